@@ -1,0 +1,46 @@
+# make demo | test | fast | lint | bench | docs: each sets up what it needs in .venv and runs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORES ?= 2
+
+.PHONY: demo test fast lint bench docs clean
+
+demo: $(VENV)/.ready
+	$(BIN)/incrowd demo --folder demo
+
+test: $(VENV)/.ready-test
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+
+fast: $(VENV)/.ready-test
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "not slow"
+
+lint: $(VENV)/.ready-lint
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/mypy
+
+bench: $(VENV)/.ready-test
+	$(BIN)/python -m bench
+
+docs: $(VENV)/.ready-test
+	$(BIN)/python -m docs.build
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.ready: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.ready-test: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@ $(VENV)/.ready
+
+$(VENV)/.ready-lint: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,lint]'
+	touch $@ $(VENV)/.ready $(VENV)/.ready-test
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo bench/out

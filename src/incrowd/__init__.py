@@ -1,0 +1,95 @@
+"""incrowd: release person-level tables with a counted guarantee and almost no loss of accuracy.
+
+Names are loaded when they are first used, so that importing incrowd costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incrowd.api import explain, inspect, release, verify
+    from incrowd.errors import IncrowdError, Notice
+    from incrowd.estimators import KActus, KActusPlus
+    from incrowd.outcome import Release
+    from incrowd.plan.plan_file import read_plan, write_plan
+    from incrowd.plan.release_plan import ReleasePlan
+    from incrowd.recipe import Recipe, read_recipe
+    from incrowd.trees.c45 import C45
+    from incrowd.trees.id3 import ID3
+    from incrowd.trees.sklearn_tree import SklearnInducer
+    from incrowd.trees.tree import Tree
+    from incrowd.verification.verdict import Verdict
+    from incrowd.vocabulary.requirement import KAnonymity
+    from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+
+_HOME = {
+    "C45": "trees.c45",
+    "Column": "vocabulary.schema",
+    "ColumnType": "vocabulary.schema",
+    "ID3": "trees.id3",
+    "IncrowdError": "errors",
+    "KActus": "estimators",
+    "KActusPlus": "estimators",
+    "KAnonymity": "vocabulary.requirement",
+    "Notice": "errors",
+    "Recipe": "recipe",
+    "Release": "outcome",
+    "ReleasePlan": "plan.release_plan",
+    "Role": "vocabulary.schema",
+    "Schema": "vocabulary.schema",
+    "SklearnInducer": "trees.sklearn_tree",
+    "Tree": "trees.tree",
+    "Verdict": "verification.verdict",
+    "explain": "api",
+    "inspect": "api",
+    "read_plan": "plan.plan_file",
+    "read_recipe": "recipe",
+    "release": "api",
+    "verify": "api",
+    "write_plan": "plan.plan_file",
+}
+
+__all__ = [
+    "C45",
+    "ID3",
+    "Column",
+    "ColumnType",
+    "IncrowdError",
+    "KActus",
+    "KActusPlus",
+    "KAnonymity",
+    "Notice",
+    "Recipe",
+    "Release",
+    "ReleasePlan",
+    "Role",
+    "Schema",
+    "SklearnInducer",
+    "Tree",
+    "Verdict",
+    "explain",
+    "inspect",
+    "read_plan",
+    "read_recipe",
+    "release",
+    "verify",
+    "write_plan",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("incrowd")
+    if name not in _HOME:
+        raise AttributeError(f"module 'incrowd' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"incrowd.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,85 @@
+"""The one list of methods. The command line, the API, the tests and the documentation find them here.
+
+To add a method: write its file in the folder of its family and enter it below.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any
+
+from incrowd.algorithms.algorithm import Algorithm
+from incrowd.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method: where it lives, what it does, where it was published, and how many rows it may leave out."""
+
+    name: str
+    module: str
+    factory: str
+    summary: str
+    paper: str
+    loses_rows: bool
+
+    def load(self) -> type[Any]:
+        """The class of the method."""
+        loaded: type[Any] = getattr(importlib.import_module(self.module), self.factory)
+        return loaded
+
+
+_FAMILY = "incrowd.algorithms.tree_suppression"
+METHODS = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "kactus",
+            f"{_FAMILY}.kactus",
+            "KActus",
+            "suppresses, bottom-up, what a decision tree cannot show to k people at once",
+            "Kisilevich, Rokach, Elovici, Shapira: Efficient Multi-Dimensional Suppression for K-Anonymity, 2010",
+            loses_rows=True,
+        ),
+        Entry(
+            "kactus-plus",
+            f"{_FAMILY}.kactus_plus",
+            "KActusPlus",
+            "kACTUS with value sets, regrown groups and no lost row",
+            "improves on the above where its section 5.9 names drawbacks",
+            loses_rows=False,
+        ),
+    )
+}
+
+
+def find_method(name: str) -> Entry:
+    """The entry of a method.
+
+    Examples
+    --------
+    >>> find_method("kactus").factory
+    'KActus'
+    >>> find_method("kaktus")
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.ParameterError: There is no method 'kaktus'. Did you mean 'kactus'? Methods: kactus, kactus-plus.
+    """
+    if name in METHODS:
+        return METHODS[name]
+    close = get_close_matches(name, METHODS, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise ParameterError(f"There is no method {name!r}.{hint} Methods: {', '.join(METHODS)}.")
+
+
+def make_method(name: str, parameters: dict[str, Any]) -> Algorithm:
+    """A method with its parameters; unknown parameters are refused."""
+    factory = find_method(name).load()
+    known = [field.name for field in fields(factory)]
+    for parameter in parameters:
+        if parameter not in known:
+            raise ParameterError(f"{name} has no parameter {parameter!r}. It has: {', '.join(known)}.")
+    made: Algorithm = factory(**parameters)
+    return made

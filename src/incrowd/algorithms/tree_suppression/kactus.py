@@ -1,0 +1,166 @@
+"""kACTUS: suppress what the bottom of a decision tree cannot show to k people at once.
+
+Kisilevich, Rokach, Elovici, Shapira, "Efficient Multi-Dimensional Suppression for K-Anonymity" (IEEE TKDE
+2010). A classification tree is grown on the quasi-identifiers and the class. Walking up from the leaves,
+every pool of at least k rows is released with the attributes of its path; smaller pools wait at their parent,
+where the tested attribute is suppressed, and may borrow surplus rows of complying siblings to reach k.
+
+Two readings of the paper's lines 19 to 27 are kept: ``literal`` moves rows up although nobody needs them;
+``recommended`` (default) moves rows only to a pool that waits and lacks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from incrowd.algorithms.population import Population
+from incrowd.algorithms.tree_suppression.binning import bin_numbers
+from incrowd.algorithms.tree_suppression.forms import forms_of_path, suppress_sets
+from incrowd.algorithms.tree_suppression.ledger import Ledger, NodeRecord, resting, shares_of
+from incrowd.algorithms.tree_suppression.pool import EMPTY, Counts, Pool, draw, minus, union
+from incrowd.errors import ParameterError, SchemaError
+from incrowd.plan.steps import Group, Place, Show, Step
+from incrowd.trees.c45 import C45
+from incrowd.trees.inducer import Inducer, check_tree
+from incrowd.trees.tree import Tree
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.requirement import Requirement
+
+READINGS = ("recommended", "literal")
+NUMERIC = ("bins", "levels", "mean", "interval")
+MISSING: dict[str, Literal["stop", "branch"]] = {"stuck": "stop", "branch": "branch"}
+
+
+@dataclass(frozen=True)
+class KActus:
+    """kACTUS.
+
+    Parameters
+    ----------
+    inducer
+        Any univariate tree inducer; by default C4.5 with a smallest node of k.
+    reading
+        ``"recommended"`` or ``"literal"``, see above.
+    numeric
+        How numbers are released. ``"bins"`` (default): they are cut at public places that tell the class apart,
+        and released as the interval they lie in, the same for everybody; what learners take best. ``"levels"``: the
+        same bins, each written as one number. ``"mean"``: the mean over the group, and ``"interval"``: the interval
+        of the tests on the group's path, both as in the paper.
+    missing
+        Rows whose tested value is missing: ``"stuck"`` at the node, where the attribute is suppressed for them;
+        or ``"branch"``, missing is a value with a branch of its own.
+
+    Examples
+    --------
+    >>> KActus().name
+    'kactus'
+    """
+
+    inducer: Inducer | None = None
+    reading: str = "recommended"
+    numeric: str = "bins"
+    missing: str = "stuck"
+
+    name: ClassVar[str] = "kactus"
+
+    def __post_init__(self) -> None:
+        check_choice("reading", self.reading, READINGS)
+        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("missing", self.missing, tuple(MISSING))
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as plain data."""
+        return {**vars(self), "inducer": describe_inducer(self.inducer)}
+
+    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
+        """Grow the tree, release bottom-up; at most k - 1 rows are left out."""
+        binned = bin_numbers(population, self.numeric)
+        population = binned.population
+        tree = grow(self.inducer, self.missing, population, requirement)
+        ledger, left = release_bottom_up(
+            tree, population.count(tree), requirement.smallest_group, randomness, self.reading
+        )
+        names = population.schema.quasi_identifiers
+        groups = tuple(
+            Group(
+                bundle.pool.size,
+                binned.forms(forms_of_path(bundle.path, names, numeric=self.numeric, of_set=suppress_sets)),
+            )
+            for bundle in ledger.bundles
+        )
+        return *binned.steps, Place(tree, shares_of(ledger.bundles, left, None)), Show(names, groups)
+
+
+def release_bottom_up(tree: Tree, counts: Counts, k: int, randomness: Randomness, reading: str) -> tuple[Ledger, Pool]:
+    """Section 3 of the paper on counts: what is released under which path, and what is left at the root."""
+    ledger = Ledger()
+    residual: dict[int, Pool] = {}
+    for node in reversed(range(len(tree.nodes))):  # a child has a higher number than its parent
+        stuck = resting(counts, node, None)
+        branches = tree.nodes[node].branches
+        if not branches:
+            residual[node] = stuck
+            continue
+        pools = [residual.pop(branch.child) for branch in branches]
+        small = [pool for pool in pools if pool.size < k]
+        complying = [(branch, pool) for branch, pool in zip(branches, pools, strict=True) if pool.size >= k]
+        waiting = union([*small, stuck])
+        moved = borrow([pool for _, pool in complying], waiting.size, k, randomness, reading)
+        released = sum(
+            ledger.release(minus(pool, gone), tree.path_to(branch.child))
+            for (branch, pool), gone in zip(complying, moved, strict=True)
+        )
+        residual[node] = union([waiting, *moved])
+        ledger.touched += sum(pool.size for pool in pools)
+        ledger.trace.append(NodeRecord(node, waiting.size, sum(m.size for m in moved), released, residual[node].size))
+    left = residual[0]
+    if left.size >= k:
+        ledger.release(left, ())
+        left = EMPTY
+    return ledger, left
+
+
+def borrow(complying: Sequence[Pool], waiting: int, k: int, randomness: Randomness, reading: str) -> list[Pool]:
+    """The rows each complying pool gives away: a draw from the union of what they have above k."""
+    extras = np.array([pool.size - k for pool in complying], np.int64)
+    asked = rows_asked(waiting, k, int(extras.sum()), reading)
+    if not asked:
+        return [EMPTY] * len(complying)
+    donors = draw(Pool.of(range(len(complying)), extras), asked, randomness)
+    given = dict(zip(donors.cells.tolist(), donors.counts.tolist(), strict=True))
+    return [draw(pool, given.get(i, 0), randomness) for i, pool in enumerate(complying)]
+
+
+def rows_asked(waiting: int, k: int, extra: int, reading: str) -> int:
+    """How many rows move up; none if the extras cannot fill the gap."""
+    if reading == "literal" and waiting >= k:
+        return extra
+    lacking = k - waiting if waiting or reading == "literal" else 0
+    return lacking if 0 < lacking <= extra else 0
+
+
+def grow(inducer: Inducer | None, missing: str, population: Population, requirement: Requirement) -> Tree:
+    """The wrapped inducer's tree on quasi-identifiers and class, checked."""
+    schema = population.schema
+    names = schema.quasi_identifiers
+    if schema.target is None:
+        raise SchemaError("Tree methods need a target: the class recipients will learn. Name one with target=.")
+    chosen = inducer or C45(min_node=max(2, requirement.smallest_group), missing=MISSING[missing])
+    tree = chosen.grow(population.sample(), names, schema.target)
+    check_tree(tree, names)
+    return tree
+
+
+def describe_inducer(inducer: Inducer | None) -> str:
+    """The inducer in one line."""
+    return "C45(min_node=k)" if inducer is None else repr(inducer)
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    """Raise unless the parameter has one of its values."""
+    if value not in choices:
+        raise ParameterError(f"{name} must be one of {', '.join(choices)}.")

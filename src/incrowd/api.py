@@ -1,0 +1,166 @@
+"""The functions most people need: inspect, release, verify, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from incrowd.outcome import Release
+from incrowd.pipeline import Clock, Job, Outputs, run_release
+from incrowd.plan.explain import explain as explain_plan
+from incrowd.plan.plan_file import read_plan
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.reading.draft import draft_schema
+from incrowd.reading.read import read
+from incrowd.recipe import Recipe, read_recipe, with_roles
+from incrowd.recount import recount
+from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.schema import Schema
+
+
+def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
+    """A draft schema: what each column seems to be, and why.
+
+    Parameters
+    ----------
+    table
+        A path, or a pandas, polars or PyArrow table.
+    target
+        The class column, if you know it.
+    **reading
+        delimiter, encoding, missing, for text files.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> schema = inspect(pl.DataFrame({"age": [30, 41, 30], "ill": ["no", "yes", "no"]}), target="ill")
+    >>> schema["ill"].role
+    <Role.TARGET: 'target'>
+    """
+    return draft_schema(read(table, **reading), target=target)
+
+
+def release(
+    table: Any,
+    *,
+    quasi_identifiers: Iterable[str] | None = None,
+    target: str | None = None,
+    identifiers: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    k: int | None = None,
+    method: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    reading: Mapping[str, Any] | None = None,
+    recipe: Recipe | str | Path | None = None,
+    to: str | Path | None = None,
+    plan_to: str | Path | None = None,
+    report_to: str | Path | None = None,
+    responsible: str | None = None,
+    accuracy: bool = False,
+    seed: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Release:
+    """Release a table so that every combination of quasi-identifier values is shared by at least k rows.
+
+    Parameters
+    ----------
+    table
+        A path, or a pandas, polars or PyArrow table.
+    quasi_identifiers
+        The columns an attacker may know.
+    target
+        The class recipients will learn.
+    identifiers
+        Columns to drop.
+    sensitive
+        Columns that must not be inferred; released unchanged for now, and marked in the certificate.
+    k
+        The smallest group of rows that may look alike; 10 if neither you nor the recipe say.
+    method, parameters
+        A method of the catalog (``kactus``, ``kactus-plus``) and its parameters.
+    reading
+        How to read a text file: delimiter, encoding, missing.
+    recipe
+        A recipe or the path of one; the arguments above replace what it says.
+    to, plan_to, report_to
+        Files to write: the release (its certificate goes beside it), the private plan, the HTML report.
+    responsible
+        Who answers for the release; stands in the certificate.
+    accuracy
+        Measure what a decision tree learns before and after, on held-out rows.
+    seed
+        For experiments only: makes the draw repeatable, and so the shuffling undoable.
+    progress
+        Called with the name of each stage as it begins.
+
+    Returns
+    -------
+    Release
+        ``.table`` (the kind of frame that came in), ``.plan``, ``.certificate``, ``.report``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [30, 41, 30, 41] * 5, "ill": ["no", "yes", "no", "yes"] * 5})
+    >>> made = release(people, quasi_identifiers=["age"], target="ill", k=5)
+    >>> made.table.height, made.verdict.sizes.smallest >= 5
+    (20, True)
+    """
+    asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
+    said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "reading": reading}
+    asked = replace(asked, **{name: value for name, value in said.items() if value is not None})
+    asked = with_roles(
+        asked,
+        quasi_identifiers=_names(quasi_identifiers),
+        target=None if target is None else [target],
+        identifiers=_names(identifiers),
+        sensitive=_names(sensitive),
+    )
+    outputs = Outputs(_path(to), _path(plan_to), _path(report_to), responsible)
+    clock = Clock(progress) if progress else Clock()
+    return run_release(Job(table, asked, outputs, seed=seed, accuracy=accuracy, clock=clock))
+
+
+def verify(
+    table: Any,
+    *,
+    k: int,
+    quasi_identifiers: Iterable[str],
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Iterable[str] | None = None,
+) -> Verdict:
+    """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
+
+    The recount is DuckDB's, on the file's own bytes. A missing value is a value. Files that DuckDB cannot read
+    itself (Excel, text in other encodings) and data frames are checked through a private copy that is deleted.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> print(verify(pl.DataFrame({"age": [30, 30, None]}), k=2, quasi_identifiers=["age"]))
+    FAILED  2-anonymity: smallest of 2 classes: 1 rows; 1 rows are in 1 classes below 2
+    """
+    return recount(
+        table,
+        k=k,
+        quasi_identifiers=_names(quasi_identifiers) or [],
+        delimiter=delimiter,
+        encoding=encoding,
+        missing=_names(missing),
+    )
+
+
+def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> str:
+    """A plan, or the file of one, in sentences."""
+    return explain_plan(plan if isinstance(plan, ReleasePlan) else read_plan(plan), groups)
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _names(names: Iterable[str] | None) -> list[str] | None:
+    return None if names is None else [names] if isinstance(names, str) else list(names)

@@ -1,0 +1,60 @@
+"""``incrowd demo``: the whole way, on patients we made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path("demo"),
+    rows: Annotated[int, typer.Option(help="How many patients.", min=1000)] = 20_000,
+    method: Annotated[str, typer.Option(help="See: incrowd methods.")] = "kactus-plus",
+    k: Annotated[int, typer.Option("-k", help="Smallest group that may look alike.", min=2)] = 10,
+) -> None:
+    """Make a table of patients, release it, verify it again, and show what was kept."""
+    from rich.console import Console
+
+    from incrowd.api import release, verify
+    from incrowd.cli.shared import progress
+    from incrowd.demo.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
+    from incrowd.pipeline import Outputs
+    from incrowd.recipe import Recipe
+    from incrowd.report.terminal import print_summary
+
+    console = Console()
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / "patients.csv"
+    outputs = Outputs(folder / "release.csv", folder / "plan.json", folder / "report.html")
+    assert outputs.release is not None
+    patients = make_patients(rows)
+    patients.write_csv(table)
+    console.print(f"{rows:,} made-up patients: {table}", highlight=False)
+    with progress() as show:
+        made = release(
+            table,
+            recipe=Recipe(columns={name: {"role": "other"} for name in patients.columns}),
+            quasi_identifiers=QUASI_IDENTIFIERS,
+            target=TARGET,
+            identifiers=IDENTIFIERS,
+            sensitive=SENSITIVE,
+            method=method,
+            k=k,
+            to=outputs.release,
+            plan_to=outputs.plan,
+            report_to=outputs.report,
+            accuracy=True,
+            progress=show,
+        )
+    files = {
+        "release": str(outputs.release),
+        "certificate": str(outputs.certificate),
+        "report": str(outputs.report),
+        "plan (private)": str(outputs.plan),
+    }
+    print_summary(made.report, console, files)
+    again = verify(outputs.release, k=k, quasi_identifiers=QUASI_IDENTIFIERS)
+    console.print(f"\nincrowd verify, once more on the written file: {again}", highlight=False)
+    raise typer.Exit(0 if again.passed else 1)

@@ -1,0 +1,31 @@
+"""``incrowd explain``: a plan in sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.shared import Json, print_json
+
+
+def explain(
+    plan: Annotated[Path, typer.Argument(help="A plan that 'incrowd release --plan' wrote.")],
+    groups: Annotated[int, typer.Option(help="How many groups to describe, largest first.")] = 10,
+    tree: Annotated[bool, typer.Option("--tree", help="Draw the decision tree behind the plan as well.")] = False,
+    json: Json = False,
+) -> None:
+    """Say in sentences what a plan does. The plan is private; so is what this prints."""
+    from incrowd.plan.explain import explain as sentences
+    from incrowd.plan.plan_file import plan_to_json, read_plan
+    from incrowd.trees.draw import to_text
+
+    found = read_plan(plan)
+    if json:
+        print_json(plan_to_json(found))
+        return
+    typer.echo(sentences(found, groups))
+    if tree:
+        for step in found.places[:1]:
+            typer.echo("\n" + to_text(step.tree))

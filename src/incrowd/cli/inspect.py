@@ -1,0 +1,89 @@
+"""``incrowd inspect``: what each column seems to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.shared import (
+    Delimiter,
+    Encoding,
+    File,
+    Json,
+    MissingMarks,
+    print_json,
+    progress,
+    reading_options,
+)
+
+
+def inspect(
+    file: File,
+    target: Annotated[str | None, typer.Option(help="The class column, if you know it.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="Write the draft as a recipe to confirm or edit.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: MissingMarks = None,
+    json: Json = False,
+) -> None:
+    """Show what each column seems to be, and why; draft a recipe."""
+    from incrowd.publishing.staging import check_target, staged
+    from incrowd.reading.draft import draft_schema
+    from incrowd.reading.read import read
+    from incrowd.recipe import draft_recipe
+
+    if recipe:
+        check_target(recipe, (file,))
+    with progress(json) as show:
+        show("reading")
+        source = read(file, **reading_options(delimiter, encoding, missing))
+        show("looking at every column")
+        schema = draft_schema(source, target=target)
+        distinct = {name: source.frame[name].n_unique() for name in source.frame.columns}
+    if recipe:
+        with staged(recipe) as hidden:
+            hidden.write_text(draft_recipe(schema), encoding="utf-8")
+    rows = [
+        {
+            "name": column.name,
+            "role": str(column.role),
+            "type": str(column.type),
+            "distinct": distinct[column.name],
+            "missing": source.frame[column.name].null_count(),
+            "reason": column.reason,
+        }
+        for column in schema.columns
+    ]
+    notices = [str(notice) for notice in source.notices]
+    if json:
+        print_json({"file": file.name, "rows": source.frame.height, "columns": rows, "notices": notices})
+        return
+    _print(file.name, source.frame.height, rows, notices, recipe)
+
+
+def _print(name: str, height: int, rows: list[dict[str, object]], notices: list[str], recipe: Path | None) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    wide = console.width >= 120
+    table = Table(title=f"{escape(name)}: {height:,} rows, {len(rows)} columns", title_justify="left")
+    for heading in ("column", "role?", "type", "distinct", "missing", *(["why"] if wide else [])):
+        table.add_column(heading, justify="right" if heading in ("distinct", "missing") else "left")
+    for row in rows:
+        cells = [f"{cell:,}" if isinstance(cell, int) else escape(str(cell)) for cell in row.values()]
+        table.add_row(*cells[: len(table.columns)])
+    console.print(table)
+    if not wide:
+        for row in rows:
+            console.print(f"{row['name']}: {row['reason']}", markup=False, highlight=False)
+    for notice in notices:
+        console.print(f"note: {notice}", markup=False)
+    if recipe:
+        console.print(f"\nDraft recipe: {recipe}. Check every role, then:", markup=False)
+        console.print(f"  incrowd release {name} --recipe {recipe} --to OUT.csv", markup=False)
+    else:
+        console.print("\nThese are guesses. To confirm or edit them: incrowd inspect FILE --recipe recipe.yaml")

@@ -1,0 +1,18 @@
+"""``incrowd methods``: the catalog."""
+
+from __future__ import annotations
+
+import typer
+
+from incrowd.cli.shared import Json, print_json
+
+
+def methods(json: Json = False) -> None:
+    """List the release methods."""
+    from incrowd.algorithms.catalog import METHODS
+
+    if json:
+        print_json([{"name": e.name, "summary": e.summary, "paper": e.paper} for e in METHODS.values()])
+        return
+    for entry in METHODS.values():
+        typer.echo(f"{entry.name:<14} {entry.summary}\n{'':<14} {entry.paper}")

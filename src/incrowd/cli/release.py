@@ -1,0 +1,112 @@
+"""``incrowd release``: from a table to a verified release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.shared import (
+    Delimiter,
+    Encoding,
+    File,
+    Json,
+    MissingMarks,
+    QuasiIdentifiers,
+    names,
+    print_json,
+    progress,
+    reading_options,
+)
+
+
+def release(
+    file: File,
+    to: Annotated[Path, typer.Option(help="The release; its ending says the format (.csv, .parquet, …).")],
+    quasi_identifiers: QuasiIdentifiers = None,
+    target: Annotated[str | None, typer.Option(help="The class recipients will learn.")] = None,
+    k: Annotated[str | None, typer.Option("-k", help="Smallest group that may look alike; 10 if not given.")] = None,
+    method: Annotated[str | None, typer.Option(help="See: incrowd methods.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=interval")
+    ] = None,
+    identifiers: Annotated[str | None, typer.Option(help="Columns to drop: a,b")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe; options given here replace what it says.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the HTML report there.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="Write the plan there (.json, .parquet). Keep it private.")] = None,
+    accuracy: Annotated[bool, typer.Option("--accuracy", help="Measure accuracy before and after.")] = False,
+    responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
+    seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: MissingMarks = None,
+    json: Json = False,
+) -> None:
+    """Release a table: every combination of quasi-identifier values is shared by at least k rows.
+
+    The release is recounted from the written file by another engine before it appears. Its certificate is
+    written beside it.
+    """
+    from incrowd.api import release as make
+    from incrowd.pipeline import Outputs
+
+    with progress(json) as show:
+        made = make(
+            file,
+            quasi_identifiers=names(quasi_identifiers),
+            target=target,
+            identifiers=names(identifiers),
+            sensitive=names(sensitive),
+            k=None if k is None else whole(k),
+            method=method,
+            parameters=parameters(set_),
+            reading=reading_options(delimiter, encoding, missing) or None,
+            recipe=recipe,
+            to=to,
+            plan_to=plan,
+            report_to=report,
+            responsible=responsible,
+            accuracy=accuracy,
+            seed=seed,
+            progress=show,
+        )
+    certificate = Outputs(to).certificate
+    files = {"release": to, "certificate": certificate, "report": report, "plan (private)": plan}
+    written = {what: str(path) for what, path in files.items() if path}
+    if json:
+        print_json({"files": written, "certificate": made.certificate, "seconds": made.report.seconds})
+        return
+    from rich.console import Console
+
+    from incrowd.report.terminal import print_summary
+
+    print_summary(made.report, Console(), written)
+
+
+def whole(text: str) -> int:
+    """A whole number, or incrowd's own error."""
+    from incrowd.errors import ParameterError
+
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError("k must be a whole number of at least 1. Give for instance -k 10.") from None
+
+
+def parameters(settings: list[str] | None) -> dict[str, object] | None:
+    """``name=value`` settings as parameters; values are read as YAML (numbers, true, text)."""
+    if not settings:
+        return None
+    import yaml
+
+    from incrowd.errors import ParameterError
+
+    parsed = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ParameterError("A parameter is set as name=value, for instance --set numeric=interval.")
+        parsed[name.strip()] = yaml.safe_load(value)
+    return parsed

@@ -1,0 +1,73 @@
+"""What the commands have in common: options, progress, JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+File = Annotated[Path, typer.Argument(help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, Excel.")]
+QuasiIdentifiers = Annotated[
+    str | None, typer.Option("--quasi-identifiers", "-q", help="Columns an attacker may know: a,b,c")
+]
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
+Delimiter = Annotated[str | None, typer.Option(help="Field separator, if it is not found by itself.")]
+Encoding = Annotated[str | None, typer.Option(help="Text encoding, if it is not UTF-8 or UTF-16.")]
+MissingMarks = Annotated[
+    list[str] | None, typer.Option("--missing", help="A text that means missing; may be repeated.")
+]
+
+
+def names(text: str | None) -> list[str] | None:
+    """Column names from ``a,b,c``; a name with a comma is written in double quotes.
+
+    Examples
+    --------
+    >>> names('age,"zip, code"')
+    ['age', 'zip, code']
+    """
+    if text is None:
+        return None
+    import csv
+
+    row = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in row if name.strip()]
+
+
+def reading_options(delimiter: str | None, encoding: str | None, missing: list[str] | None) -> dict[str, Any]:
+    """The options for reading text, those that were given."""
+    given = {"delimiter": delimiter, "encoding": encoding, "missing": missing or None}
+    if delimiter in ("tab", "\\t"):
+        given["delimiter"] = "\t"
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def print_json(data: object) -> None:
+    """Plain data on standard output."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+
+
+@contextmanager
+def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """A line that tells the running stage and the time, on a terminal; nothing when piped."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _stage: None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    begun = time.perf_counter()
+    with console.status("starting") as status:
+
+        def show(stage: str) -> None:
+            elapsed = time.perf_counter() - begun
+            console.log(f"{stage} …", highlight=False) if elapsed > 1 else None
+            status.update(f"{stage} ({elapsed:.0f} s)")
+
+        yield show

@@ -1,0 +1,45 @@
+"""``incrowd verify``: recount any table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.shared import (
+    Delimiter,
+    Encoding,
+    File,
+    Json,
+    MissingMarks,
+    QuasiIdentifiers,
+    names,
+    print_json,
+    reading_options,
+)
+
+
+def verify(
+    file: File,
+    k: Annotated[str, typer.Option("-k", help="Smallest group of rows that may look alike.")],
+    quasi_identifiers: QuasiIdentifiers = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: MissingMarks = None,
+    json: Json = False,
+) -> None:
+    """Recount a table, anybody's. Exit status 0: it holds, 1: it does not, 2: it cannot be told."""
+    from incrowd.cli.release import whole
+    from incrowd.recount import recount
+
+    verdict = recount(
+        file,
+        k=whole(k),
+        quasi_identifiers=names(quasi_identifiers) or [],
+        **reading_options(delimiter, encoding, missing),
+    )
+    if json:
+        print_json(verdict.to_json())
+    else:
+        typer.echo(str(verdict))
+    raise typer.Exit(0 if verdict.passed else 1)

@@ -1,0 +1,1 @@
+"""The engine that works in this process's memory."""

@@ -1,0 +1,262 @@
+"""scikit-learn faces of the release methods.
+
+A release may reorder and drop rows, so these are samplers in the manner of imbalanced-learn: ``fit_resample``
+gives the released rows with their classes, and works inside its ``Pipeline``, where it touches training data
+only. After ``fit``, ``transform`` shows new rows as the plan would show them. (imbalanced-learn refuses steps
+that offer both, which is why ``transform`` appears with ``fit`` and not with ``fit_resample``.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from incrowd.engines.embedded.engine import EmbeddedEngine
+from incrowd.errors import SchemaError
+from incrowd.outcome import Release
+from incrowd.pipeline import Job, run_release
+from incrowd.reading.encode import encode
+from incrowd.reading.frames import to_frame_like
+from incrowd.reading.read import read
+from incrowd.reading.source import Origin, Source
+from incrowd.recipe import Recipe
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+
+_CLASS = "the class"
+
+
+def _fitted_by_fit(estimator: _Sampler) -> bool:
+    return getattr(estimator, "_transforms", False)
+
+
+class _Sampler(BaseEstimator):  # type: ignore[misc]
+    """What the faces share; a subclass names its method and its parameters."""
+
+    _method: ClassVar[str]
+    _method_parameters: ClassVar[tuple[str, ...]]
+    _sampling_type = "bypass"
+    k: int
+    quasi_identifiers: Sequence[str] | None
+    random_state: int | None
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Decide on the release of the rows."""
+        self._release(X, y)
+        self._transforms = True
+        return self
+
+    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """The released rows, in random order, and their classes."""
+        release, origin = self._release(X, y)
+        self._transforms = False
+        frame = release.table
+        classes = self.classes_[frame[_CLASS].cast(pl.Int64).to_numpy()]
+        return _like(frame.drop(_CLASS), X, origin), _series_like(classes, y)
+
+    @available_if(_fitted_by_fit)  # type: ignore[untyped-decorator]
+    def transform(self, X: Any) -> Any:
+        """New rows as the plan shows them, in their order; no promise is counted on them."""
+        check_is_fitted(self, "plan_")
+        frame, origin = self._frame(X, reset=False)
+        schema = Schema(tuple(_as_real(column) for column in self.plan_.schema.columns if column.name != _CLASS))
+        source = Source(frame, origin)
+        table, _ = encode(source, schema, self.plan_.schema.quasi_identifiers)
+        return _like(EmbeddedEngine().transform(self.plan_, table, frame), X, origin)
+
+    def _release(self, X: Any, y: Any) -> tuple[Release, Origin]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        frame, origin = self._frame(X, reset=True)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if len(y) != frame.height:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[frame.height, len(y)]}")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        frame = frame.with_columns(pl.Series(_CLASS, codes).cast(pl.String))
+        release = run_release(Job(frame, self._recipe(frame), seed=self.random_state))
+        self.plan_ = release.plan
+        self.verdict_ = release.verdict
+        return release, origin
+
+    def _frame(self, X: Any, reset: bool) -> tuple[pl.DataFrame, Origin]:
+        """The rows as a polars frame; scikit-learn's own checks come first."""
+        if hasattr(X, "columns") or hasattr(X, "column_names"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            source = read(X, missing=())
+            return source.frame, source.origin
+        least = 2 if reset else 1
+        X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=least)
+        names = [f"x{i}" for i in range(X.shape[1])]
+        if X.dtype.kind in "OUS":
+            columns = [pl.Series(name, X[:, i].tolist(), strict=False) for i, name in enumerate(names)]
+            return pl.DataFrame(columns), Origin("polars")
+        return pl.from_numpy(np.ascontiguousarray(X), schema=names), Origin("polars")
+
+    def _recipe(self, frame: pl.DataFrame) -> Recipe:
+        chosen = [name for name in frame.columns if name != _CLASS]
+        if self.quasi_identifiers is not None:
+            unknown = [name for name in self.quasi_identifiers if name not in chosen]
+            if unknown:
+                raise SchemaError(f"There is no column {unknown[0]!r}. X has: {', '.join(chosen)}.")
+            chosen = list(self.quasi_identifiers)
+        roles = {_CLASS: Role.TARGET, **dict.fromkeys(chosen, Role.QUASI_IDENTIFIER)}
+        columns = {
+            name: {"role": roles.get(name, Role.OTHER), "type": _type(dtype)} for name, dtype in frame.schema.items()
+        }
+        parameters = {name: getattr(self, name) for name in self._method_parameters}
+        return Recipe(k=self.k, method=self._method, parameters=parameters, columns=columns)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class KActus(_Sampler):
+    """kACTUS as a sampler: suppression along the paths of a decision tree.
+
+    Parameters
+    ----------
+    k
+        The smallest number of rows that may share their released quasi-identifiers.
+    quasi_identifiers
+        Columns an attacker may know; all columns if not given.
+    inducer
+        The tree inducer to wrap; C4.5 if not given.
+    reading
+        ``"recommended"`` or ``"literal"``.
+    numeric
+        ``"mean"`` or ``"interval"``.
+    missing
+        ``"stuck"`` or ``"branch"``.
+    random_state
+        For experiments only; chance is cryptographic if not given.
+
+    Attributes
+    ----------
+    plan_
+        The plan of the last fit.
+    verdict_
+        The independent recount of the last fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat([[1.0, 5.0], [2.0, 6.0]], 10, axis=0)
+    >>> y = np.repeat(["no", "yes"], 10)
+    >>> released, classes = KActus(k=5).fit_resample(X, y)
+    >>> released.shape, sorted(set(classes.tolist()))
+    ((20, 2), ['no', 'yes'])
+    """
+
+    _method = "kactus"
+    _method_parameters = ("inducer", "reading", "numeric", "missing")
+
+    def __init__(
+        self,
+        k: int = 10,
+        *,
+        quasi_identifiers: Sequence[str] | None = None,
+        inducer: Any = None,
+        reading: str = "recommended",
+        numeric: str = "mean",
+        missing: str = "stuck",
+        random_state: int | None = None,
+    ) -> None:
+        self.k = k
+        self.quasi_identifiers = quasi_identifiers
+        self.inducer = inducer
+        self.reading = reading
+        self.numeric = numeric
+        self.missing = missing
+        self.random_state = random_state
+
+
+class KActusPlus(_Sampler):
+    """The improved kACTUS as a sampler: value sets, regrown groups, no lost row.
+
+    Parameters
+    ----------
+    k, quasi_identifiers, inducer, numeric, missing, random_state
+        As in :class:`KActus`.
+    regrow
+        Split finished groups further while every part keeps k rows.
+    largest_set
+        Largest share of an attribute's values that a value set may hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat([["a"], ["b"]], 6, axis=0)
+    >>> released, classes = KActusPlus(k=4).fit_resample(X, np.repeat([0, 1], 6))
+    >>> sorted(released.ravel().tolist())[::6]
+    ['a', 'b']
+    """
+
+    _method = "kactus-plus"
+    _method_parameters = ("inducer", "numeric", "missing", "regrow", "largest_set")
+
+    def __init__(
+        self,
+        k: int = 10,
+        *,
+        quasi_identifiers: Sequence[str] | None = None,
+        inducer: Any = None,
+        numeric: str = "mean",
+        missing: str = "stuck",
+        regrow: bool = True,
+        largest_set: float = 0.5,
+        random_state: int | None = None,
+    ) -> None:
+        self.k = k
+        self.quasi_identifiers = quasi_identifiers
+        self.inducer = inducer
+        self.numeric = numeric
+        self.missing = missing
+        self.regrow = regrow
+        self.largest_set = largest_set
+        self.random_state = random_state
+
+
+def _type(dtype: pl.DataType) -> ColumnType:
+    """The type of a column of X, by the type its frame gives it."""
+    if dtype.is_integer():
+        return ColumnType.INTEGER
+    if dtype.is_numeric():
+        return ColumnType.REAL
+    if dtype == pl.Date:
+        return ColumnType.DATE
+    return ColumnType.BOOLEAN if dtype == pl.Boolean else ColumnType.CATEGORICAL
+
+
+def _as_real(column: Column) -> Column:
+    """New rows may hold fractions where the fitted ones held whole numbers."""
+    kind = ColumnType.REAL if column.type is ColumnType.INTEGER else column.type
+    return Column(column.name, column.role, kind, column.order, column.reason)
+
+
+def _like(frame: pl.DataFrame, X: Any, origin: Origin) -> Any:
+    """The released rows in the container that came in; suppressed cells are NaN (None among objects)."""
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        return to_frame_like(frame, origin)
+    if all(dtype.is_numeric() for dtype in frame.dtypes):
+        return frame.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return np.array(frame.rows(), dtype=object)
+
+
+def _series_like(classes: npt.NDArray[Any], y: Any) -> Any:
+    """The classes in the container that came in."""
+    if type(y).__module__.startswith("pandas"):
+        return type(y)(classes, name=getattr(y, "name", None), dtype=y.dtype)
+    return classes

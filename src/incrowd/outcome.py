@@ -1,0 +1,58 @@
+"""What a release gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.report.facts import Facts
+from incrowd.report.html import report_html
+from incrowd.report.terminal import summary
+from incrowd.verification.verdict import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A verified release.
+
+    Attributes
+    ----------
+    plan
+        What was decided. It belongs to the owner of the table; do not publish it.
+    certificate
+        What was asked and recounted, as plain data; may be published with the release.
+    report
+        The facts behind the summary and the HTML report.
+    path
+        Where the release was written, if it was written to a file.
+    """
+
+    plan: ReleasePlan
+    certificate: dict[str, Any]
+    report: Facts
+    path: Path | None
+    _load: Callable[[], Any]
+
+    @cached_property
+    def table(self) -> Any:
+        """The released rows, in the kind of frame that came in (polars for files)."""
+        return self._load()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The outcome of the independent recount."""
+        return self.report.verdict
+
+    def save_report(self, path: str | Path) -> None:
+        """Write the report as one HTML file."""
+        Path(path).write_text(report_html(self.report), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return summary(self.report)
+
+    def _repr_html_(self) -> str:
+        return report_html(self.report, whole_page=False)

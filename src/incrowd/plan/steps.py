@@ -1,0 +1,131 @@
+"""The steps of a release. Each is frozen data; an engine has one applier for each.
+
+::
+
+    Drop(names)              these columns are not released
+    Bin(cuts)                numbers are seen, from here on, only as the interval between public cuts they lie in
+    Place(tree, shares)      each row comes to rest at a node of the tree; shares say how many of the rows
+                             resting there go to which group (which of them is left to chance)
+    Show(names, groups)      the rows of a group all show the same forms
+
+Several ``Place`` steps may follow each other: a later tree may test the group of the earlier step under the
+name :data:`GROUP`. Groups of the last ``Place`` are those of ``Show``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from incrowd.errors import PlanError
+from incrowd.trees.tree import Tree
+from incrowd.vocabulary.released_value import Form, Interval, is_shown
+
+GROUP = "#group"
+DROPPED = -1
+
+
+@dataclass(frozen=True)
+class Drop:
+    """These columns are not released."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Numbers are cut at public places: for each attribute its cuts, ascending; a number lies above one cut and
+    at most at the next.
+    """
+
+    cuts: tuple[tuple[str, tuple[float, ...]], ...]
+
+    def __post_init__(self) -> None:
+        if any(list(cuts) != sorted(set(cuts)) for _, cuts in self.cuts):
+            raise PlanError("The cuts of an attribute must ascend.")
+
+    @staticmethod
+    def intervals(cuts: Sequence[float]) -> tuple[Interval, ...]:
+        """The bins between the cuts, open at both ends.
+
+        Examples
+        --------
+        >>> Bin.intervals([30])
+        (Interval(low=None, high=30), Interval(low=30, high=None))
+        """
+        ends = [None, *cuts, None]
+        return tuple(Interval(low, high) for low, high in pairwise(ends))
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many of the rows resting at ``node`` (of one class, if ``label`` is not None) go to ``group``.
+
+    ``label`` is the position of the class in the tree's classes. ``group`` is ``DROPPED`` for rows left out.
+    """
+
+    node: int
+    label: int | None
+    group: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Rows come to rest in a tree and are dealt to groups."""
+
+    tree: Tree
+    shares: tuple[Share, ...]
+
+    def __post_init__(self) -> None:
+        stratified = {share.label is not None for share in self.shares}
+        if len(stratified) > 1:
+            raise PlanError("A placing step either names the class in all of its shares or in none.")
+
+    @property
+    def stratified(self) -> bool:
+        """Whether shares are given class by class."""
+        return any(share.label is not None for share in self.shares)
+
+    def cell(self, share: Share) -> int:
+        """The number of the share's cell: its node, or its node and class."""
+        return share.node if share.label is None else share.node * len(self.tree.classes) + share.label
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are, empty ones included."""
+        return len(self.tree.nodes) * (len(self.tree.classes) if self.stratified else 1)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that look alike: how many, and what each quasi-identifier shows."""
+
+    rows: int
+    forms: tuple[Form, ...]
+
+    @property
+    def shown(self) -> int:
+        """Number of quasi-identifiers the group shows in some form."""
+        return sum(is_shown(form) for form in self.forms)
+
+
+@dataclass(frozen=True)
+class Show:
+    """What the rows of each group show, quasi-identifier by quasi-identifier."""
+
+    names: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+    def __post_init__(self) -> None:
+        if any(len(group.forms) != len(self.names) for group in self.groups):
+            raise PlanError("Every group must say what it shows for every quasi-identifier.")
+
+
+Step = Drop | Bin | Place | Show
+
+
+def cells_shown(groups: Iterable[Group]) -> int:
+    """Number of quasi-identifier cells that show something."""
+    return sum(group.rows * group.shown for group in groups)

@@ -1,0 +1,77 @@
+"""A table as bytes in a file, carrying released data and nothing else."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.publishing.arff import write_arff
+from incrowd.vocabulary.file_form import FileForm
+
+_FORMULA = r"^[=+@\t\r-]."
+
+
+def write_table(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
+    """Write the frame in the given form."""
+    match form.kind:
+        case "csv":
+            _write_csv(spreadsheet_safe(frame), path, form)
+        case "parquet":
+            frame.write_parquet(path, compression="zstd")
+        case "arrow":
+            frame.write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
+        case "arff":
+            write_arff(frame, path)
+
+
+def spreadsheet_safe(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with an apostrophe before every text that a spreadsheet would run as a formula.
+
+    Column names are treated alike. Numbers, negative ones too, and single characters stay as they are.
+
+    Examples
+    --------
+    >>> spreadsheet_safe(pl.DataFrame({"a": ["=1+2", "-5", "+", "plain"]}))["a"].to_list()
+    ["'=1+2", '-5', '+', 'plain']
+    """
+    risky = [name for name in frame.select(cs.string()).columns if _has_formula(frame[name])]
+    made_safe = frame.with_columns(pl.col(risky).map_batches(_escaped)) if risky else frame
+    return made_safe.rename({name: safe_name(name) for name in frame.columns if safe_name(name) != name})
+
+
+def safe_name(name: str) -> str:
+    """A column name as it is written to delimited text."""
+    return f"'{name}" if len(name) > 1 and name[0] in "=+@-\t\r" else name
+
+
+def _has_formula(column: pl.Series) -> bool:
+    """Cheap test on first characters before the exact one."""
+    first = column.str.slice(0, 1).unique()
+    return bool(first.is_in(["=", "+", "@", "-", "\t", "\r"]).any())
+
+
+def _escaped(column: pl.Series) -> pl.Series:
+    formula = column.str.contains(_FORMULA) & column.cast(pl.Float64, strict=False).is_null()
+    return pl.select(pl.when(formula).then("'" + column).otherwise(column).alias(column.name)).to_series()
+
+
+def _write_csv(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
+    options: dict[str, Any] = {"separator": form.delimiter, "null_value": form.missing}
+    if form.compression is None:
+        frame.write_csv(path, **options)
+        return
+    with _compressed(path, form.compression) as stream:
+        frame.write_csv(stream, **options)
+
+
+def _compressed(path: Path, compression: str) -> IO[bytes]:
+    if compression == "gzip":
+        return gzip.GzipFile(path, "wb", mtime=0)  # type: ignore[return-value]
+    import pyarrow
+
+    stream: IO[bytes] = pyarrow.CompressedOutputStream(str(path), "zstd")
+    return stream

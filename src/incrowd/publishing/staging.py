@@ -1,0 +1,118 @@
+"""Atomic, crash-safe publication of one file.
+
+A release is written into a private folder beside its target, verified there, flushed to disk and renamed.
+Whenever the program is stopped, the target is the old file or the complete new one. What a killed run left
+behind is swept by the next run for the same target. Two runs cannot write the same target at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from incrowd.errors import OutputError
+
+
+def check_target(target: Path, inputs: tuple[Path, ...] = ()) -> None:
+    """Raise unless a file may be written there.
+
+    Links, pipes, devices and folders are refused, and so is the input itself.
+    """
+    if not target.parent.is_dir():
+        raise OutputError(f"{target.name}: its folder does not exist. Make the folder first.")
+    try:
+        mode = target.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        raise OutputError(
+            f"{target.name} is a {_kind(mode)}, not an ordinary file. Name a new file or an ordinary one."
+        )
+    if any(path.exists() and path.samefile(target) for path in inputs):
+        raise OutputError(f"{target.name} is the input itself. Write the release to another file.")
+
+
+def _kind(mode: int) -> str:
+    names = {stat.S_IFLNK: "link", stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+    return names.get(stat.S_IFMT(mode), "device")
+
+
+@contextlib.contextmanager
+def staged(target: Path) -> Iterator[Path]:
+    """Give a private path to write to; when the block ends well, the file appears at the target.
+
+    If the block raises, the target is untouched and nothing is left behind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "note.txt"
+    >>> with staged(target) as path:
+    ...     _ = path.write_text("hello")
+    >>> target.read_text(), sorted(p.name for p in target.parent.iterdir())
+    ('hello', ['note.txt'])
+    """
+    check_target(target)
+    folder = target.parent / f".{target.name}.incrowd"
+    handle = _private_folder(folder)
+    try:
+        draft = folder / target.name
+        yield draft
+        try:
+            _flush(draft)
+            draft.chmod(0o666 & ~_umask())
+            draft.replace(target)
+            _flush(target.parent)
+        except OSError as error:
+            raise OutputError(f"{target.name} cannot be written: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def _private_folder(folder: Path) -> int:
+    """Make (or take over and sweep) the folder, readable by its owner only, and lock it; gives the lock."""
+    for _ in range(10):
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+        except OSError as error:
+            raise OutputError(f"Beside {folder.name[1:-8]} nothing can be written: {error.strerror}.") from error
+        if not _lock(handle):
+            os.close(handle)
+            raise OutputError(f"Another run is writing {folder.name[1:-8]}. Wait for it, or name another file.")
+        if folder.exists() and os.fstat(handle).st_ino == folder.stat().st_ino:
+            os.fchmod(handle, 0o700)
+            for leftover in folder.iterdir():
+                leftover.unlink()
+            return handle
+        os.close(handle)  # the run that held the lock has removed the folder meanwhile
+    raise OutputError(f"The folder of {folder.name[1:-8]} is too busy. Try again.")
+
+
+def _lock(handle: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""Tables in: files and data frames, their draft schema, their encoded form."""

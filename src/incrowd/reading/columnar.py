@@ -1,0 +1,83 @@
+"""Parquet, Arrow and Feather files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.errors import FileFormatError
+from incrowd.reading.frames import from_typed, refuse_arrow_types
+from incrowd.reading.source import MISSING_MARKERS, Origin, Source
+
+_ENCRYPTED = b"PARE"
+
+
+def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
+    """Read a Parquet file with its types.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.parquet")
+    ...     pl.DataFrame({"age": [39]}).write_parquet(file)
+    ...     read_parquet(file).frame.rows()
+    [(39,)]
+    """
+    with path.open("rb") as file:
+        if file.read(4) == _ENCRYPTED:
+            raise FileFormatError("The Parquet file is encrypted. Decrypt it first.")
+
+    def load() -> tuple[Any, Callable[[], pl.DataFrame]]:
+        import pyarrow.parquet as pq
+
+        return pq.read_schema(path), lambda: pl.read_parquet(path, glob=False, hive_partitioning=False)
+
+    return _load(load, "Parquet", Origin("parquet", str(path), missing=missing))
+
+
+def read_arrow(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
+    """Read an Arrow IPC (Feather) file or stream with its types.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.arrow")
+    ...     pl.DataFrame({"age": [39]}).write_ipc(file)
+    ...     read_arrow(file).frame.rows()
+    [(39,)]
+    """
+
+    def load() -> tuple[Any, Callable[[], pl.DataFrame]]:
+        import pyarrow as pa
+
+        with path.open("rb") as file:
+            is_file = file.read(6) == b"ARROW1"
+        with pa.OSFile(str(path)) as file:
+            reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+            table = reader.read_all()
+        table.validate()
+        return table.schema, lambda: pl.DataFrame(table)
+
+    return _load(load, "Arrow", Origin("arrow", str(path), missing=missing))
+
+
+def _load(load: Callable[[], tuple[Any, Callable[[], pl.DataFrame]]], form: str, origin: Origin) -> Source:
+    """Check the schema, then the values; the libraries' own messages do not get out."""
+    import pyarrow as pa
+
+    table: pl.DataFrame | None = None
+    with suppress(OSError, pa.ArrowException, pl.exceptions.PolarsError):
+        schema, values = load()
+        refuse_arrow_types(schema)
+        table = values()
+    if table is None:
+        raise FileFormatError(
+            f"The {form} file is truncated, damaged, encrypted or of an unknown version. Write it again."
+        )
+    return from_typed(table, origin)

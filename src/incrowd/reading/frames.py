@@ -1,0 +1,182 @@
+"""Data frames of other libraries, in and out."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, ValuesError
+from incrowd.reading.headers import check_headers, without_pandas_index
+from incrowd.reading.source import MISSING_MARKERS, Form, Origin, Source
+from incrowd.vocabulary.fresh import fresh_frame
+from incrowd.vocabulary.schema import Column, ColumnType
+
+_PLAIN = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null, pl.Decimal)
+
+
+def read_frame(frame: Any, *, missing: Sequence[str] = MISSING_MARKERS) -> Source:
+    """Take a pandas, polars or PyArrow table.
+
+    Examples
+    --------
+    >>> read_frame(pl.DataFrame({"age": [39, 50]})).origin.form
+    'polars'
+    """
+    form = _form(frame)
+    declared: tuple[Column, ...] = ()
+    dropped: tuple[Notice, ...] = ()
+    if form == "pandas":
+        check_headers(_text_names(frame.columns))
+        dropped = _index_notice(frame)
+        declared = tuple(_ordered_pandas(frame))
+        table = _from_pandas(frame)
+    elif form == "pyarrow":
+        check_headers(frame.schema.names)
+        refuse_arrow_types(frame.schema)
+        table = _polars(frame)
+    else:
+        table = frame
+    return from_typed(table, Origin(form, missing=tuple(missing)), declared, dropped)
+
+
+def from_typed(
+    table: pl.DataFrame, origin: Origin, declared: Iterable[Column] = (), notices: Iterable[Notice] = ()
+) -> Source:
+    """A source from a table that has types: names and types checked, categories as plain text.
+
+    Examples
+    --------
+    >>> from_typed(pl.DataFrame({"sex": ["f"]}, {"sex": pl.Categorical}), Origin("parquet")).frame.dtypes
+    [String]
+    """
+    look_alikes = check_headers(table.columns)
+    kept, dropped = without_pandas_index(table.columns)
+    table = table.select(kept)
+    if table.width == 0 or table.height == 0:
+        raise FileFormatError("The table has no rows. Give a table with at least one row.")
+    for name, dtype in table.schema.items():
+        _refuse_type(name, dtype)
+    orders = tuple(_ordered_enums(table))
+    table = table.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    return Source.of(table, origin, (*notices, *look_alikes, *dropped), (*declared, *orders))
+
+
+def to_frame_like(frame: pl.DataFrame, origin: Origin) -> Any:
+    """The table as the kind of frame that came in, in fresh memory, without index or attributes.
+
+    Tables that came from a file are given as polars frames.
+
+    Examples
+    --------
+    >>> to_frame_like(pl.DataFrame({"age": [39]}), Origin("pyarrow")).column_names
+    ['age']
+    """
+    fresh = fresh_frame(frame)
+    if origin.form == "pandas":
+        from incrowd.optional import optional
+
+        optional("pandas", "giving back a pandas frame")
+        return fresh.to_pandas()
+    if origin.form == "pyarrow":
+        return fresh.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return fresh
+
+
+def refuse_arrow_types(schema: Any) -> None:
+    """Refuse nested and extension types of an Arrow schema, naming the column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> refuse_arrow_types(pa.schema({"age": pa.int64()}))
+    """
+    import pyarrow as pa
+
+    for field in schema:
+        if isinstance(field.type, pa.BaseExtensionType) or b"ARROW:extension:name" in (field.metadata or {}):
+            raise ValuesError(f"Column {field.name!r} has an extension type. Convert it to text or numbers.")
+        if pa.types.is_nested(field.type):
+            raise ValuesError(f"Column {field.name!r} is nested. Spread it over plain columns, or drop it.")
+
+
+def _form(frame: Any) -> Form:
+    if isinstance(frame, pl.LazyFrame):
+        raise ParameterError("A lazy frame has no rows yet. Call .collect() first.")
+    if isinstance(frame, pl.DataFrame):
+        return "polars"
+    if nw.dependencies.is_pandas_dataframe(frame):
+        return "pandas"
+    if nw.dependencies.is_pyarrow_table(frame):
+        return "pyarrow"
+    raise ParameterError("Give a path, or a table of pandas, polars or PyArrow.")
+
+
+def _text_names(names: Iterable[Any]) -> list[str]:
+    listed = list(names)
+    if not all(isinstance(name, str) for name in listed):
+        raise HeaderError("Column names must be text. Rename them: frame.columns = frame.columns.map(str).")
+    return listed
+
+
+def _index_notice(frame: Any) -> tuple[Notice, ...]:
+    """A pandas index other than the plain row count is not released."""
+    if type(frame.index).__name__ == "RangeIndex":
+        return ()
+    message = "The row index of the frame is not released. If it holds data, call reset_index() first."
+    return (Notice("index-dropped", "", message),)
+
+
+def _ordered_pandas(frame: Any) -> Iterable[Column]:
+    for name, dtype in frame.dtypes.items():
+        if dtype == "category" and dtype.ordered:
+            order = tuple(str(value) for value in dtype.categories)
+            yield Column(name, type=ColumnType.ORDERED, order=order, reason="an ordered category")
+
+
+def _ordered_enums(table: pl.DataFrame) -> Iterable[Column]:
+    for name, dtype in table.schema.items():
+        if isinstance(dtype, pl.Enum):
+            order = tuple(dtype.categories)
+            yield Column(name, type=ColumnType.ORDERED, order=order, reason="an ordered category")
+
+
+def _from_pandas(frame: Any) -> pl.DataFrame:
+    for position, name in enumerate(frame.columns):
+        column = frame.iloc[:, position]
+        if column.dtype == object:
+            _refuse_mixed(name, column)
+    return _polars(frame.reset_index(drop=True))
+
+
+def _refuse_mixed(name: str, column: Any) -> None:
+    """Object columns may hold one type of plain value, and missing ones."""
+    kinds = {type(value) for value in column[column.notna()].array}
+    plain = (str, bool, int, float, dt.date, Decimal)
+    if not all(issubclass(kind, plain) for kind in kinds):
+        raise ValuesError(f"Column {name!r} holds objects that are not plain values. Convert it, or drop it.")
+    if len(kinds) > 1 and kinds != {int, float}:
+        raise ValuesError(f"Column {name!r} mixes {len(kinds)} types of values. Convert it to one type.")
+
+
+def _polars(frame: Any) -> pl.DataFrame:
+    """The table in polars; messages of a failed conversion quote cells, so none gets out."""
+    table: pl.DataFrame | None = None
+    with suppress(Exception):
+        table = nw.from_native(frame, eager_only=True).to_polars()
+    if table is None:
+        raise ValuesError("A column of the frame holds values of a type that is not supported. Convert it.")
+    return table
+
+
+def _refuse_type(name: str, dtype: pl.DataType) -> None:
+    if dtype.is_nested():
+        raise ValuesError(f"Column {name!r} is nested. Spread it over plain columns, or drop it.")
+    if dtype.is_numeric() or isinstance(dtype, (*_PLAIN, pl.Categorical, pl.Enum)):
+        return
+    raise ValuesError(f"Column {name!r} has the type {dtype}. Convert it to text, numbers or dates.")

@@ -1,0 +1,137 @@
+"""The one door for tables: a path or a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import FileFormatError, ParameterError
+from incrowd.reading.source import MISSING_MARKERS, Compression, Source
+
+_TEXT = ("csv", "tsv", "tab", "psv", "txt", "data", "dat", "test")
+_KINDS = {
+    **dict.fromkeys(_TEXT, "delimited text"),
+    "parquet": "Parquet",
+    "pq": "Parquet",
+    **dict.fromkeys(("arrow", "feather", "ipc", "arrows"), "Arrow"),
+    "arff": "ARFF",
+    **dict.fromkeys(("xlsx", "xlsm", "xlsb", "xls", "ods"), "Excel"),
+}
+_COMPRESSIONS: dict[str, Compression] = {"gz": "gzip", "gzip": "gzip", "zst": "zstd", "zstd": "zstd"}
+_MAGIC = (
+    (b"PAR1", "Parquet"),
+    (b"PARE", "Parquet"),
+    (b"ARROW1", "Arrow"),
+    (b"\xff\xff\xff\xff", "Arrow"),
+    (b"PK\x03\x04", "Excel"),
+    (b"\xd0\xcf\x11\xe0", "Excel"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"FEA1", "Feather version 1"),
+)
+_BINARY = ("Parquet", "Arrow", "Excel", "gzip", "zstd")
+
+
+def read(
+    source: Any,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] | None = None,
+) -> Source:
+    """Read a table from a file or a data frame, and refuse what is not sound.
+
+    Parameters
+    ----------
+    source
+        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; Excel), or a
+        pandas, polars or PyArrow table.
+    delimiter, encoding
+        For delimited text, where they should not be found by themselves.
+    missing
+        Texts that, alone in a cell, mean a missing value; ``?`` and ``*`` if not given. An empty cell is
+        always missing. The words NA, None and null are values like any other unless they are named here.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> read(pl.DataFrame({"age": [39, 50]})).frame.height
+    2
+    """
+    markers = MISSING_MARKERS if missing is None else _markers(missing)
+    if not isinstance(source, (str, Path)):
+        from incrowd.reading.frames import read_frame
+
+        return read_frame(source, missing=markers)
+    path = Path(source)
+    kind, compression = check_file(path)
+    if kind == "delimited text":
+        from incrowd.reading.delimited import read_delimited
+
+        return read_delimited(path, delimiter=delimiter, encoding=encoding, compression=compression, missing=markers)
+    return _read_typed(path, kind, encoding, markers)
+
+
+def _markers(missing: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):
+        raise ParameterError("missing is a list of texts, for instance missing=['NA', '-9'].")
+    return tuple(dict.fromkeys(marker for marker in missing if marker))
+
+
+def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str, ...]) -> Source:
+    if kind == "ARFF":
+        from incrowd.reading.arff import read_arff
+
+        return read_arff(path, encoding=encoding, missing=missing)
+    if kind == "Excel":
+        from incrowd.reading.excel import read_excel
+
+        return read_excel(path, missing=missing)
+    from incrowd.reading.columnar import read_arrow, read_parquet
+
+    return (read_parquet if kind == "Parquet" else read_arrow)(path, missing=missing)
+
+
+def check_file(path: Path) -> tuple[str, Compression | None]:
+    """What the name says the file is, and how it is packed, once its first bytes have agreed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.csv")
+    ...     _ = file.write_text("age")
+    ...     check_file(file)
+    ('delimited text', None)
+    """
+    if not path.is_file():
+        raise FileFormatError(f"{str(path)!r} is not a file that can be read. Check the path.")
+    if path.stat().st_size == 0:
+        raise FileFormatError("The file is empty. Give a table with a header line and at least one row.")
+    suffixes = [suffix.lstrip(".").lower() for suffix in path.suffixes[-2:]]
+    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    named = suffixes[:-1] if compression else suffixes
+    kind = _KINDS.get(named[-1]) if named else None
+    if kind is None or (compression and kind != "delimited text"):
+        raise FileFormatError(
+            f"The name of {path.name!r} does not say what it holds. Known endings: "
+            f"{', '.join('.' + ending for ending in _KINDS)}; delimited text may add .gz or .zst."
+        )
+    _check_magic(path, compression or kind)
+    return kind, compression
+
+
+def _check_magic(path: Path, expected: str) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except OSError:
+        raise FileFormatError(f"{str(path)!r} cannot be opened. Check its permissions.") from None
+    found = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "text")
+    if found == expected or (found == "text" and expected not in _BINARY):
+        return
+    raise FileFormatError(
+        f"{path.name!r} is named as {expected}, but its first bytes are those of {found}. "
+        "Rename it to what it is, or convert it."
+    )

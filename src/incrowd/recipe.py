@@ -1,0 +1,174 @@
+"""What the user asks for, as a small YAML file.
+
+::
+
+    columns:
+      age:       {role: quasi-identifier, type: integer}
+      diagnosis: {role: target, type: categorical}
+    k: 10
+    method: kactus
+    parameters: {numeric: mean}
+    reading: {delimiter: ";", missing: ["NA"]}
+
+Columns that are not named keep the role and type of the draft made from the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import HeaderError, ParameterError, SchemaError
+from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+
+_KEYS = ("columns", "k", "method", "parameters", "reading")
+_READING_KEYS = ("delimiter", "encoding", "missing")
+_COLUMN_KEYS = ("role", "type", "order")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to release and how.
+
+    Parameters
+    ----------
+    k
+        The smallest number of rows that may share their released quasi-identifiers.
+    method
+        A name from the catalog.
+    parameters
+        Parameters of the method.
+    columns
+        For each column that is named: role, type, order, all optional.
+    reading
+        How to read the file: delimiter, encoding, missing.
+
+    Examples
+    --------
+    >>> Recipe(k=5, columns={"age": {"role": "quasi-identifier"}}).requirement
+    KAnonymity(k=5)
+    """
+
+    k: int = 10
+    method: str = "kactus"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        KAnonymity(self.k)
+        for name, said in self.columns.items():
+            _check_keys(said, _COLUMN_KEYS, f"column {name!r}")
+        _check_keys(self.reading, _READING_KEYS, "reading")
+
+    @property
+    def requirement(self) -> KAnonymity:
+        """The promise that is asked for."""
+        return KAnonymity(self.k)
+
+    def schema(self, draft: Schema) -> Schema:
+        """The draft with everything the recipe says about its columns."""
+        for name in self.columns:
+            if name not in draft:
+                raise HeaderError(unknown_column(name, draft.names))
+        return Schema(tuple(_said(column, self.columns.get(column.name)) for column in draft.columns))
+
+
+def read_recipe(path: str | Path) -> Recipe:
+    """Read a recipe from YAML."""
+    import yaml
+
+    try:
+        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError(f"The recipe {Path(path).name} cannot be read ({type(error).__name__}).") from None
+    except yaml.YAMLError as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        where = f" near line {line + 1}" if line is not None else ""
+        raise ParameterError(f"The recipe {Path(path).name} is not valid YAML{where}.") from None
+    if not isinstance(data, dict):
+        raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
+    _check_keys(data, _KEYS, "the recipe")
+    return Recipe(**{key: value for key, value in data.items() if value is not None})
+
+
+def draft_recipe(schema: Schema, k: int = 10, method: str = "kactus") -> str:
+    """A recipe for the user to confirm or edit; every role comes with its reason."""
+    import json
+
+    lines = [
+        "# What each column is. Check every line, then: incrowd release FILE --recipe THIS --to OUT",
+        f"# roles: {', '.join(Role)}",
+        f"# types: {', '.join(ColumnType)} (ordered: add order: [low, ..., high])",
+        "columns:",
+    ]
+    width = max((len(json.dumps(column.name)) for column in schema.columns), default=0) + 1
+    for column in schema.columns:
+        name = json.dumps(column.name, ensure_ascii=False) + ":"
+        order = f", order: {json.dumps(list(column.order), ensure_ascii=False)}" if column.order else ""
+        said = f"{{role: {column.role}, type: {column.type}{order}}}"
+        lines.append(f"  {name:<{width}} {said:<48} # {column.reason}".rstrip(" #"))
+    lines += [f"k: {k}", f"method: {method}", ""]
+    return "\n".join(lines)
+
+
+def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
+    """The recipe with roles given elsewhere (options, arguments); these replace its own of the same role.
+
+    Keywords: quasi_identifiers, target, identifiers, sensitive; each a list of columns or None.
+    """
+    by_role = {
+        Role.QUASI_IDENTIFIER: roles.get("quasi_identifiers"),
+        Role.TARGET: roles.get("target"),
+        Role.IDENTIFIER: roles.get("identifiers"),
+        Role.SENSITIVE: roles.get("sensitive"),
+    }
+    columns = {name: dict(said) for name, said in recipe.columns.items()}
+    for role, names in by_role.items():
+        if names is None:
+            continue
+        for said in columns.values():
+            if said.get("role") == role:
+                said["role"] = Role.OTHER
+    taken: dict[str, Role] = {}
+    for role, names in by_role.items():
+        for name in names or ():
+            if name in taken:
+                both = f"both {taken[name]} and {role}" if taken[name] is not role else f"twice {role}"
+                raise SchemaError(f"Column {name!r} cannot be {both}. Name it once.")
+            taken[name] = role
+            columns.setdefault(name, {})["role"] = role
+    return replace(recipe, columns=columns)
+
+
+def _said(column: Column, said: Mapping[str, Any] | None) -> Column:
+    if not said:
+        return column
+    changes: dict[str, Any] = {"reason": "you said so"}
+    if "role" in said:
+        changes["role"] = _choice(Role, said["role"], column.name)
+    if "type" in said:
+        changes["type"] = _choice(ColumnType, said["type"], column.name)
+        changes["order"] = ()
+    if "order" in said:
+        changes["order"] = tuple(str(value) for value in said["order"])
+    return replace(column, **changes)
+
+
+def _choice(kind: type[Role] | type[ColumnType], value: object, column: str) -> Role | ColumnType:
+    try:
+        return kind(str(value))
+    except ValueError:
+        word = "role" if kind is Role else "type"
+        raise SchemaError(f"Column {column!r} has an unknown {word}. Choose one of {', '.join(kind)}.") from None
+
+
+def _check_keys(data: object, known: tuple[str, ...], where: str) -> None:
+    if not isinstance(data, Mapping):
+        raise ParameterError(f"In {where}: expected settings such as {known[0]}: …")
+    for key in data:
+        if key not in known:
+            raise ParameterError(f"In {where}: unknown setting {str(key)!r}. Known: {', '.join(known)}.")

@@ -1,0 +1,102 @@
+"""The certificate of a release: what was asked, what was recounted, and from which bytes.
+
+It may be published with the release. It holds no raw value, no plain hash of the input (small tables could be
+guessed from one) and no seed. The input is tied to it by an HMAC under a key that stays with the owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import platform
+import secrets
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from incrowd.report.facts import Facts
+
+VERSION = 1
+_PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
+
+
+def certificate(
+    facts: Facts,
+    *,
+    output_sha256: str | None,
+    recipe_sha256: str | None,
+    input_hmac: str | None,
+    responsible: str | None = None,
+) -> dict[str, Any]:
+    """The certificate as plain data."""
+    data: dict[str, Any] = {
+        "incrowd_certificate": VERSION,
+        "statement": f"The release satisfies {facts.requirement}, recounted independently from the written file."
+        if facts.verdict.passed
+        else "The release was not verified.",
+        "made": facts.when.isoformat(timespec="seconds"),
+        "responsible": responsible,
+        "output": {"file": facts.output, "sha256": output_sha256},
+        "recipe_sha256": recipe_sha256,
+        "input_hmac_sha256": input_hmac,
+        "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+        "columns": [{"name": c.name, "role": str(c.role), "type": str(c.type)} for c in facts.schema.columns],
+        "requirement_asked": facts.requirement,
+        "method": {"name": facts.method, "parameters": facts.parameters},
+        "verification": facts.verdict.to_json(),
+        "rows": {
+            "input": facts.rows,
+            "released": facts.rows - facts.rows_dropped,
+            "left_out": facts.rows_dropped,
+        },
+        "quasi_identifier_cells_shown": round(facts.cells_shown, 6),
+        "attributes": {
+            a.name: {
+                **{form: round(share, 6) for form, share in a.shares.items()},
+                "hidden": round(a.hidden, 6),
+            }
+            for a in facts.attributes
+        },
+        "public_cuts": {name: list(cuts) for name, cuts in facts.cuts.items()},
+        "notices": [{"code": notice.code, "where": notice.where} for notice in facts.notices],
+        "attacks": "not run",
+        "earlier_releases": "not tracked",
+    }
+    if facts.accuracy is not None:
+        data["accuracy"] = {
+            "before": round(facts.accuracy.before, 6),
+            "after": round(facts.accuracy.after, 6),
+            "majority": round(facts.accuracy.majority, 6),
+            "learner": "C4.5 decision tree, held-out rows",
+        }
+    return data
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hmac_of(path: Path, key: bytes) -> str:
+    """The HMAC-SHA-256 of a file's bytes under the owner's key."""
+    digest = hmac.new(key, digestmod="sha256")
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def owner_key() -> bytes:
+    """The owner's key: made at first use, kept in the user's configuration folder, readable by the owner only."""
+    folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "incrowd"
+    path = folder / "certificate.key"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_bytes()
+    with os.fdopen(handle, "wb") as file:
+        file.write(secrets.token_bytes(32))
+    return path.read_bytes()

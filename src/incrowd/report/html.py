@@ -1,0 +1,85 @@
+"""The report as one HTML file: no network, no script, charts as inline SVG."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from incrowd.report import sections
+from incrowd.report.facts import Facts
+from incrowd.report.markup import Html, element, join, text
+from incrowd.report.wording import Standing, standing, statement
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_MARKS = {Standing.SATISFIED: "✓", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}
+_PAGE_STYLE = Html(
+    ":root{color-scheme:light dark}body{margin:0;background:#fff}"
+    "@media screen and (prefers-color-scheme:dark){body{background:#15181c}}"
+    "@page{margin:16mm 15mm}"
+)
+
+
+def report_html(facts: Facts, whole_page: bool = True) -> str:
+    """The report of a release.
+
+    Parameters
+    ----------
+    facts
+        What happened.
+    whole_page
+        A page of its own, or a fragment for a notebook whose styles touch nothing else.
+    """
+    body = _body(facts)
+    if not whole_page:
+        return join([element("style", _style()), body])
+    head = join(
+        [
+            Html('<meta charset="utf-8">'),
+            Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
+            Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            element("title", text(f"Release report: {facts.output or facts.source}")),
+            element("style", _PAGE_STYLE, _style()),
+        ],
+        "\n",
+    )
+    page = element("html", element("head", head), element("body", element("main", body)), lang="en")
+    return f"<!DOCTYPE html>\n{page}\n"
+
+
+def _body(facts: Facts) -> Html:
+    return element(
+        "div",
+        _head(facts),
+        sections.asked(facts),
+        sections.done(facts),
+        sections.verified(facts),
+        sections.utility(facts),
+        sections.notices(facts),
+        sections.limits(facts),
+        sections.made(facts),
+        class_="incrowd-report",
+    )
+
+
+def _head(facts: Facts) -> Html:
+    """Title, the one sentence about the guarantee, and the key figures."""
+    found = standing(facts)
+    about = f"{facts.source} → {facts.output}" if facts.output else facts.source
+    said = statement(facts)
+    return element(
+        "header",
+        element("h1", text("Release report")),
+        element("p", text(about), class_="about"),
+        element(
+            "p",
+            element("span", text(_MARKS[found]), class_="mark", aria_hidden="true"),
+            text(f"{said[0].upper()}{said[1:]}."),
+            class_=f"standing {'good' if found is Standing.SATISFIED else 'bad'}",
+        ),
+        sections.key_figures(facts),
+    )
+
+
+@cache
+def _style() -> Html:
+    return Html(files("incrowd.report").joinpath("style.css").read_text(encoding="utf-8"))

@@ -1,0 +1,211 @@
+"""The sections of the report, each a function from facts to markup."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+
+from incrowd.plan.explain import describe_group
+from incrowd.report.charts import accuracy_bars, form_bar, size_histogram
+from incrowd.report.facts import Accuracy, Facts
+from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
+from incrowd.report.wording import counted, forms_in, percent, rows_sentence, shares_of
+from incrowd.vocabulary.schema import Role
+
+_PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
+_RELEASED = {Role.IDENTIFIER: "left out", Role.QUASI_IDENTIFIER: "transformed"}
+
+
+def section(title: str, name: str, *parts: Html) -> Html:
+    """A titled part of the report; ``name`` is its class."""
+    return element("section", element("h2", text(title)), *parts, class_=name)
+
+
+def pairs(entries: dict[str, Html], **attributes: str) -> Html:
+    """Terms and what they are."""
+    said = (element("div", element("dt", text(term)), element("dd", words)) for term, words in entries.items())
+    return element("dl", *said, **attributes)
+
+
+def key_figures(facts: Facts) -> Html:
+    """The numbers to see first."""
+    figures = {
+        "rows released": f"{facts.rows - facts.rows_dropped:,}",
+        "rows left out": f"{facts.rows_dropped:,}",
+        "groups": f"{facts.groups:,}",
+        "rows in the smallest group": f"{facts.smallest_group:,}",
+        "cells kept": percent(facts.cells_shown),
+    }
+    if facts.accuracy is not None:
+        figures[f"accuracy after ({percent(facts.accuracy.before)} before)"] = percent(facts.accuracy.after)
+    return pairs({term: text(figure) for term, figure in figures.items()}, class_="figures")
+
+
+def asked(facts: Facts) -> Html:
+    """Requirement, method, parameters, files and the role of every column."""
+    parameters = [text(f"{name} = {value}") for name, value in facts.parameters.items()]
+    entries = {
+        "Requirement": text(f"{facts.requirement} over {counted(len(facts.attributes), 'quasi-identifier')}"),
+        "Method": text(facts.method),
+        "Parameters": join((element("code", each) for each in parameters), " ") or text("none"),
+        "Table": text(facts.source),
+        "Release": text(facts.output or "handed back in memory"),
+    }
+    roles = [
+        (
+            element("bdi", text(column.name)),
+            text(column.role),
+            text(column.type),
+            text(_RELEASED.get(column.role, "unchanged")),
+            text(column.reason),
+        )
+        for column in facts.schema.columns
+    ]
+    header = [text(word) for word in ("Column", "Role", "Type", "In the release", "Because")]
+    return section("What was asked", "asked", pairs(entries), table("Columns and their roles", header, roles))
+
+
+def done(facts: Facts) -> Html:
+    """The release in words, the sizes of its groups and its largest groups."""
+    names = [attribute.name for attribute in facts.attributes]
+    groups = [text(describe_group(group, names)) for group in facts.largest_groups]
+    all_shown = len(groups) == facts.groups
+    title = "The groups" if all_shown else f"The {len(groups)} largest groups"
+    sizes = facts.verdict.sizes
+    parts = [
+        paragraph(
+            f"{facts.method} put the rows into {counted(facts.groups, 'group')}. All rows of a group show "
+            f"the same quasi-identifiers. {rows_sentence(facts)}."
+        ),
+        figure(
+            f"Groups by size, as recounted: {counted(sizes.classes, 'group')}, the smallest of "
+            f"{counted(sizes.smallest, 'row')}, the largest of {counted(sizes.largest, 'row')}",
+            size_histogram(sizes),
+        ),
+    ]
+    if groups:
+        parts += [element("h3", text(title)), bullets(groups, class_="groups")]
+    return section("What was done", "done", *parts)
+
+
+def verified(facts: Facts) -> Html:
+    """Every check with what it found."""
+    if not facts.verdict.checks:
+        return section("What was verified", "verified", paragraph("No check was run.", class_="bad"))
+    rows = [
+        (
+            text(check.name),
+            element("span", text("✓ passed"), class_="good")
+            if check.passed
+            else element("strong", text("✗ FAILED"), class_="bad"),
+            text(check.found),
+        )
+        for check in facts.verdict.checks
+    ]
+    said = "Another engine than the one that made the release read the written file again and recounted:"
+    header = [text(word) for word in ("Check", "Outcome", "Found")]
+    return section("What was verified", "verified", paragraph(said), table("Checks", header, rows))
+
+
+def utility(facts: Facts) -> Html:
+    """What the release still shows, and what a classifier still learns from it."""
+    forms = forms_in(facts)
+    header = [text("Quasi-identifier"), text("Share of the rows")]
+    header += [join([element("i", class_=f"key form-{form}"), text(form)]) for form in forms]
+    rows = []
+    for attribute in facts.attributes:
+        shares = shares_of(attribute)
+        numbers = [_share(shares[form]) for form in forms]
+        rows.append((element("bdi", text(attribute.name)), form_bar(attribute), *numbers))
+    kept = f"{percent(facts.cells_shown)} of the quasi-identifier cells show something."
+    shown = table("How each quasi-identifier is shown", header, rows, class_="forms")
+    return section("What is still usable", "utility", paragraph(kept), shown, _accuracy(facts.accuracy))
+
+
+def _share(share: float) -> Html:
+    return text(percent(share)) if share else element("span", text(percent(share)), class_="nil")
+
+
+def _accuracy(accuracy: Accuracy | None) -> Html:
+    if accuracy is None:
+        return paragraph("Accuracy was not measured.", class_="aside")
+    return join(
+        [
+            figure(f"Accuracy on {counted(accuracy.test_rows, 'unseen row')}", accuracy_bars(accuracy)),
+            paragraph(
+                f"A C4.5 decision tree learned from {counted(accuracy.train_rows, 'row')}, once as they are "
+                "and once from a trial release of these rows by the same recipe. Both were tested on rows "
+                f"that neither had seen. {_difference(accuracy)}",
+                class_="aside",
+            ),
+        ]
+    )
+
+
+def _difference(accuracy: Accuracy) -> str:
+    points = 100 * (accuracy.after - accuracy.before)
+    said = f"The release {'costs' if points < 0 else 'gains'} {abs(points):.1f} percentage points."
+    if abs(points) < 0.05:
+        said = "The release costs no accuracy that shows in one decimal."
+    if accuracy.after <= accuracy.majority:
+        said += " What is learned from it is no better than always saying the most frequent class."
+    return said
+
+
+def notices(facts: Facts) -> Html:
+    """Everything that was handled and should be known."""
+    if not facts.notices:
+        return section("Notices", "notices", paragraph("None."))
+    return section("Notices", "notices", bullets(text(str(notice)) for notice in facts.notices))
+
+
+def limits(facts: Facts) -> Html:
+    """What the guarantee does not cover."""
+    return section("What this does not promise", "limits", bullets(text(limit) for limit in _limits(facts)))
+
+
+def _limits(facts: Facts) -> Iterator[str]:
+    unchanged = counted(len(facts.schema.untouched), "column")
+    yield (
+        f"{facts.requirement} stops singling out by the quasi-identifiers listed above, counted in rows. "
+        "It counts people only if each person has one row."
+    )
+    yield (
+        f"Released unchanged: {unchanged} (target, sensitive or other). Whoever knows their values from "
+        "elsewhere can link by them."
+    )
+    yield (
+        "It does not stop inference. If all rows of a group have the same class, whoever knows that a "
+        "person is in the group knows the class."
+    )
+    yield "Attacks: not run. No claim is made about what an attack would find."
+    yield "Earlier releases: not tracked. Two releases about the same people can be combined."
+    yield (
+        "The plan stays private: it holds counts that the release hides. Keep it where the table is kept. "
+        "Only the release and its certificate are made to be published."
+    )
+
+
+def made(facts: Facts) -> Html:
+    """When, how long, with which versions."""
+    moment = f"{facts.when:%Y-%m-%d %H:%M:%S %Z}".strip()
+    entries = {"Made": element("time", text(moment), datetime=facts.when.isoformat(timespec="seconds"))}
+    if facts.seconds:
+        stages = ", ".join(f"{stage} {spent:.2f} s" for stage, spent in facts.seconds.items())
+        entries["Took"] = text(f"{sum(facts.seconds.values()):.2f} s ({stages})")
+    entries["Versions"] = text(", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
+    entries["Python"] = text(platform.python_version())
+    return section("When and with what", "made", pairs(entries))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def figure(caption: str, chart: Html) -> Html:
+    """A chart under its caption."""
+    return element("figure", element("figcaption", text(caption)), chart)

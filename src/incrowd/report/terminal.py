@@ -1,0 +1,180 @@
+"""The summary of a release: plain text, and the same for a terminal with colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from incrowd.report.facts import Accuracy, Facts
+from incrowd.report.wording import (
+    ALL_FORMS,
+    HIDDEN,
+    Standing,
+    clipped,
+    counted,
+    forms_in,
+    percent,
+    plain,
+    rows_sentence,
+    shares_of,
+    standing,
+    statement,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+BAR, LONGEST_NAME, MOST_ATTRIBUTES = 20, 24, 12
+_LETTERS = dict(zip(ALL_FORMS, "#=~-.", strict=True))
+_BLOCKS = dict(zip(ALL_FORMS, "█▓▒░·", strict=True))
+_COLOURS = dict(zip(ALL_FORMS, ("blue", "cyan", "yellow", "magenta", "dim"), strict=True))
+
+
+def summary(facts: Facts) -> str:
+    """The release in plain text, for a log or a Python prompt.
+
+    Bars use letters that every terminal can print: one for each form an attribute is shown in.
+    """
+    lines = [f"Release of {plain(facts.source)}", f"  {statement(facts)}"]
+    lines += [f"  {term:<11} {words}" for term, words in _entries(facts).items()]
+    lines += [f"  {line}" for line in _attribute_lines(facts)]
+    lines += [f"  notice      {plain(str(notice))}" for notice in facts.notices]
+    if facts.output:
+        lines.append(f"  release     {plain(facts.output)}")
+    return "\n".join(lines)
+
+
+def print_summary(facts: Facts, console: Console, files: Mapping[str, str]) -> None:
+    """Print the release with colours and tables.
+
+    Parameters
+    ----------
+    facts
+        What happened.
+    console
+        Where to print.
+    files
+        What was written where: a word for each file, and its path.
+    """
+    from rich.panel import Panel
+    from rich.text import Text
+
+    good = standing(facts) is Standing.SATISFIED
+    colour = "green" if good else "red"
+    console.print(
+        Panel(
+            Text(statement(facts), style=f"bold {colour}"),
+            title=Text(f"Release of {plain(facts.source)}"),
+            title_align="left",
+            border_style=colour,
+            expand=False,
+        )
+    )
+    console.print(_pairs(_entries(facts)))
+    if facts.attributes:
+        console.print()
+        console.print(_attribute_table(facts, _LETTERS if console.options.ascii_only else _BLOCKS))
+        if len(facts.attributes) > MOST_ATTRIBUTES:
+            console.print(Text(_not_listed(facts), style="dim"))
+    for notice in facts.notices:
+        console.print(Text.assemble(("notice ", "bold yellow"), plain(str(notice))))
+    if files:
+        console.print()
+        console.print(_pairs(files))
+
+
+def bar(shares: Mapping[str, float], letters: Mapping[str, str], width: int = BAR) -> dict[str, str]:
+    """The pieces of a text bar, one for each form, together exactly ``width`` letters long.
+
+    Examples
+    --------
+    >>> "".join(bar({"value": 0.5, "set": 0.25, "hidden": 0.25}, _LETTERS, 8).values())
+    '####==..'
+    """
+    pieces, share_so_far, drawn = {}, 0.0, 0
+    for form, share in shares.items():
+        share_so_far += share
+        end = min(width, round(width * share_so_far))
+        pieces[form] = letters[form] * (end - drawn)
+        drawn = end
+    return pieces
+
+
+def _entries(facts: Facts) -> dict[str, str]:
+    """The figures, each with its term."""
+    largest = counted(facts.verdict.sizes.largest, "row")
+    smallest = counted(facts.smallest_group, "row")
+    entries = {
+        "method": plain(facts.method),
+        "rows": rows_sentence(facts),
+        "groups": f"{facts.groups:,}; smallest {smallest}, largest {largest}",
+        "cells kept": f"{percent(facts.cells_shown)} of the quasi-identifier cells show something",
+    }
+    return entries | {"accuracy": _accuracy(facts.accuracy)}
+
+
+def _accuracy(accuracy: Accuracy | None) -> str:
+    if accuracy is None:
+        return "not measured"
+    return (
+        f"{percent(accuracy.before)} before, {percent(accuracy.after)} after, {percent(accuracy.majority)} "
+        f"by majority (decision tree, {counted(accuracy.test_rows, 'unseen row')})"
+    )
+
+
+def _attribute_lines(facts: Facts) -> list[str]:
+    """A line with a bar for each attribute, and what the letters mean."""
+    if not facts.attributes:
+        return []
+    listed = facts.attributes[:MOST_ATTRIBUTES]
+    room = max(len(clipped(attribute.name, LONGEST_NAME)) for attribute in listed)
+    lines = ["shown as    " + "  ".join(f"{_LETTERS[form]} {form}" for form in forms_in(facts))]
+    for attribute in listed:
+        shares = shares_of(attribute)
+        drawn = "".join(bar(shares, _LETTERS).values())
+        name = clipped(attribute.name, LONGEST_NAME)
+        lines.append(f"  {name:<{room}} [{drawn}] {percent(1 - shares[HIDDEN]):>7}")
+    if len(facts.attributes) > MOST_ATTRIBUTES:
+        lines.append(_not_listed(facts))
+    return lines
+
+
+def _not_listed(facts: Facts) -> str:
+    return f"  … and {counted(len(facts.attributes) - MOST_ATTRIBUTES, 'more quasi-identifier')}"
+
+
+def _attribute_table(facts: Facts, letters: Mapping[str, str]) -> Table:
+    """Bars and shares of the attributes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    forms = forms_in(facts)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("quasi-identifier")
+    table.add_column("share of the rows", no_wrap=True)
+    for form in forms:
+        table.add_column(Text.assemble((letters[form], _COLOURS[form]), f" {form}"), justify="right", no_wrap=True)
+    for attribute in facts.attributes[:MOST_ATTRIBUTES]:
+        shares = shares_of(attribute)
+        drawn = Text.assemble(*((piece, _COLOURS[form]) for form, piece in bar(shares, letters).items()))
+        numbers = [Text(percent(shares[form]), style="" if shares[form] else "dim") for form in forms]
+        table.add_row(Text(clipped(attribute.name, LONGEST_NAME)), drawn, *numbers)
+    return table
+
+
+def _pairs(entries: Mapping[str, str]) -> Table:
+    """Terms and what they are, as two columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    def told(words: str, style: str = "") -> Text:
+        return Text(plain(words), style=style, overflow="fold")
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for term, words in entries.items():
+        table.add_row(told(term, "dim"), told(words))
+    return table

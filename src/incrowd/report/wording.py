@@ -1,0 +1,115 @@
+"""Words and numbers as the summary and the report both say them."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from incrowd.report.facts import FORMS, AttributeFacts, Facts
+
+HIDDEN = "hidden"
+ALL_FORMS = (*FORMS, HIDDEN)
+_SPACES = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+class Standing(StrEnum):
+    """What may be said about the requirement."""
+
+    SATISFIED = "satisfied"
+    FAILED = "failed"
+    NOT_RECOUNTED = "not recounted"
+
+
+def standing(facts: Facts) -> Standing:
+    """Satisfied only if the requirement itself was recounted and no check failed: silence is no success."""
+    if not facts.verdict.passed:
+        return Standing.FAILED
+    recounted = any(check.name == facts.requirement for check in facts.verdict.checks)
+    return Standing.SATISFIED if recounted else Standing.NOT_RECOUNTED
+
+
+def statement(facts: Facts) -> str:
+    """The one sentence about the guarantee."""
+    match standing(facts):
+        case Standing.SATISFIED:
+            return f"satisfies {facts.requirement}, recounted independently from the written file"
+        case Standing.FAILED:
+            failed = sum(not check.passed for check in facts.verdict.checks)
+            checks = counted(len(facts.verdict.checks), "check")
+            return f"FAILED its verification: {failed} of {checks} failed; do not publish this release"
+        case Standing.NOT_RECOUNTED:
+            return f"NOT VERIFIED: {facts.requirement} was not recounted; do not publish this release"
+
+
+def rows_sentence(facts: Facts) -> str:
+    """How many rows are released and how many left out.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> rows_sentence(SimpleNamespace(rows=1200, rows_dropped=3))
+    '1,197 of 1,200 rows released; 3 left out'
+    """
+    lost = f"{facts.rows_dropped:,} left out" if facts.rows_dropped else "none left out"
+    return f"{facts.rows - facts.rows_dropped:,} of {counted(facts.rows, 'row')} released; {lost}"
+
+
+def shares_of(attribute: AttributeFacts) -> dict[str, float]:
+    """The share of rows in each form, hidden last; rounding errors never make a share negative."""
+    return {form: attribute.shares.get(form, 0.0) for form in FORMS} | {HIDDEN: max(0.0, attribute.hidden)}
+
+
+def forms_in(facts: Facts) -> tuple[str, ...]:
+    """The forms that occur in the release, and always hidden."""
+    return tuple(form for form in ALL_FORMS if form == HIDDEN or any(a.shares.get(form) for a in facts.attributes))
+
+
+def plain(words: str) -> str:
+    r"""One line of visible text: no control characters, no change of writing direction, no half characters.
+
+    Examples
+    --------
+    >>> plain("zip\ncode \x1b[31m")
+    'zip code \ufffd[31m'
+    """
+    return _UNPRINTABLE.sub("\ufffd", _SPACES.sub(" ", words))
+
+
+def clipped(words: str, longest: int) -> str:
+    """Plain words, cut to a length.
+
+    Examples
+    --------
+    >>> clipped("marital-status", 8)
+    'marital…'
+    """
+    words = plain(words)
+    return words if len(words) <= longest else words[: longest - 1] + "…"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "group"), counted(2500, "row")
+    ('1 group', '2,500 rows')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def percent(share: float) -> str:
+    """A share in per cent; only nothing is 0 % and only all is 100 %.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.0001), percent(0.9999), percent(1.0)
+    ('50.0 %', '<0.1 %', '>99.9 %', '100 %')
+    """
+    near = 1e-9
+    if share <= near or share >= 1 - near:
+        return "0 %" if share <= near else "100 %"
+    if share < 0.0005 or share >= 0.9995:
+        return "<0.1 %" if share < 0.5 else ">99.9 %"
+    return f"{share * 100:.1f} %"

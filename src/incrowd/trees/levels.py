@@ -1,0 +1,202 @@
+"""Grows a tree level by level: scores the nodes of a level, then sorts their rows by child."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.trees.kernel import score_nodes, xlogx_table
+from incrowd.trees.moving import move_rows
+from incrowd.trees.records import Columns, Rules
+from incrowd.trees.threads import THREADS
+from incrowd.trees.weighted import move_weighted, share_missing
+
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+
+SMALL = 1 << 15
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a node is left alone, whatever its rows."""
+
+    min_rows: float
+    max_depth: int | None = None
+    weighted: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A grown tree as arrays; nodes level by level, the children of a node side by side.
+
+    ``splits`` holds for each node its attribute (-1: a leaf), the codes around its threshold and its number
+    of branches; ``code`` the code of the branch that leads to it; ``counts`` its class histogram.
+    """
+
+    splits: npt.NDArray[np.int32]
+    code: npt.NDArray[np.int32]
+    counts: Array
+
+    @property
+    def parents(self) -> Ints:
+        """The parent of each node; -1 for the root."""
+        return np.concatenate([[-1], np.repeat(np.arange(len(self.splits)), self.splits[:, 3])])
+
+
+def without_splits(grown: Grown, keep: npt.NDArray[np.bool_]) -> Grown:
+    """The tree cut off below every node that does not keep its split."""
+    parents = grown.parents.tolist()
+    reached = keep.tolist()
+    there = [True] * len(parents)
+    for number in range(1, len(parents)):
+        there[number] = there[parents[number]] and reached[parents[number]]
+    splits = np.where(keep[:, None], grown.splits, _leaves(len(keep)))
+    return Grown(splits[there], grown.code[there], grown.counts[there])
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The nodes of one level that are to be split, with their rows side by side."""
+
+    rows: Array
+    weights: npt.NDArray[np.float64] | None
+    starts: Ints
+    counts: Array
+    active: npt.NDArray[np.bool_]
+
+    def shares(self, threads: int) -> list[tuple[int, int]]:
+        """Ranges of nodes with about equally many rows, one for each thread."""
+        if self.starts[-1] < SMALL:
+            return [(0, len(self.counts))]
+        cuts = np.searchsorted(self.starts, np.arange(1, threads) * (self.starts[-1] / threads))
+        bounds = np.unique(np.concatenate([[0], cuts, [len(self.counts)]])).tolist()
+        return list(pairwise(bounds))
+
+
+def grow_levels(rows: Array, columns: Columns, rules: Rules, limits: Limits, threads: int = THREADS) -> Grown:
+    """Grow a tree on packed rows (see :mod:`incrowd.trees.kernel`), which are used as working space.
+
+    The tree does not depend on the number of threads.
+    """
+    with ThreadPoolExecutor(threads) as pool:
+        return _Growth(columns, rules, limits, threads, pool).run(rows)
+
+
+class _Growth:
+    """What stays the same from level to level."""
+
+    def __init__(self, columns: Columns, rules: Rules, limits: Limits, threads: int, pool: ThreadPoolExecutor) -> None:
+        self._columns, self._rules, self._limits = columns, rules, limits
+        self._threads, self._pool = threads, pool
+        self._table = xlogx_table()
+        self._spare: Array | None = None
+
+    def run(self, rows: Array) -> Grown:
+        """All levels, from the root down."""
+        level = self._root(rows)
+        codes, counts = [np.zeros(1, np.int32)], [level.counts]
+        splits: list[Array] = []
+        growing = self._worth_splitting(level.counts, 0)
+        while True:
+            splits.append(_leaves(len(codes[-1])))
+            if not growing.any():
+                return Grown(np.concatenate(splits), np.concatenate(codes), np.concatenate(counts))
+            found, branch_codes, branch_counts = self._score(level)
+            splits[-1][growing] = found
+            codes.append(branch_codes)
+            counts.append(branch_counts)
+            growing = self._worth_splitting(branch_counts, len(splits))
+            if growing.any():
+                level = self._next(level, found, branch_codes, branch_counts, growing)
+
+    def _root(self, rows: Array) -> Level:
+        columns = self._columns
+        counts = np.bincount(rows[:: columns.stride], minlength=columns.classes)[None, :]
+        starts = np.array([0, len(rows) // columns.stride], np.int64)
+        active = np.ones((1, len(columns.width)), np.bool_)
+        if self._limits.weighted:
+            return Level(rows, np.ones(starts[1]), starts, counts.astype(np.float64), active)
+        return Level(rows, None, starts, counts.astype(np.int32), active)
+
+    def _worth_splitting(self, counts: Array, depth: int) -> npt.NDArray[np.bool_]:
+        """Which nodes have enough rows of more than one class, and room below."""
+        deep = self._limits.max_depth is not None and depth >= self._limits.max_depth
+        if deep or len(self._columns.width) == 0:
+            return np.zeros(len(counts), np.bool_)
+        sizes = counts.sum(axis=1)
+        mixed: npt.NDArray[np.bool_] = (sizes >= self._limits.min_rows) & (counts.max(axis=1) < sizes)
+        return mixed
+
+    def _score(self, level: Level) -> tuple[Array, Array, Array]:
+        """The splits of all nodes of a level, and the codes and class histograms of their branches."""
+
+        def score(lo: int, hi: int) -> tuple[Array, Array, Array]:
+            starts, counts, active = level.starts[lo : hi + 1], level.counts[lo:hi], level.active[lo:hi]
+            return score_nodes(
+                level.rows, level.weights, starts, counts, active, self._columns, self._rules, self._table
+            )
+
+        parts = list(self._share_out(score, level))
+        splits, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        if level.weights is not None:
+            counts = share_missing(level.counts, splits, counts)
+        return splits, codes, counts
+
+    def _next(self, level: Level, splits: Array, codes: Array, counts: Array, growing: npt.NDArray[np.bool_]) -> Level:
+        """The children that are to be split, with their rows."""
+        parent = np.repeat(np.arange(len(splits)), splits[:, 3])
+        active = level.active[parent[growing]]
+        if level.weights is not None:
+            rows, weights, starts = move_weighted(
+                level.rows, level.weights, level.starts, splits, codes, counts, growing, self._columns
+            )
+            return Level(rows, weights, starts, counts[growing], active)
+        sizes = np.where(growing, counts.sum(axis=1, dtype=np.int64), 0)
+        place = np.where(growing, np.cumsum(sizes) - sizes, -1)
+        starts = np.append(place[growing], sizes.sum())
+        rows = self._move(level, splits, codes, place)
+        return Level(rows, None, starts, counts[growing], active)
+
+    def _move(self, level: Level, splits: Array, codes: Array, place: Ints) -> Array:
+        """Copy the rows to their children's places in the spare buffer; the old rows become the spare."""
+        target = np.empty_like(level.rows) if self._spare is None else self._spare
+        first = (np.cumsum(splits[:, 3]) - splits[:, 3]).astype(np.int64)
+        words, target_words = level.rows.view(np.uint64), target.view(np.uint64)
+
+        def move(lo: int, hi: int) -> None:
+            move_rows(
+                level.rows,
+                words,
+                level.starts[lo : hi + 1],
+                splits[lo:hi],
+                first[lo:hi],
+                codes,
+                place,
+                self._columns,
+                target_words,
+            )
+
+        list(self._share_out(move, level))
+        self._spare = level.rows
+        return target
+
+    def _share_out(self, work: Callable[[int, int], Any], level: Level) -> Iterable[Any]:
+        """Do the work on ranges of nodes, in several threads if there is enough of it."""
+        shares = level.shares(self._threads)
+        if len(shares) == 1:
+            return [work(*shares[0])]
+        return self._pool.map(lambda share: work(*share), shares)
+
+
+def _leaves(count: int) -> npt.NDArray[np.int32]:
+    """Splits of nodes that are not split."""
+    splits = np.zeros((count, 4), np.int32)
+    splits[:, 0] = -1
+    return splits

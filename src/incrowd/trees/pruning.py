@@ -1,0 +1,153 @@
+"""Pessimistic pruning: a subtree becomes a leaf unless it promises fewer errors (Quinlan 1993, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.vocabulary.encoded_table import EncodedTable
+
+Floats = npt.NDArray[np.float64]
+
+SLACK = 0.1
+
+
+def prune(tree: Tree, confidence: float = 0.25, raise_with: EncodedTable | None = None) -> Tree:
+    """Prune a tree from the bottom.
+
+    A subtree becomes a leaf if that promises at most a tenth of an error more, as in C4.5.
+
+    Parameters
+    ----------
+    tree
+        As it was grown.
+    confidence
+        Confidence of the error estimate; smaller prunes more.
+    raise_with
+        The table the tree was grown on: a node may then also be replaced by its largest branch, among which
+        its rows are distributed anew.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.predicate import Gt, Le
+    >>> root = Node("age", (Branch(Le("age", 30), 1), Branch(Gt("age", 30), 2)), (5, 1))
+    >>> prune(Tree((root, Node(None, (), (3, 1)), Node(None, (), (2, 0))), "ill", ("no", "yes"))).nodes
+    (Node(attribute=None, branches=(), counts=(5, 1)),)
+    """
+    if raise_with is not None:
+        from incrowd.trees.raising import prune_and_raise
+
+        return prune_and_raise(tree, confidence, raise_with)
+    counts = np.array([node.counts for node in tree.nodes], np.float64)
+    split = splits_to_keep(counts, np.array(tree.parents), confidence)
+    nodes = [
+        node if kept or node.is_leaf else Node(None, (), node.counts)
+        for node, kept in zip(tree.nodes, split.tolist(), strict=True)
+    ]
+    return renumbered(nodes, tree)
+
+
+def splits_to_keep(counts: Floats, parents: npt.NDArray[np.int64], confidence: float) -> npt.NDArray[np.bool_]:
+    """Which nodes stay split: those that promise fewer errors than a leaf.
+
+    Parameters
+    ----------
+    counts
+        Class histogram of each node; a parent comes before its children.
+    parents
+        The parent of each node; -1 for the root.
+
+    Examples
+    --------
+    >>> splits_to_keep(np.array([[50, 50], [50, 0], [0, 50.0]]), np.array([-1, 0, 0]), 0.25).tolist()
+    [True, False, False]
+    """
+    as_leaf = with_bound(counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1), confidence)
+    below = np.zeros_like(counts)
+    np.add.at(below, parents[1:], counts[1:])
+    staying = np.maximum(counts - below, 0)
+    right = staying[np.arange(len(counts)), counts.argmax(axis=1)]
+    at_node = with_bound(staying.sum(axis=1), staying.sum(axis=1) - right, confidence).tolist()
+    inner = np.bincount(parents[1:], minlength=len(counts)) > 0
+    kept = inner.tolist()
+    leaf_errors, parent_of, errors = as_leaf.tolist(), parents.tolist(), [0.0] * len(counts)
+    for number in reversed(range(len(counts))):
+        found = leaf_errors[number]
+        if kept[number]:
+            as_is = at_node[number] + errors[number]
+            kept[number] = found > as_is + SLACK
+            found = as_is if kept[number] else found
+        errors[parent_of[number]] += found
+    return np.array(kept, np.bool_)
+
+
+def errors_below(node: Node, children: Sequence[Node], confidence: float) -> float:
+    """Estimated errors among the rows that stay at a node with branches."""
+    moved = [sum(child.counts[label] for child in children) for label in range(len(node.counts))]
+    staying = [max(0.0, count - gone) for count, gone in zip(node.counts, moved, strict=True)]
+    majority = max(range(len(staying)), key=node.counts.__getitem__)
+    return float(with_bound(sum(staying), sum(staying) - staying[majority], confidence))
+
+
+def estimated_errors(counts: Sequence[float], confidence: float) -> float:
+    """Errors of the majority class, with the upper confidence bound added.
+
+    Examples
+    --------
+    >>> round(estimated_errors([6, 0], 0.25), 3)
+    1.238
+    """
+    return float(with_bound(sum(counts), sum(counts) - max(counts, default=0), confidence))
+
+
+def with_bound(rows: npt.ArrayLike, errors: npt.ArrayLike, confidence: float) -> Floats:
+    """Errors with the upper confidence bound added; none where there are no rows."""
+    rows, errors = np.asarray(rows, np.float64), np.asarray(errors, np.float64)
+    return np.where(rows > 0, errors + added_errors(np.maximum(rows, 1e-9), errors, confidence), 0.0)
+
+
+def added_errors(rows: npt.ArrayLike, errors: npt.ArrayLike, confidence: float) -> Floats:
+    """What the upper confidence bound of a binomial error adds to the errors seen.
+
+    As in C4.5 and Weka: exact for no error, the normal approximation from one error on (with continuity
+    correction), a line in between.
+
+    Examples
+    --------
+    >>> added_errors([6, 16], [0, 1], 0.25).round(3).tolist()
+    [1.238, 1.476]
+    """
+    rows, errors = np.asarray(rows, np.float64), np.asarray(errors, np.float64)
+    none = rows * (1 - np.exp(np.log(confidence) / rows))
+    between = none + errors * (_normal_bound(rows, np.maximum(errors, 1.0), confidence) - none)
+    return np.where(errors < 1, between, _normal_bound(rows, errors, confidence))
+
+
+def _normal_bound(rows: Floats, errors: Floats, confidence: float) -> Floats:
+    """The normal approximation, from one error on."""
+    z = NormalDist().inv_cdf(1 - confidence)
+    share = (errors + 0.5) / rows
+    spread = np.sqrt(np.maximum(share / rows - share**2 / rows + z**2 / (4 * rows**2), 0))
+    bound = (share + z**2 / (2 * rows) + z * spread) / (1 + z**2 / rows) * rows - errors
+    return np.where(errors + 0.5 >= rows, np.maximum(rows - errors, 0.0), bound)
+
+
+def renumbered(nodes: Sequence[Node], tree: Tree) -> Tree:
+    """The nodes that can still be reached, level by level, numbered anew."""
+    reached = [0]
+    for number in reached:
+        reached.extend(branch.child for branch in nodes[number].branches)
+    new = {number: place for place, number in enumerate(reached)}
+    kept = (
+        Node(
+            nodes[number].attribute,
+            tuple(Branch(branch.predicate, new[branch.child]) for branch in nodes[number].branches),
+            nodes[number].counts,
+        )
+        for number in reached
+    )
+    return Tree(tuple(kept), tree.target, tree.classes, tree.fractional)

@@ -1,0 +1,184 @@
+"""A tree as an SVG picture: root at the left, leaves at the right, a bar of classes in every box.
+
+The picture carries everything it needs, without style sheets or scripts, so that it can stand in a page with
+a strict content policy. All text is escaped and shown as text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+from incrowd.trees.tree import Tree
+from incrowd.trees.wording import amount, class_name, condition, headline, visible
+
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#b8a400")
+OTHER = "#9aa0a6"
+LETTER, BOLD = 6.6, 8.0
+BOX_HEIGHT, ROW, MARGIN, LEGEND = 38, 52, 16, 34
+LONGEST_NAME, LONGEST_TEST = 24, 30
+
+INK, GREY, LINE, LEAF = "#1f2933", "#52606d", "#9aa5b1", "#f5f7fa"
+QUIET = f'font-size="11" fill="{GREY}"'
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A node in the picture."""
+
+    number: int
+    x: float
+    y: float  # of its middle
+    width: float
+    hidden: bool  # has nodes below that are not shown
+
+
+def to_svg(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> str:
+    """Draw a tree as a self-contained SVG document.
+
+    Parameters
+    ----------
+    tree
+        Any tree.
+    counts
+        Whether to show the number of rows and the class bar of each node.
+    max_depth
+        Nodes below this depth are left out; the boxes above them end in an ellipsis.
+
+    Examples
+    --------
+    >>> from incrowd.trees.tree import Node
+    >>> to_svg(Tree((Node(None, (), (2, 3)),), "ill", ("no", "yes"))).startswith("<svg ")
+    True
+    """
+    boxes = _layout(tree, max_depth)
+    shown = {box.number: box for box in boxes}
+    parts = [_edge(tree, box, shown[tree.parents[box.number]]) for box in boxes if box.number]
+    parts += [_box(tree, box, counts) for box in boxes]
+    entries, legend_width = _legend(tree) if counts else ("", 0.0)
+    width = max(*(box.x + box.width for box in boxes), legend_width) + MARGIN
+    height = max(box.y for box in boxes) + BOX_HEIGHT / 2 + MARGIN
+    title = visible(f"Decision tree for {tree.target}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
+        f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label={quoteattr(title)}>'
+        f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="#fff"/>'
+        f'<g font-family="system-ui,sans-serif" font-size="12" fill="{INK}">'
+        f"{entries}{''.join(parts)}</g></svg>"
+    )
+
+
+def _layout(tree: Tree, max_depth: int | None) -> list[_Box]:
+    """Places of the shown nodes: a column for each depth, a row for each end, parents in the middle."""
+    shown = [n for n in tree.preorder() if max_depth is None or tree.depths[n] <= max_depth]
+    ends = {n for n in shown if tree.nodes[n].is_leaf or tree.depths[n] == max_depth}
+    middle: dict[int, float] = {}
+    row = 0
+    for number in shown:
+        if number in ends:
+            middle[number] = MARGIN + LEGEND + BOX_HEIGHT / 2 + row * ROW
+            row += 1
+    for number in reversed(shown):
+        if number not in ends:
+            branches = tree.nodes[number].branches
+            middle[number] = (middle[branches[0].child] + middle[branches[-1].child]) / 2
+    left, width = _columns(tree, shown)
+    return [
+        _Box(n, left[tree.depths[n]], middle[n], width[tree.depths[n]], n in ends and not tree.nodes[n].is_leaf)
+        for n in shown
+    ]
+
+
+def _columns(tree: Tree, shown: list[int]) -> tuple[list[float], list[float]]:
+    """Left edge and width of the boxes of each depth; before them there is room for the tests."""
+    depth = max(tree.depths[number] for number in shown)
+    name, test = [6] * (depth + 1), [0] * (depth + 2)
+    for number in shown:
+        node, level = tree.nodes[number], tree.depths[number]
+        name[level] = max(name[level], min(LONGEST_NAME, len(headline(tree, tree.nodes[number]))) + 2)
+        longest = max((len(condition(branch.predicate)) for branch in node.branches), default=0)
+        test[level + 1] = max(test[level + 1], min(LONGEST_TEST, longest))
+    width = [max(84.0, BOLD * letters + 16) for letters in name]
+    left = [float(MARGIN)]
+    for level in range(1, depth + 1):
+        left.append(left[-1] + width[level - 1] + 46 + LETTER * test[level])
+    return left, width
+
+
+def _edge(tree: Tree, box: _Box, parent: _Box) -> str:
+    """The line from a parent to a child, with the test above its end."""
+    predicate = next(b.predicate for b in tree.nodes[parent.number].branches if b.child == box.number)
+    test = condition(predicate)
+    start, bend = parent.x + parent.width, parent.x + parent.width + 30
+    curve = f"C{start + 18:.0f} {parent.y:.0f} {start + 12:.0f} {box.y:.0f} {bend:.0f} {box.y:.0f}"
+    return (
+        f'<path fill="none" stroke="{LINE}" stroke-width="1.5"'
+        f' d="M{start:.0f} {parent.y:.0f}{curve}H{box.x:.0f}"/>'
+        f'<text {QUIET} x="{bend + 6:.0f}" y="{box.y - 5:.0f}">'
+        f"<title>{_text_of(f'{predicate.attribute} {test}')}</title>{_short(test, LONGEST_TEST)}</text>"
+    )
+
+
+def _box(tree: Tree, box: _Box, counts: bool) -> str:
+    """A node: its attribute or class, the number of rows and the class bar."""
+    node = tree.nodes[box.number]
+    top = box.y - BOX_HEIGHT / 2
+    words = _short(headline(tree, node), LONGEST_NAME) + (" …" if box.hidden else "")
+    weight = "" if node.is_leaf else ' font-weight="600"'
+    middle = box.y - 5 if counts else box.y + 4
+    drawn = (
+        f'<rect fill="{LEAF if node.is_leaf else "#fff"}" stroke="{LINE}" x="{box.x:.0f}" y="{top:.0f}"'
+        f' width="{box.width:.0f}" height="{BOX_HEIGHT}" rx="6"/>'
+        f'<text x="{box.x + 10:.0f}" y="{middle:.0f}"{weight}>{words}</text>'
+    )
+    if not counts:
+        return drawn
+    number = f'<text {QUIET} x="{box.x + 10:.0f}" y="{box.y + 10:.0f}">{amount(node.size)}</text>'
+    return drawn + number + _bar(tree, box)
+
+
+def _bar(tree: Tree, box: _Box) -> str:
+    """Class shares as one bar at the bottom of a box."""
+    node = tree.nodes[box.number]
+    total = node.size
+    left, room = box.x + 8, box.width - 16
+    parts = []
+    for place, count in enumerate(node.counts):
+        if count:
+            width = room * count / total
+            note = _text_of(f"{class_name(tree.classes[place])}: {amount(count)}")
+            parts.append(
+                f'<rect x="{left:.1f}" y="{box.y + 12.5:.1f}" width="{width:.1f}" height="3.5"'
+                f' fill="{_colour(place)}"><title>{note}</title></rect>'
+            )
+            left += width
+    return "".join(parts)
+
+
+def _legend(tree: Tree) -> tuple[str, float]:
+    """The colours of the classes, and how wide they are together."""
+    x = float(MARGIN)
+    parts = [f'<text {QUIET} x="{x:.0f}" y="{MARGIN + 10}">{_short(tree.target, LONGEST_NAME)}</text>']
+    x += LETTER * min(LONGEST_NAME, len(tree.target)) + 16
+    for place, value in enumerate(tree.classes[: len(COLOURS)]):
+        name = class_name(value)
+        parts.append(f'<rect x="{x:.0f}" y="{MARGIN + 1}" width="10" height="10" rx="2" fill="{_colour(place)}"/>')
+        parts.append(f'<text x="{x + 15:.0f}" y="{MARGIN + 10}">{_short(name, LONGEST_NAME)}</text>')
+        x += 15 + LETTER * min(LONGEST_NAME, len(name)) + 18
+    if len(tree.classes) > len(COLOURS):
+        parts.append(f'<text {QUIET} x="{x:.0f}" y="{MARGIN + 10}">+ {len(tree.classes) - len(COLOURS)}</text>')
+        x += 40
+    return "".join(parts), x
+
+
+def _colour(place: int) -> str:
+    return COLOURS[place] if place < len(COLOURS) else OTHER
+
+
+def _short(words: str, longest: int) -> str:
+    """Escaped words, cut to a length."""
+    return _text_of(words if len(words) <= longest else words[: longest - 1] + "…")
+
+
+def _text_of(words: str) -> str:
+    return escape(visible(words))

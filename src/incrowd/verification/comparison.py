@@ -1,0 +1,134 @@
+"""A written release next to its original, column by column. Rows are matched by position."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from incrowd.verification.opening import quoted
+
+_MACROS = (
+    # text that a spreadsheet would take for a formula is written with an apostrophe before it
+    r"""escaped(t) AS CASE
+        WHEN length(t) > 1 AND regexp_matches(t, '^[=+@\t\r-]') AND TRY_CAST(t AS DOUBLE) IS NULL
+        THEN chr(39) || t ELSE t END""",
+    r"plain(t) AS regexp_replace(t, '^''([=+@\t\r-])', '\1')",
+    "member(t) AS replace(replace(t, '%', '%25'), '|', '%7C')",
+    "day(d) AS datediff('day', DATE '1970-01-01', d)::DOUBLE",
+    "number(t) AS coalesce(TRY_CAST(t AS DOUBLE), day(TRY_CAST(t AS DATE)))",
+    r"low_end(t) AS number(regexp_extract(t, '^\((.+), (.+)[\])]$', 1))",
+    r"high_end(t) AS number(regexp_extract(t, '^\((.+), (.+)[\])]$', 2))",
+    "within(x, y, t) AS (x > low_end(t) AND y <= high_end(t))",
+    "close_to(x, y) AS (abs(x - y) <= 1e-9 * greatest(1, abs(x)))",
+)
+_PAIRS = "released AS r POSITIONAL JOIN original AS o"
+
+
+class Comparison:
+    """The tables ``released`` and ``original``, row i of the one being row i of the other.
+
+    Parameters
+    ----------
+    shared_means
+        Numeric quasi-identifiers whose numbers are means over all rows that show the number; the numbers of other
+        columns are means over their class.
+    escapes
+        Whether text that looks like a formula was written with an apostrophe before it.
+    """
+
+    def __init__(
+        self, connection: Any, quasi_identifiers: Sequence[str], shared_means: Collection[str], *, escapes: bool
+    ) -> None:
+        self._connection = connection
+        self._keys = list(quasi_identifiers)
+        self._shared = shared_means
+        self._escapes = escapes
+        for macro in _MACROS:
+            connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+        self._written, self._given = self._describe("released"), self._describe("original")
+
+    def wrong(self, name: str) -> int:
+        """How many cells of a column do not follow from the original (for numbers: how many different ones)."""
+        if name not in self._keys:
+            return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(name)}")
+        if not self._is_number(name):
+            return self._wrong_values(name)
+        if self._written[name] == "VARCHAR":
+            return self._wrong_labels(name)
+        return self._wrong_numbers(name)
+
+    def _row(self, query: str) -> list[int]:
+        return [int(cell) for cell in self._connection.execute(query).fetchone()]
+
+    def _ask(self, query: str) -> int:
+        return self._row(query)[0]
+
+    def _describe(self, table: str) -> dict[str, str]:
+        return {row[0]: row[1] for row in self._connection.execute(f"DESCRIBE {table}").fetchall()}
+
+    def _is_number(self, name: str) -> bool:
+        return self._given[name] not in ("VARCHAR", "BOOLEAN")
+
+    def _own_number(self, name: str) -> str:
+        own = f"o.{quoted(name)}"
+        return f"day({own})" if self._given[name] == "DATE" else f"{own}::DOUBLE"
+
+    def _differs(self, name: str) -> str:
+        """The untouched column is not what it was; a text side is read in the type of the other side."""
+        here, there = f"r.{quoted(name)}", f"o.{quoted(name)}"
+        written, given = self._written[name], self._given[name]
+        if written == "VARCHAR" and given != "VARCHAR":
+            here = f"TRY_CAST({here} AS {given})"
+        elif given == "VARCHAR" and written != "VARCHAR":
+            there = f"TRY_CAST({there} AS {written})"
+        elif given == "VARCHAR" and self._escapes:
+            return f"{here} IS DISTINCT FROM {there} AND {here} IS DISTINCT FROM escaped({there})"
+        return f"{here} IS DISTINCT FROM {there}"
+
+    def _wrong_values(self, name: str) -> int:
+        """Cells that show a value or a set of values without the row's own."""
+        listed, same = "shown", "shown = own"
+        if self._escapes:
+            listed, same = "plain(shown)", "(shown = own OR shown = escaped(own))"
+        one_of = f"(contains(shown, '|') AND list_contains(string_split({listed}, '|'), member(own)))"
+        column = quoted(name)
+        return self._ask(
+            f"WITH pairs AS (SELECT r.{column}::VARCHAR AS shown, o.{column}::VARCHAR AS own, count(*) AS cells "
+            f"FROM {_PAIRS} WHERE r.{column} IS NOT NULL GROUP BY ALL) "
+            f"SELECT coalesce(sum(cells), 0) FROM pairs WHERE own IS NULL OR NOT ({same} OR {one_of})"
+        )
+
+    def _wrong_labels(self, name: str) -> int:
+        """Numbers written as text: intervals and sets of intervals around the own number, or plain numbers."""
+        shown, own = f"r.{quoted(name)}", self._own_number(name)
+        labels = (
+            f"WITH labels AS (SELECT {shown} AS shown, min({own}) AS low, max({own}) AS high, "
+            f"bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {shown} IS NOT NULL GROUP BY ALL) "
+        )
+        wrong, sets, numbers = self._row(
+            f"{labels} SELECT count(*) FILTER (WHERE number(shown) IS NULL AND NOT contains(shown, '|') "
+            "AND NOT coalesce(whole AND within(low, high, shown), false)), "
+            "count(*) FILTER (WHERE contains(shown, '|')), count(number(shown)) FROM labels"
+        )
+        if sets:
+            inside = f"list_filter(string_split({shown}, '|'), lambda t: within({own}, {own}, t))"
+            wrong += self._ask(
+                f"SELECT count(*) FROM {_PAIRS} WHERE contains({shown}, '|') AND ({own} IS NULL OR len({inside}) = 0)"
+            )
+        return wrong + (self._wrong_numbers(name) if numbers else 0)
+
+    def _wrong_numbers(self, name: str) -> int:
+        """Numbers that are not the mean of the rows they speak for."""
+        shown, own = f"r.{quoted(name)}", self._own_number(name)
+        number = f"number({shown}::VARCHAR)"
+        keys = [f"r.{quoted(key)}" for key in ([name] if name in self._shared else self._keys)]
+        right = "floor(mean) = shown" if self._given[name] == "DATE" else "close_to(mean, shown)"
+        if name in self._shared:
+            right += " AND coalesce(below < low, true)"
+        return self._ask(
+            f"WITH means AS (SELECT any_value({number}) AS shown, favg({own}) AS mean, min({own}) AS low, max({own}) AS high, "
+            f"bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {number} IS NOT NULL "
+            f"GROUP BY {', '.join(keys)}), "
+            "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM means) "
+            f"SELECT count(*) FROM neighbours WHERE NOT coalesce(whole AND {right}, false)"
+        )

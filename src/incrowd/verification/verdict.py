@@ -1,0 +1,77 @@
+"""The outcome of a verification: what was checked, what was found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Check:
+    """One promise, recounted."""
+
+    name: str
+    passed: bool
+    found: str
+
+
+@dataclass(frozen=True)
+class ClassSizes:
+    """Groups of rows with the same quasi-identifier values, counted.
+
+    ``histogram`` lists (size, number of classes of that size), ascending.
+    """
+
+    rows: int
+    classes: int
+    smallest: int
+    histogram: tuple[tuple[int, int], ...]
+
+    @property
+    def largest(self) -> int:
+        """Size of the largest class."""
+        return self.histogram[-1][0] if self.histogram else 0
+
+    def rows_below(self, k: int) -> int:
+        """Rows in classes smaller than k."""
+        return sum(size * classes for size, classes in self.histogram if size < k)
+
+    def classes_below(self, k: int) -> int:
+        """Classes smaller than k."""
+        return sum(classes for size, classes in self.histogram if size < k)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All checks of one verification.
+
+    Examples
+    --------
+    >>> sizes = ClassSizes(20, 2, 10, ((10, 2),))
+    >>> print(Verdict(sizes, (Check("10-anonymity", True, "smallest class: 10 rows"),)))
+    passed  10-anonymity: smallest class: 10 rows
+    """
+
+    sizes: ClassSizes
+    checks: tuple[Check, ...] = field(default=())
+
+    @property
+    def passed(self) -> bool:
+        """True if every check passed."""
+        return all(check.passed for check in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        return {
+            "passed": self.passed,
+            "checks": [asdict(check) for check in self.checks],
+            "rows": self.sizes.rows,
+            "classes": self.sizes.classes,
+            "smallest_class": self.sizes.smallest,
+            "class_size_histogram": [list(bar) for bar in self.sizes.histogram],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{'passed' if check.passed else 'FAILED'}  {check.name}: {check.found}" for check in self.checks
+        )

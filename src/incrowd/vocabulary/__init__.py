@@ -1,0 +1,1 @@
+"""The words everyone shares: schema, encoded table, requirement, released value, predicate, randomness."""

@@ -1,0 +1,107 @@
+"""A table as integer codes: what algorithms and kernels see.
+
+Each column is an ``int32`` array of codes into a dictionary of its distinct values, kept in the order of its
+type (numbers and dates ascending, ordered categories as declared, text by code point). A missing value has a
+code of its own, one past the last value, so that it falls into its own place in every histogram.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.errors import HeaderError
+from incrowd.vocabulary.schema import ColumnType, unknown_column
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedColumn:
+    """Codes and dictionary of one column.
+
+    Parameters
+    ----------
+    name, type
+        As in the schema.
+    codes
+        One code per row; ``missing_code`` where the value is missing.
+    dictionary
+        The distinct values, in the order of the type, none of them null. Integers are ``Int64``, reals
+        ``Float64``, dates ``Date``, everything else ``String``.
+
+    Examples
+    --------
+    >>> column = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([1, 0, 2], np.int32), pl.Series(["f", "m"]))
+    >>> column.missing_code, column.counts.tolist()
+    (2, [1, 1, 1])
+    """
+
+    name: str
+    type: ColumnType
+    codes: Codes
+    dictionary: pl.Series
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing value: one past the last dictionary value."""
+        return len(self.dictionary)
+
+    @property
+    def width(self) -> int:
+        """Number of codes, the missing one included."""
+        return len(self.dictionary) + 1
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Rows per code; the last entry counts the missing."""
+        return np.bincount(self.codes, minlength=self.width)
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+        """The dictionary of a numeric column as numbers (dates as days since 1970-01-01)."""
+        physical = self.dictionary.to_physical()
+        return physical.cast(pl.Float64 if self.type is ColumnType.REAL else pl.Int64).to_numpy()
+
+    def take(self, rows: npt.NDArray[np.intp]) -> EncodedColumn:
+        """The same column for the given rows, with the same dictionary."""
+        return EncodedColumn(self.name, self.type, self.codes[rows], self.dictionary)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """Encoded columns of equal length.
+
+    Examples
+    --------
+    >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([1, 0], np.int32), pl.Series(["f", "m"]))
+    >>> EncodedTable.of([sex]).height
+    2
+    """
+
+    columns: Mapping[str, EncodedColumn]
+    height: int
+
+    @classmethod
+    def of(cls, columns: Iterable[EncodedColumn]) -> EncodedTable:
+        """A table of the given columns."""
+        by_name = {column.name: column for column in columns}
+        heights = {len(column.codes) for column in by_name.values()}
+        if len(heights) > 1:
+            raise ValueError(f"columns of different length: {sorted(heights)}")
+        return cls(by_name, heights.pop() if heights else 0)
+
+    def __getitem__(self, name: str) -> EncodedColumn:
+        try:
+            return self.columns[name]
+        except KeyError:
+            raise HeaderError(unknown_column(name, self.columns)) from None
+
+    def take(self, rows: npt.NDArray[np.intp]) -> EncodedTable:
+        """The given rows, all columns."""
+        return EncodedTable({name: column.take(rows) for name, column in self.columns.items()}, len(rows))

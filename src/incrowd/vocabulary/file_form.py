@@ -1,0 +1,56 @@
+"""How a table is laid out in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from incrowd.errors import OutputError
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arff": "arff",
+}
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+
+
+@dataclass(frozen=True)
+class FileForm:
+    """Format of a written table.
+
+    ``missing`` is how a missing or suppressed cell is written in text formats.
+
+    Examples
+    --------
+    >>> FileForm.of("release.tsv.gz")
+    FileForm(kind='csv', delimiter='\\t', compression='gzip', missing='')
+    """
+
+    kind: str = "csv"
+    delimiter: str = ","
+    compression: str | None = None
+    missing: str = ""
+
+    @classmethod
+    def of(cls, path: str | Path, *, delimiter: str | None = None, missing: str = "") -> FileForm:
+        """The form a file name asks for."""
+        suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+        compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+        if compression:
+            suffixes.pop()
+        kind = _KINDS.get(suffixes[-1]) if suffixes else None
+        if kind is None or (compression and kind != "csv"):
+            known = ", ".join(sorted(_KINDS))
+            raise OutputError(
+                f"{Path(path).name}: the file name must end in one of {known} (text also .gz or .zst after it)."
+            )
+        if delimiter is None:
+            delimiter = "\t" if suffixes[-1] == ".tsv" else ","
+        return cls(kind, delimiter, compression, "?" if kind == "arff" else missing)

@@ -1,0 +1,80 @@
+"""Where chance comes from: the operating system's cryptographic source, unless a test injects a seed.
+
+An attacker who knows the program, the seed and all rows but one could re-run a release and recognise the
+last row. So there is no seed by default, and a seed is never written anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Randomness(Protocol):
+    """A source of independent, uniform 64-bit numbers."""
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """That many uniform 64-bit numbers."""
+        ...
+
+
+class SystemRandomness:
+    """The operating system's cryptographic generator; cannot be seeded, and that is the point."""
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """That many uniform 64-bit numbers."""
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+
+class SeededRandomness:
+    """A reproducible source for tests and experiments. Never use it for a real release."""
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.Generator(np.random.Philox(seed))
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """That many uniform 64-bit numbers."""
+        return self._generator.integers(0, 2**64, size=count, dtype=np.uint64)
+
+
+def permutation(count: int, randomness: Randomness) -> npt.NDArray[np.intp]:
+    """A uniformly random order of ``count`` things.
+
+    Examples
+    --------
+    >>> sorted(permutation(4, SystemRandomness()).tolist())
+    [0, 1, 2, 3]
+    """
+    return np.argsort(randomness.words(count), kind="stable")
+
+
+def distinct(total: int, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:
+    """``count`` different numbers below ``total``, every such set equally likely, ascending.
+
+    Draws and rejects duplicates, so the cost follows ``count``, not ``total``.
+
+    Examples
+    --------
+    >>> distinct(3, 3, SystemRandomness()).tolist()
+    [0, 1, 2]
+    """
+    if count > total:
+        raise ValueError("more distinct numbers asked for than exist")
+    if 2 * count > total:
+        left_out = distinct(total, total - count, randomness)
+        return np.setdiff1d(np.arange(total, dtype=np.int64), left_out, assume_unique=True)
+    chosen: npt.NDArray[np.int64] = np.empty(0, np.int64)
+    while len(chosen) < count:
+        fresh = _below(total, count - len(chosen), randomness)
+        chosen = np.unique(np.concatenate([chosen, fresh]))
+    return chosen
+
+
+def _below(total: int, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:
+    """At most ``count`` unbiased numbers below ``total`` (words in the uneven tail are rejected)."""
+    limit = np.uint64((2**64 // total) * total - 1)
+    words = randomness.words(count)
+    return (words[words <= limit] % np.uint64(total)).astype(np.int64)

@@ -1,0 +1,169 @@
+"""What a recipient sees in a quasi-identifier cell: one form for all rows of a group.
+
+::
+
+    Shown(value)        the value itself, the same in every row of the group
+    ShownMissing()      the value is missing in every row of the group, and that is said
+    ValueSet(values)    one of these values
+    Mean(value)         the arithmetic mean over the rows of the group
+    Interval(low, high) a number above low and at most high
+    Level(low, high, value)  the same, written as one number for all rows that show this interval: their mean
+    Suppressed()        nothing
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.errors import PlanError
+from incrowd.vocabulary.schema import ColumnType
+
+Value = str | int | float
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The value itself."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
+class ShownMissing:
+    """The value is missing in every row of the group."""
+
+
+@dataclass(frozen=True)
+class ValueSet:
+    """One of several values, in the order of the attribute."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean over the group; ``None`` until the rows of the group are known."""
+
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Above ``low`` and at most ``high``; ``None`` is an open end."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Level:
+    """An interval, written as the mean of all rows that show it; ``None`` until those rows are known."""
+
+    low: float | None = None
+    high: float | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Suppressed:
+    """Nothing is shown."""
+
+
+Form = Shown | ShownMissing | ValueSet | Mean | Interval | Level | Suppressed
+
+
+def is_shown(form: Form) -> bool:
+    """Whether the recipient learns anything from the cell."""
+    return not isinstance(form, Suppressed)
+
+
+def render(form: Form, column_type: ColumnType) -> str | float | int | None:
+    """The cell as it is written: ``None`` for suppressed and missing.
+
+    Sets are joined by ``|``; a ``|`` or ``%`` inside a value is percent-encoded, so the text splits exactly.
+
+    Examples
+    --------
+    >>> render(ValueSet(("Blue", "Yellow")), ColumnType.CATEGORICAL)
+    'Blue|Yellow'
+    >>> render(Interval(30, 50), ColumnType.INTEGER), render(Interval(None, 50), ColumnType.INTEGER)
+    ('(30, 50]', '(-inf, 50]')
+    >>> render(Suppressed(), ColumnType.REAL) is None
+    True
+    """
+    match form:
+        case Shown(value) | Mean(value) | Level(value=value):
+            if column_type is ColumnType.DATE and isinstance(value, int | float):
+                return date_text(value)
+            return value
+        case ValueSet(values):
+            return "|".join(escape_member(str(value)) for value in values)
+        case Interval(low, high):
+            ends = [_end(low, "-inf", column_type), _end(high, "inf", column_type)]
+            return f"({ends[0]}, {ends[1]}" + (")" if high is None else "]")
+        case _:
+            return None
+
+
+def escape_member(value: str) -> str:
+    """A member of a value set, with the separator made safe."""
+    return value.replace("%", "%25").replace("|", "%7C")
+
+
+def date_text(days: float) -> str:
+    """The date of a day number; a mean between two days is the earlier one, which stays inside its interval."""
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=math.floor(days))).isoformat()
+
+
+def _end(number: float | None, infinite: str, column_type: ColumnType) -> str:
+    if number is None:
+        return infinite
+    if column_type is ColumnType.DATE:
+        return date_text(number)
+    return str(int(number)) if float(number).is_integer() and abs(number) < 2**53 else repr(float(number))
+
+
+def form_to_json(form: Form) -> dict[str, Any]:
+    """A form as plain data."""
+    name = type(form).__name__
+    match form:
+        case Shown(value) | Mean(value):
+            return {"is": name, "value": value}
+        case ValueSet(values):
+            return {"is": name, "values": list(values)}
+        case Interval(low, high):
+            return {"is": name, "low": low, "high": high}
+        case Level(low, high, value):
+            return {"is": name, "low": low, "high": high, "value": value}
+        case _:
+            return {"is": name}
+
+
+def form_from_json(data: dict[str, Any]) -> Form:
+    """The form that :func:`form_to_json` wrote.
+
+    Examples
+    --------
+    >>> form_from_json(form_to_json(Interval(1, None)))
+    Interval(low=1, high=None)
+    """
+    match data:
+        case {"is": "Shown", "value": value}:
+            return Shown(value)
+        case {"is": "Mean", "value": value}:
+            return Mean(value)
+        case {"is": "ValueSet", "values": values}:
+            return ValueSet(tuple(values))
+        case {"is": "Interval", "low": low, "high": high}:
+            return Interval(low, high)
+        case {"is": "Level", "low": low, "high": high, "value": value}:
+            return Level(low, high, value)
+        case {"is": "ShownMissing"}:
+            return ShownMissing()
+        case {"is": "Suppressed"}:
+            return Suppressed()
+        case _:
+            raise PlanError("A released form in this plan is unknown; was it written by a newer incrowd?")

@@ -1,0 +1,199 @@
+"""What every column is: its role in the release and the type of its values.
+
+Missing is a value: it is counted, grouped and reported like any other; no type excludes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from incrowd.errors import HeaderError, SchemaError
+
+
+class Role(StrEnum):
+    """What a column is for.
+
+    ``identifier`` columns are dropped; ``quasi-identifier`` columns are what an attacker may know and what
+    the release transforms; ``sensitive`` columns are what must not be inferred; ``target`` is the class
+    recipients learn to predict; ``other`` columns are released unchanged.
+    """
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    TARGET = "target"
+    OTHER = "other"
+
+
+class ColumnType(StrEnum):
+    """How the values of a column are read."""
+
+    CATEGORICAL = "categorical"
+    ORDERED = "ordered"
+    INTEGER = "integer"
+    REAL = "real"
+    DATE = "date"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+
+    @property
+    def is_numeric(self) -> bool:
+        """True for types with a mean and thresholds: integers, reals and dates."""
+        return self in (ColumnType.INTEGER, ColumnType.REAL, ColumnType.DATE)
+
+    @property
+    def has_order(self) -> bool:
+        """True for types whose values can be compared: the numeric ones and ordered categories."""
+        return self.is_numeric or self is ColumnType.ORDERED
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: name, role, type, for ordered categories their order, and why we think so.
+
+    Examples
+    --------
+    >>> Column("age", Role.QUASI_IDENTIFIER, ColumnType.INTEGER).type.is_numeric
+    True
+    """
+
+    name: str
+    role: Role = Role.OTHER
+    type: ColumnType = ColumnType.CATEGORICAL
+    order: tuple[str, ...] = ()
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.order and self.type is not ColumnType.ORDERED:
+            raise SchemaError(
+                f"Column {self.name!r} declares an order but has the type {self.type}. Use type: ordered."
+            )
+        if len(set(self.order)) != len(self.order):
+            raise SchemaError(f"The order of column {self.name!r} names a value twice.")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, in their order.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("age"), Column("sex"), Column("ill")))
+    >>> schema = schema.with_roles(quasi_identifiers=["age", "sex"], target="ill")
+    >>> schema.quasi_identifiers, schema.target
+    (('age', 'sex'), 'ill')
+    """
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.columns]
+        twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        if twice:
+            raise HeaderError(f"Column names must be unique; {', '.join(map(repr, twice))} occurs more than once.")
+        targets = self._named(Role.TARGET)
+        if len(targets) > 1:
+            raise SchemaError(f"A table has one target; {', '.join(targets)} all claim the role. Keep one.")
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise HeaderError(unknown_column(name, self.names))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def _named(self, *roles: Role) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.role in roles)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All column names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns an attacker may know."""
+        return self._named(Role.QUASI_IDENTIFIER)
+
+    @property
+    def target(self) -> str | None:
+        """The class, if there is one."""
+        targets = self._named(Role.TARGET)
+        return targets[0] if targets else None
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """The columns that are dropped."""
+        return self._named(Role.IDENTIFIER)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns that must not be inferred."""
+        return self._named(Role.SENSITIVE)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns of the release: all but the identifiers, in order."""
+        return tuple(column.name for column in self.columns if column.role is not Role.IDENTIFIER)
+
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """The columns that are released as they are: target, sensitive and other."""
+        return self._named(Role.TARGET, Role.SENSITIVE, Role.OTHER)
+
+    def with_roles(
+        self,
+        *,
+        quasi_identifiers: Iterable[str] | None = None,
+        target: str | None = None,
+        identifiers: Iterable[str] | None = None,
+        sensitive: Iterable[str] | None = None,
+    ) -> Schema:
+        """The same columns with the given roles; a role that is not given keeps its columns.
+
+        A column that loses its role because another list is given becomes ``other``.
+        """
+        asked: dict[Role, tuple[str, ...]] = {}
+        for role, names in (
+            (Role.QUASI_IDENTIFIER, quasi_identifiers),
+            (Role.TARGET, None if target is None else (target,)),
+            (Role.IDENTIFIER, identifiers),
+            (Role.SENSITIVE, sensitive),
+        ):
+            if names is not None:
+                asked[role] = tuple(names)
+        roles = _roles_by_name(asked, self.names)
+        return Schema(
+            tuple(
+                replace(column, role=roles.get(column.name, Role.OTHER), reason="you said so")
+                if column.name in roles or column.role in asked
+                else column
+                for column in self.columns
+            )
+        )
+
+
+def _roles_by_name(asked: Mapping[Role, tuple[str, ...]], known: tuple[str, ...]) -> dict[str, Role]:
+    """One role for each named column; unknown, repeated and doubly used names are errors."""
+    roles: dict[str, Role] = {}
+    for role, names in asked.items():
+        for name in names:
+            if name not in known:
+                raise HeaderError(unknown_column(name, known))
+            if roles.get(name) is role:
+                raise SchemaError(f"Column {name!r} is named twice as {role}. Name it once.")
+            if name in roles:
+                raise SchemaError(f"Column {name!r} cannot be both {roles[name]} and {role}. Choose one role.")
+            roles[name] = role
+    return roles
+
+
+def unknown_column(name: str, known: Iterable[str]) -> str:
+    """The sentence for a column that does not exist: it lists those that do."""
+    names = list(known)
+    shown = ", ".join(names[:30]) + (f", … ({len(names) - 30} more)" if len(names) > 30 else "")
+    return f"There is no column {name!r}. The table has: {shown}."

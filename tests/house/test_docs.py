@@ -1,0 +1,138 @@
+"""The documentation is run: every Python block, every ``incrowd`` command, every link to a file."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sklearn.ensemble  # noqa: F401, only threads of loaded libraries can be limited
+from threadpoolctl import threadpool_limits
+from typer.testing import CliRunner
+
+from incrowd.cli.main import app
+from incrowd.demo import make_patients
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+RUN = [page for page in PAGES if page.name == "README.md" or page.parent.name == "docs"]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
+    """Language, content and first line of each fenced block."""
+    text = page.read_text(encoding="utf-8")
+    for match in FENCE.finditer(text):
+        yield match[1], match[2], text[: match.start()].count("\n") + 2
+
+
+def run_python(source: str, line: int, page: Path, namespace: dict[str, object]) -> None:
+    """Run a block; a traceback names the page and the line in it."""
+    exec(compile("\n" * (line - 1) + source, str(page), "exec"), namespace)
+
+
+def run_commands(source: str) -> None:
+    """Run the ``incrowd`` lines of a shell block in this process."""
+    for command in source.replace("\\\n", " ").splitlines():
+        words = shlex.split(command, comments=True)
+        if words[:1] == ["incrowd"]:
+            outcome = CliRunner().invoke(app, words[1:])
+            assert outcome.exit_code == 0, f"{command}\n{outcome.output}\n{outcome.exception!r}"
+
+
+@pytest.fixture
+def with_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working directory with a table in it; no trace in the user's home, no crowd of threads."""
+    make_patients(3000).write_csv(tmp_path / "patients.csv")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    with threadpool_limits(1):
+        yield tmp_path
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_every_example_runs(page: Path, with_patients: Path) -> None:
+    namespace: dict[str, object] = {"__name__": page.stem}
+    for language, source, line in blocks(page):
+        if language == "python":
+            run_python(source, line, page, namespace)
+        elif language == "sh":
+            run_commands(source)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_fence_is_closed_and_of_a_known_language(page: Path) -> None:
+    fences = re.findall(r"^```.*$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(fences) == 2 * len(list(blocks(page)))
+    assert all(language in ("", "python", "sh", "text", "yaml", "json") for language, _, _ in blocks(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
+    links = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link]
+    broken = [link for link in links if not (page.parent / link).exists()]
+    assert not broken
+
+
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert pages == {link for link in LINK.findall(index) if link.endswith(".md") and "/" not in link}
+
+
+def test_the_documentation_knows_every_method() -> None:
+    from incrowd.algorithms.catalog import METHODS
+
+    for page in (ROOT / "README.md", ROOT / "docs" / "choosing_a_method.md"):
+        text = page.read_text(encoding="utf-8")
+        assert [name for name in METHODS if f"`{name}`" not in text] == []
+
+
+def test_the_recipe_page_knows_every_setting() -> None:
+    from incrowd.recipe import _COLUMN_KEYS, _KEYS, _READING_KEYS
+    from incrowd.vocabulary.schema import ColumnType, Role
+
+    text = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")
+    words = [*_KEYS, *_COLUMN_KEYS, *_READING_KEYS, *map(str, Role), *map(str, ColumnType)]
+    assert [word for word in words if f"`{word}`" not in text] == []
+
+
+def test_the_certificate_page_knows_every_field(with_patients: Path) -> None:
+    import incrowd
+
+    made = incrowd.release(
+        "patients.csv",
+        quasi_identifiers=["age", "sex"],
+        target="readmitted",
+        k=10,
+        to="out.csv",
+        accuracy=True,
+    )
+    text = (ROOT / "docs" / "certificate.md").read_text(encoding="utf-8")
+    assert [name for name in made.certificate if f"`{name}`" not in text] == []
+
+
+def test_the_quick_start_runs(with_patients: Path) -> None:
+    script = ROOT / "examples" / "quickstart.py"
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "smallest group" in done.stdout.lower()
+
+
+def test_the_example_recipe_names_every_column_of_the_demo_table(with_patients: Path) -> None:
+    import incrowd
+
+    recipe = incrowd.read_recipe(ROOT / "examples" / "recipe.yaml")
+    assert list(recipe.columns) == make_patients(10).columns
+    made = incrowd.release("patients.csv", recipe=recipe)
+    assert made.verdict.passed
+    assert not [notice for notice in made.report.notices if notice.code in ("unnamed", "dropped")]
