@@ -137,7 +137,8 @@ class KActus(_Sampler):
     reading
         ``"recommended"`` or ``"literal"``.
     numeric
-        ``"mean"`` or ``"interval"``.
+        ``"levels"`` (default here, since pipelines want numbers): numbers are cut at public places and written as one
+        number for each piece. ``"bins"``: the same pieces as intervals. ``"mean"``, ``"interval"``: as in the paper.
     missing
         ``"stuck"`` or ``"branch"``.
     random_state
@@ -170,7 +171,7 @@ class KActus(_Sampler):
         quasi_identifiers: Sequence[str] | None = None,
         inducer: Any = None,
         reading: str = "recommended",
-        numeric: str = "mean",
+        numeric: str = "levels",
         missing: str = "stuck",
         random_state: int | None = None,
     ) -> None:
@@ -213,7 +214,7 @@ class KActusPlus(_Sampler):
         *,
         quasi_identifiers: Sequence[str] | None = None,
         inducer: Any = None,
-        numeric: str = "mean",
+        numeric: str = "levels",
         missing: str = "stuck",
         regrow: bool = True,
         largest_set: float = 0.5,

@@ -83,7 +83,8 @@ def test_files_and_functions_stay_readable(path):
     assert text.count("\n") <= 400
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
-            assert node.end_lineno - node.lineno <= 70, node.name
+            told = (ast.get_docstring(node, clean=False) or "").count("\n")
+            assert node.end_lineno - node.lineno - told <= 70, node.name
 
 
 def test_public_names():

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.algorithms.population import Population
 from incrowd.measures.mdl import mdl_cuts
@@ -13,6 +14,8 @@ from incrowd.plan.steps import Bin, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.released_value import Form, Interval, Level, Shown, Suppressed, ValueSet, render
 from incrowd.vocabulary.schema import ColumnType
+
+FEW = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,7 @@ def bin_numbers(population: Population, numeric: str) -> Binned:
     table = population.sample()
     target = table[schema.target]
     numbers = [table[name] for name in schema.quasi_identifiers if table[name].type.is_numeric]
-    cuts = tuple((column.name, class_cuts(column, target.codes, target.width)) for column in numbers)
+    cuts = tuple((column.name, public_cuts(column, target.codes, target.width)) for column in numbers)
     if not cuts:
         return Binned(population, (), {}, False)
     step = Bin(cuts)
@@ -56,17 +59,26 @@ def bin_numbers(population: Population, numeric: str) -> Binned:
     return Binned(population.bin(step), (step,), intervals, numeric == "levels")
 
 
-def class_cuts(column: EncodedColumn, labels: Codes, classes: int) -> tuple[float, ...]:
-    """Where a number is cut so that the pieces tell the class apart (Fayyad and Irani)."""
-    if not len(column.dictionary):
-        return ()
+def public_cuts(column: EncodedColumn, labels: Codes, classes: int) -> tuple[float, ...]:
+    """Where a number is cut: so that the pieces tell the class apart (Fayyad and Irani).
+
+    Where no cut does so by itself, it may still do so together with other attributes: then every value is a piece of
+    its own if there are few, else the pieces are quarters of the rows.
+    """
     cells = column.codes.astype(np.int64) * classes + labels
-    counts = np.bincount(cells, minlength=column.width * classes).reshape(column.width, classes)
+    counts = np.bincount(cells, minlength=column.width * classes).reshape(column.width, classes)[:-1]
+    places = mdl_cuts(counts) or _few_or_quarters(counts.sum(axis=1))
     numbers = column.numbers
-    return tuple(
-        _between(numbers[place - 1].item(), numbers[place].item(), column.type)
-        for place in mdl_cuts(counts[: len(column.dictionary)])
-    )
+    return tuple(_between(numbers[place - 1].item(), numbers[place].item(), column.type) for place in places)
+
+
+def _few_or_quarters(rows: npt.NDArray[np.int64]) -> list[int]:
+    """Every place between values if there are at most ten, else those nearest to the quarters of the rows."""
+    if len(rows) <= FEW:
+        return list(range(1, len(rows)))
+    below = np.cumsum(rows)
+    quarters = np.searchsorted(below, below[-1] * np.array([0.25, 0.5, 0.75])) + 1
+    return sorted({int(place) for place in quarters if place < len(rows)})
 
 
 def _between(low: float, high: float, column_type: ColumnType) -> float:

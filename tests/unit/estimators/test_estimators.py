@@ -1,0 +1,141 @@
+"""The scikit-learn faces: scikit-learn's own checks, imbalanced-learn's pipeline, new rows."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from imblearn.pipeline import make_pipeline
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from incrowd import C45, KActus, KActusPlus, SklearnInducer
+from incrowd.errors import ParameterError, RequirementError, SchemaError
+
+FACES = [KActus, KActusPlus]
+
+
+@parametrize_with_checks([KActus(k=2), KActusPlus(k=2)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(3)
+    rows = 1200
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, rows),
+            "height": rng.normal(170, 10, rows),
+            "job": rng.choice(["nurse", "clerk", "smith", "cook"], rows, p=[0.4, 0.3, 0.2, 0.1]),
+            "note": rng.integers(0, 1000, rows),
+        }
+    )
+    ill = np.where((frame["age"] > 50) ^ (frame["job"] == "nurse"), "yes", "no")
+    return frame, np.where(rng.random(rows) < 0.1, "no", ill)
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("container", ["pandas", "polars", "pyarrow", "object array"])
+def test_the_container_that_came_in_comes_out(people, face, container):
+    frame, y = people
+    X = {
+        "pandas": frame,
+        "polars": pl.from_pandas(frame),
+        "pyarrow": pa.Table.from_pandas(frame, preserve_index=False),
+        "object array": frame.to_numpy(dtype=object),
+    }[container]
+    released, classes = face(k=20).fit_resample(X, y)
+    assert type(released) is type(X)
+    assert len(classes) == released.shape[0]
+    assert released.shape[1] == 4
+    assert set(classes) == {"yes", "no"}
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_every_released_tuple_is_shared_by_k_rows(people, face):
+    frame, y = people
+    sampler = face(k=25, quasi_identifiers=["age", "height", "job"])
+    released, _ = sampler.fit_resample(frame, y)
+    keys = pl.from_pandas(released).group_by("age", "height", "job").len()
+    assert keys["len"].min() >= 25
+    assert sampler.verdict_.passed
+    assert sorted(released["note"]) == sorted(frame["note"]) or len(released) > len(frame) - 25
+
+
+@pytest.mark.parametrize(("face", "loss"), [(KActus, 0.1), (KActusPlus, 0.3)])
+def test_it_works_in_a_pipeline_again_and_again(people, face, loss):
+    frame, y = people
+    X = frame.assign(job=frame["job"].astype("category").cat.codes.astype(float))
+    pipeline = make_pipeline(face(k=10), DecisionTreeClassifier(min_samples_leaf=10))
+    before = cross_val_score(pipeline[-1], X, y, cv=3).mean()
+    after = cross_val_score(pipeline, X, y, cv=3).mean()
+    assert after > before - loss
+    pipeline.fit(X, y).fit(X, y)
+    assert len(pipeline.predict(X)) == len(X)
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("numeric", ["bins", "levels", "mean", "interval"])
+def test_new_rows(people, face, numeric):
+    frame, y = people
+    fitted = face(k=15, numeric=numeric).fit(frame, y)
+    new = frame.head(50).copy()
+    new.loc[0, "job"] = "astronaut"
+    new.loc[1, "age"] = 999
+    new.loc[2, "job"] = None
+    new["age"] = new["age"] + 0.5
+    shown = fitted.transform(new)
+    assert list(shown.columns) == list(frame.columns)
+    assert len(shown) == 50
+    assert shown["job"].isna()[0]
+    assert shown["job"].isna()[2]
+    known = shown["job"].dropna()
+    assert all(new.loc[i, "job"] in value.split("|") for i, value in known.items())
+
+
+def test_transform_needs_fit(people):
+    frame, y = people
+    sampler = KActus(k=10)
+    assert not hasattr(sampler, "transform")
+    sampler.fit_resample(frame, y)
+    assert not hasattr(sampler, "transform")
+    sampler.fit(frame, y)
+    assert hasattr(sampler, "transform")
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize(
+    "inducer",
+    [C45(confidence=None), SklearnInducer(DecisionTreeClassifier(min_samples_leaf=5, random_state=0))],
+    ids=["c45", "scikit-learn"],
+)
+def test_any_inducer_can_be_wrapped(people, face, inducer):
+    frame, y = people
+    sampler = clone(face(k=10, inducer=inducer, random_state=1))
+    released, _ = sampler.fit_resample(frame, y)
+    again, _ = clone(sampler).fit_resample(frame, y)
+    assert sampler.verdict_.passed
+    assert released.equals(again)
+
+
+def test_labels_keep_their_type(people):
+    frame, y = people
+    whole = pd.Series((y == "yes").astype(int), name="ill")
+    _, classes = KActus(k=10).fit_resample(frame, whole)
+    assert isinstance(classes, pd.Series)
+    assert classes.dtype == whole.dtype
+    assert classes.name == "ill"
+
+
+def test_refusals(people):
+    frame, y = people
+    with pytest.raises(SchemaError, match="no column 'zip'"):
+        KActus(quasi_identifiers=["zip"]).fit(frame, y)
+    with pytest.raises(RequirementError, match="k=5000 is impossible"):
+        KActus(k=5000).fit(frame, y)
+    with pytest.raises(ParameterError, match="reading must be one of"):
+        KActus(reading="wrong").fit(frame, y)
