@@ -30,16 +30,22 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
+# the small demo compiles the kernels once, so that the first real run is quick
+WARM_UP := $(BIN)/incrowd demo --rows 1000 --folder $(VENV)/warm-up > /dev/null
+
 $(VENV)/.ready: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(WARM_UP)
 	touch $@
 
 $(VENV)/.ready-test: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(WARM_UP)
 	touch $@ $(VENV)/.ready
 
 $(VENV)/.ready-lint: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,lint]'
+	$(WARM_UP)
 	touch $@ $(VENV)/.ready $(VENV)/.ready-test
 
 clean:

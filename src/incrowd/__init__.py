@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.api import explain, inspect, release, verify
+    from incrowd.api import explain, inspect, release, transform, verify
     from incrowd.errors import IncrowdError, Notice
     from incrowd.estimators import KActus, KActusPlus
     from incrowd.outcome import Release
@@ -47,6 +47,7 @@ _HOME = {
     "read_plan": "plan.plan_file",
     "read_recipe": "recipe",
     "release": "api",
+    "transform": "api",
     "verify": "api",
     "write_plan": "plan.plan_file",
 }
@@ -74,6 +75,7 @@ __all__ = [
     "read_plan",
     "read_recipe",
     "release",
+    "transform",
     "verify",
     "write_plan",
 ]

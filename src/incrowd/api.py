@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
 from incrowd.pipeline import Clock, Job, Outputs, run_release
 from incrowd.plan.explain import explain as explain_plan
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.draft import draft_schema
+from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.recipe import Recipe, read_recipe, with_roles
 from incrowd.recount import recount
@@ -156,6 +158,24 @@ def verify(
 def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> str:
     """A plan, or the file of one, in sentences."""
     return explain_plan(plan if isinstance(plan, ReleasePlan) else read_plan(plan), groups)
+
+
+def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any:
+    """New rows as a plan shows rows like them, in the kind of frame that came in (polars for files).
+
+    Unseen categories, numbers out of range and missing values are allowed. No promise is counted on new rows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [30, 41] * 10, "ill": ["no", "yes"] * 10})
+    >>> plan = release(people, quasi_identifiers=["age"], target="ill", k=5).plan
+    >>> transform(plan, pl.DataFrame({"age": [29, 55]}))["age"].to_list()
+    ['(-inf, 35]', '(35, inf)']
+    """
+    found = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
+    source = read(table, **reading)
+    return to_frame_like(show_new_rows(found, source), source.origin)
 
 
 def _path(path: str | Path | None) -> Path | None:

@@ -19,16 +19,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import SchemaError
+from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
 from incrowd.pipeline import Job, run_release
-from incrowd.reading.encode import encode
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.source import Origin, Source
 from incrowd.recipe import Recipe
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from incrowd.vocabulary.schema import ColumnType, Role
 
 _CLASS = "the class"
 
@@ -66,10 +65,7 @@ class _Sampler(BaseEstimator):  # type: ignore[misc]
         """New rows as the plan shows them, in their order; no promise is counted on them."""
         check_is_fitted(self, "plan_")
         frame, origin = self._frame(X, reset=False)
-        schema = Schema(tuple(_as_real(column) for column in self.plan_.schema.columns if column.name != _CLASS))
-        source = Source(frame, origin)
-        table, _ = encode(source, schema, self.plan_.schema.quasi_identifiers)
-        return _like(EmbeddedEngine().transform(self.plan_, table, frame), X, origin)
+        return _like(show_new_rows(self.plan_, Source(frame, origin)), X, origin)
 
     def _release(self, X: Any, y: Any) -> tuple[Release, Origin]:
         if y is None:
@@ -239,12 +235,6 @@ def _type(dtype: pl.DataType) -> ColumnType:
     if dtype == pl.Date:
         return ColumnType.DATE
     return ColumnType.BOOLEAN if dtype == pl.Boolean else ColumnType.CATEGORICAL
-
-
-def _as_real(column: Column) -> Column:
-    """New rows may hold fractions where the fitted ones held whole numbers."""
-    kind = ColumnType.REAL if column.type is ColumnType.INTEGER else column.type
-    return Column(column.name, column.role, kind, column.order, column.reason)
 
 
 def _like(frame: pl.DataFrame, X: Any, origin: Origin) -> Any:

@@ -9,13 +9,14 @@
     method: kactus
     parameters: {numeric: mean}
     reading: {delimiter: ";", missing: ["NA"]}
+    repeats: [name]
 
 Columns that are not named keep the role and type of the draft made from the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
-_KEYS = ("columns", "k", "method", "parameters", "reading")
+_KEYS = ("columns", "k", "method", "parameters", "reading", "repeats")
 _READING_KEYS = ("delimiter", "encoding", "missing")
 _COLUMN_KEYS = ("role", "type", "order")
 
@@ -45,6 +46,9 @@ class Recipe:
         For each column that is named: role, type, order, all optional.
     reading
         How to read the file: delimiter, encoding, missing.
+    repeats
+        Identifiers whose values may occur in several rows because they do not number persons, names for instance.
+        Any other identifier that repeats is refused: k counts rows, and a person may have only one.
 
     Examples
     --------
@@ -57,12 +61,23 @@ class Recipe:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
+    repeats: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         KAnonymity(self.k)
+        if not isinstance(self.method, str):
+            raise ParameterError("method must be the name of a method. To list them: incrowd methods.")
+        _check_keys(self.columns, None, "columns")
         for name, said in self.columns.items():
             _check_keys(said, _COLUMN_KEYS, f"column {name!r}")
+            _check_list(said.get("order"), f"column {name!r}: order")
+        _check_keys(self.parameters, None, "parameters")
         _check_keys(self.reading, _READING_KEYS, "reading")
+        _check_list(self.reading.get("missing"), "reading: missing")
+        for key in ("delimiter", "encoding"):
+            if not isinstance(self.reading.get(key), str | None):
+                raise ParameterError(f"In reading: {key} must be text, in quotes.")
+        _check_list(self.repeats, "repeats")
 
     @property
     def requirement(self) -> KAnonymity:
@@ -71,7 +86,7 @@ class Recipe:
 
     def schema(self, draft: Schema) -> Schema:
         """The draft with everything the recipe says about its columns."""
-        for name in self.columns:
+        for name in (*self.columns, *self.repeats):
             if name not in draft:
                 raise HeaderError(unknown_column(name, draft.names))
         return Schema(tuple(_said(column, self.columns.get(column.name)) for column in draft.columns))
@@ -166,9 +181,16 @@ def _choice(kind: type[Role] | type[ColumnType], value: object, column: str) -> 
         raise SchemaError(f"Column {column!r} has an unknown {word}. Choose one of {', '.join(kind)}.") from None
 
 
-def _check_keys(data: object, known: tuple[str, ...], where: str) -> None:
+def _check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None:
+    """Raise unless the data are settings, and known ones if only some are known."""
     if not isinstance(data, Mapping):
-        raise ParameterError(f"In {where}: expected settings such as {known[0]}: …")
+        example = known[0] if known else "name"
+        raise ParameterError(f"In {where}: expected settings such as {example}: …")
     for key in data:
-        if key not in known:
+        if known is not None and key not in known:
             raise ParameterError(f"In {where}: unknown setting {str(key)!r}. Known: {', '.join(known)}.")
+
+
+def _check_list(data: object, where: str) -> None:
+    if data is not None and not isinstance(data, list | tuple):
+        raise ParameterError(f"In {where}: expected a list such as [a, b].")

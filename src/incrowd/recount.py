@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import IncrowdError
-from incrowd.verification.class_sizes import verify_table
+from incrowd.verification.class_sizes import verify_arrow, verify_table
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.requirement import KAnonymity
@@ -26,7 +25,7 @@ def recount(
     """Whether every combination of quasi-identifier values is shared by at least k rows.
 
     The recount is DuckDB's, on the file's own bytes. Only what DuckDB cannot read itself (data frames, Excel,
-    text that is not UTF-8) or what needs an option to be read is checked through a private copy.
+    text that is not UTF-8) or what needs an option to be read is read first; no copy of it is written.
     """
     KAnonymity(k)
     names = list(dict.fromkeys(quasi_identifiers))
@@ -36,10 +35,8 @@ def recount(
             return verify_table(table, form, k, names)
     from incrowd.reading.read import read
 
-    with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
-        copy = Path(folder) / "table.parquet"
-        read(table, delimiter=delimiter, encoding=encoding, missing=missing).frame.write_parquet(copy)
-        return verify_table(copy, FileForm("parquet"), k, names)
+    frame = read(table, delimiter=delimiter, encoding=encoding, missing=missing).frame
+    return verify_arrow(frame.to_arrow(), k, names)
 
 
 def _own_form(path: Path, delimiter: str | None) -> FileForm | None:

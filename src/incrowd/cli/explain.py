@@ -14,14 +14,19 @@ def explain(
     plan: Annotated[Path, typer.Argument(help="A plan that 'incrowd release --plan' wrote.")],
     groups: Annotated[int, typer.Option(help="How many groups to describe, largest first.")] = 10,
     tree: Annotated[bool, typer.Option("--tree", help="Draw the decision tree behind the plan as well.")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw the tree to an SVG file.")] = None,
     json: Json = False,
 ) -> None:
     """Say in sentences what a plan does. The plan is private; so is what this prints."""
     from incrowd.plan.explain import explain as sentences
     from incrowd.plan.plan_file import plan_to_json, read_plan
-    from incrowd.trees.draw import to_text
+    from incrowd.publishing.staging import staged
+    from incrowd.trees.draw import to_svg, to_text
 
     found = read_plan(plan)
+    if svg:
+        with staged(svg) as hidden:
+            hidden.write_text(to_svg(found.places[0].tree), encoding="utf-8")
     if json:
         print_json(plan_to_json(found))
         return

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -13,6 +15,7 @@ from incrowd.cli.explain import explain
 from incrowd.cli.inspect import inspect
 from incrowd.cli.methods import methods
 from incrowd.cli.release import release
+from incrowd.cli.transform import transform
 from incrowd.cli.verify import verify
 from incrowd.errors import IncrowdError
 
@@ -23,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, release, verify, explain, methods, demo):
+for command in (inspect, release, verify, explain, transform, methods, demo):
     app.command()(command)
 
 
@@ -39,16 +42,30 @@ def options(
         raise typer.Exit
 
 
+class Stopped(BaseException):
+    """A signal asked the program to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_status = 128 + number
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise Stopped(number)
+
+
 def main() -> None:
     """Run the command line; errors become one line on standard error, never a value of the table."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     try:
         app(standalone_mode=True)
     except IncrowdError as error:
         typer.echo(f"incrowd: {error}", err=True)
         sys.exit(error.exit_status)
-    except KeyboardInterrupt:
-        typer.echo("incrowd: interrupted; nothing was published", err=True)
-        sys.exit(130)
+    except Stopped as stopped:
+        typer.echo("incrowd: interrupted; no half-written file is left", err=True)
+        sys.exit(stopped.exit_status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

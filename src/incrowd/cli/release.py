@@ -108,5 +108,8 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
         name, equals, value = setting.partition("=")
         if not equals:
             raise ParameterError("A parameter is set as name=value, for instance --set numeric=interval.")
-        parsed[name.strip()] = yaml.safe_load(value)
+        try:
+            parsed[name.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ParameterError(f"The value of --set {name.strip()} is neither a number nor plain text.") from None
     return parsed

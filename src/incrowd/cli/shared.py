@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,15 @@ from typing import Annotated, Any
 
 import typer
 
-File = Annotated[Path, typer.Argument(help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, Excel.")]
+from incrowd.cli.memory import enough_memory
+from incrowd.errors import ParameterError
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, Excel.", callback=enough_memory
+    ),
+]
 QuasiIdentifiers = Annotated[
     str | None, typer.Option("--quasi-identifiers", "-q", help="Columns an attacker may know: a,b,c")
 ]
@@ -36,7 +45,10 @@ def names(text: str | None) -> list[str] | None:
         return None
     import csv
 
-    row = next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        row = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise ParameterError("Write a column name with a line break in double quotes.") from None
     return [name.strip() for name in row if name.strip()]
 
 
@@ -53,6 +65,13 @@ def print_json(data: object) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
 
 
+def kernels_are_compiled() -> bool:
+    """Whether an earlier run has left compiled kernels beside the package or in Numba's own folder."""
+    package = Path(__file__).parents[1]
+    folders = [package, Path(os.environ.get("NUMBA_CACHE_DIR", Path.home() / ".cache" / "numba"))]
+    return any(next(folder.rglob("*.nbi"), None) for folder in folders if folder.is_dir())
+
+
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """A line that tells the running stage and the time, on a terminal; nothing when piped."""
@@ -62,6 +81,8 @@ def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
 
     console = Console(stderr=True)
+    if not kernels_are_compiled():
+        console.print("First run: the kernels are compiled once, which takes up to half a minute.", highlight=False)
     begun = time.perf_counter()
     with console.status("starting") as status:
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from incrowd.errors import PlanError
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Bin, Drop, Group, Place, Share, Show, Step
+from incrowd.plan.steps import DROPPED, Bin, Drop, Group, Place, Share, Show, Step
 from incrowd.trees.tree_file import tree_from_json, tree_to_json
 from incrowd.vocabulary.released_value import form_from_json, form_to_json
 from incrowd.vocabulary.requirement import requirement_from_json
@@ -38,7 +38,7 @@ def read_plan(path: str | Path) -> ReleasePlan:
         return plan_from_json(data)
     except FileNotFoundError:
         raise PlanError(f"There is no file {path.name}.") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise PlanError(f"{path.name} is not a plan that incrowd wrote ({type(error).__name__}).") from None
 
 
@@ -63,17 +63,32 @@ def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
     if data.get("incrowd_plan") != VERSION:
         raise PlanError("This plan has another version than this incrowd reads. Make it again, or update.")
     columns = tuple(
-        Column(c["name"], Role(c["role"]), ColumnType(c["type"]), tuple(c["order"]), c["reason"])
+        Column(_text(c["name"]), Role(c["role"]), ColumnType(c["type"]), tuple(c["order"]), c["reason"])
         for c in data["columns"]
     )
-    return ReleasePlan(
+    plan = ReleasePlan(
         method=data["method"],
         parameters=tuple(data["parameters"].items()),
         requirement=requirement_from_json(data["requirement"]),
         schema=Schema(columns),
-        rows=data["rows"],
+        rows=_count(data["rows"]),
         steps=tuple(_step_from_json(step) for step in data["steps"]),
     )
+    _check(plan)
+    return plan
+
+
+def _check(plan: ReleasePlan) -> None:
+    """Steps must refer to columns, nodes, classes and groups that exist."""
+    sound = all(name in plan.schema for name in plan.show.names)
+    for place in plan.places:
+        for share in place.shares:
+            sound &= 0 <= share.node < len(place.tree.nodes)
+            sound &= share.label is None or 0 <= share.label < len(place.tree.classes)
+    for share in plan.places[-1].shares if plan.places else ():
+        sound &= DROPPED <= share.group < len(plan.groups)
+    if not sound:
+        raise PlanError("This plan refers to columns, nodes or groups that it does not have. Make it again.")
 
 
 def _step_to_json(step: Step) -> dict[str, Any]:
@@ -96,11 +111,27 @@ def _step_from_json(data: dict[str, Any]) -> Step:
         case "bin":
             return Bin(tuple((name, tuple(places)) for name, places in data["cuts"].items()))
         case "place":
-            return Place(tree_from_json(data["tree"]), tuple(Share(*share) for share in data["shares"]))
+            return Place(tree_from_json(data["tree"]), tuple(_share_from_json(*share) for share in data["shares"]))
         case "show":
             return Show(tuple(data["names"]), tuple(_group_from_json(group) for group in data["groups"]))
         case _:
             raise PlanError("This plan has a step this incrowd does not know. Update incrowd.")
+
+
+def _share_from_json(node: Any, label: Any, group: Any, rows: Any) -> Share:
+    return Share(_count(node), None if label is None else _count(label), _count(group, DROPPED), _count(rows))
+
+
+def _count(value: Any, least: int = 0) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise PlanError("A count in this plan is not a whole number.")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PlanError("The name of a column in this plan is not text.")
+    return value
 
 
 def _group_to_json(group: Group) -> dict[str, Any]:
@@ -108,7 +139,7 @@ def _group_to_json(group: Group) -> dict[str, Any]:
 
 
 def _group_from_json(data: dict[str, Any]) -> Group:
-    return Group(data["rows"], tuple(form_from_json(form) for form in data["forms"]))
+    return Group(_count(data["rows"]), tuple(form_from_json(form) for form in data["forms"]))
 
 
 def _write_parquet(plan: ReleasePlan, path: Path) -> None:

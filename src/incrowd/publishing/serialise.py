@@ -9,14 +9,23 @@ from typing import IO, Any
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.errors import OutputError
 from incrowd.publishing.arff import write_arff
 from incrowd.vocabulary.file_form import FileForm
 
-_FORMULA = r"^[=+@\t\r-]."
+_FORMULA = r"(?s)^[=+@\t\r-]."
 
 
 def write_table(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     """Write the frame in the given form."""
+    try:
+        _write(frame, path, form)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise OutputError(f"{path.name} cannot be written ({reason}). Is the disk full?") from error
+
+
+def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     match form.kind:
         case "csv":
             _write_csv(spreadsheet_safe(frame), path, form)

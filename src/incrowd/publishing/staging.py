@@ -28,6 +28,8 @@ def check_target(target: Path, inputs: tuple[Path, ...] = ()) -> None:
         mode = target.lstat().st_mode
     except FileNotFoundError:
         return
+    except OSError as error:
+        raise OutputError(f"{target.name} cannot be written: {error.strerror}.") from error
     if not stat.S_ISREG(mode):
         raise OutputError(
             f"{target.name} is a {_kind(mode)}, not an ordinary file. Name a new file or an ordinary one."
@@ -64,7 +66,6 @@ def staged(target: Path) -> Iterator[Path]:
         yield draft
         try:
             _flush(draft)
-            draft.chmod(0o666 & ~_umask())
             draft.replace(target)
             _flush(target.parent)
         except OSError as error:
@@ -85,13 +86,29 @@ def _private_folder(folder: Path) -> int:
         if not _lock(handle):
             os.close(handle)
             raise OutputError(f"Another run is writing {folder.name[1:-8]}. Wait for it, or name another file.")
-        if folder.exists() and os.fstat(handle).st_ino == folder.stat().st_ino:
-            os.fchmod(handle, 0o700)
-            for leftover in folder.iterdir():
-                leftover.unlink()
+        if _is_still_there(folder, handle):
+            _sweep(folder, handle)
             return handle
         os.close(handle)  # the run that held the lock has removed the folder meanwhile
     raise OutputError(f"The folder of {folder.name[1:-8]} is too busy. Try again.")
+
+
+def _is_still_there(folder: Path, handle: int) -> bool:
+    try:
+        return os.fstat(handle).st_ino == folder.lstat().st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _sweep(folder: Path, handle: int) -> None:
+    """Remove what a killed run left in the folder, and keep others out of it."""
+    try:
+        os.fchmod(handle, 0o700)
+        for leftover in folder.iterdir():
+            shutil.rmtree(leftover) if leftover.is_dir() and not leftover.is_symlink() else leftover.unlink()
+    except OSError as error:
+        os.close(handle)
+        raise OutputError(f"The leftovers in {folder.name} cannot be removed: {error.strerror}.") from error
 
 
 def _lock(handle: int) -> bool:
@@ -110,9 +127,3 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

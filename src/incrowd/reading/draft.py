@@ -41,6 +41,10 @@ class _Facts:
         return self.distinct == self.present == self.rows > 1
 
     @property
+    def repeats(self) -> bool:
+        return 2 * self.distinct < self.present
+
+    @property
     def is_mostly_unique(self) -> bool:
         return self.distinct > _FREE_TEXT and 2 * self.distinct > self.present
 
@@ -174,6 +178,8 @@ def _role(column: Column, fact: _Facts, chosen: str | None, given: str | None) -
             return Role.TARGET, "you said so"
         return Role.TARGET, "the name says target?" if is_target_name(fact.name) else "last, few values: target?"
     hinted = role_by_name(fact.name)
+    if hinted is Role.IDENTIFIER and fact.repeats:
+        return Role.QUASI_IDENTIFIER, "the name says identifier, but many rows share a value: quasi-identifier?"
     if hinted is not None:
         return hinted, f"the name says {hinted}?"
     if fact.is_unique and column.type not in (ColumnType.REAL, ColumnType.DATE):

@@ -11,8 +11,8 @@ from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.released_value import Form, Interval, Level, Mean, Shown, ShownMissing, ValueSet
-from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.released_value import Form, Interval, Level, Mean, Shown, ShownMissing, ValueSet, date_text
+from incrowd.vocabulary.schema import ColumnType, Schema
 
 FORMS: dict[str, tuple[type[Form], ...]] = {
     "value": (Shown, ShownMissing),
@@ -66,7 +66,7 @@ class Facts:
     verdict: Verdict
     notices: tuple[Notice, ...]
     k: int = 1
-    cuts: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    cuts: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     accuracy: Accuracy | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     when: datetime.datetime = field(default_factory=lambda: datetime.datetime.now(datetime.UTC))
@@ -100,10 +100,15 @@ def facts_of(
         verdict=verdict,
         notices=tuple(notices),
         k=plan.requirement.smallest_group,
-        cuts=plan.cuts,
+        cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},
         accuracy=accuracy,
         seconds=dict(seconds or {}),
     )
+
+
+def _readable(cuts: Sequence[float], kind: ColumnType) -> tuple[float | str, ...]:
+    """Cuts of dates as dates."""
+    return tuple(date_text(cut) for cut in cuts) if kind is ColumnType.DATE else tuple(cuts)
 
 
 def _attribute(plan: ReleasePlan, i: int) -> AttributeFacts:

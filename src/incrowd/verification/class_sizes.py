@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
-from incrowd.verification.opening import connect, open_table, quoted
+from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.schema import unknown_column
@@ -18,33 +18,36 @@ def verify_table(path: str | Path, form: FileForm, k: int, quasi_identifiers: Se
 
     Works on any table, also one that incrowd did not make.
     """
+    with connect() as connection:
+        return _counted(connection, open_table(connection, Path(path), form), k, quasi_identifiers)
+
+
+def verify_arrow(table: Any, k: int, quasi_identifiers: Sequence[str]) -> Verdict:
+    """The same for a PyArrow table."""
+    with connect() as connection:
+        return _counted(connection, register(connection, table, "released"), k, quasi_identifiers)
+
+
+def _counted(connection: Any, names: Sequence[str], k: int, quasi_identifiers: Sequence[str]) -> Verdict:
     if not quasi_identifiers:
         raise ParameterError("Name at least one quasi-identifier to count by.")
-    with connect() as connection:
-        table = open_table(connection, Path(path), form)
-        names = column_names(connection, table)
-        for name in quasi_identifiers:
-            if name not in names:
-                raise HeaderError(unknown_column(name, names))
-        sizes = class_sizes(connection, table, quasi_identifiers)
+    for name in quasi_identifiers:
+        if name not in names:
+            raise HeaderError(unknown_column(name, names))
+    sizes = class_sizes(connection, [names.index(name) for name in quasi_identifiers])
     if not sizes.rows:
-        raise FileFormatError(f"{Path(path).name} has no rows; there is nothing to verify.")
+        raise FileFormatError("The table has no rows; there is nothing to verify.")
     return Verdict(sizes, (k_check(sizes, k),))
 
 
-def column_names(connection: Any, table: str) -> list[str]:
-    """The names of a table's columns, in order."""
-    return [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
-
-
-def class_sizes(connection: Any, table: str, quasi_identifiers: Sequence[str]) -> ClassSizes:
-    """Classes of equal quasi-identifier values, counted."""
+def class_sizes(connection: Any, positions: Sequence[int]) -> ClassSizes:
+    """Classes of rows of ``released`` that are equal in the columns at these positions, counted."""
     import duckdb
 
-    keys = ", ".join(map(quoted, quasi_identifiers))
+    keys = ", ".join(map(column, positions))
     try:
         bars = connection.execute(
-            f"SELECT size, count(*) FROM (SELECT count(*) AS size FROM {table} GROUP BY {keys}) "
+            f"SELECT size, count(*) FROM (SELECT count(*) AS size FROM released GROUP BY {keys}) "
             "GROUP BY size ORDER BY size"
         ).fetchall()
     except duckdb.Error as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from incrowd.verification.opening import quoted
+from incrowd.verification.opening import column
 
 _MACROS = (
     # text that a spreadsheet would take for a formula is written with an apostrophe before it
@@ -19,7 +19,8 @@ _MACROS = (
     r"low_end(t) AS number(regexp_extract(t, '^\((.+), (.+)[\])]$', 1))",
     r"high_end(t) AS number(regexp_extract(t, '^\((.+), (.+)[\])]$', 2))",
     "within(x, y, t) AS (x > low_end(t) AND y <= high_end(t))",
-    "close_to(x, y) AS (abs(x - y) <= 1e-9 * greatest(1, abs(x)))",
+    # a mean is known only as closely as the numbers it is taken over
+    "close_to(x, y, low, high) AS (abs(x - y) <= 1e-9 * greatest(abs(low), abs(high)))",
 )
 _PAIRS = "released AS r POSITIONAL JOIN original AS o"
 
@@ -29,6 +30,8 @@ class Comparison:
 
     Parameters
     ----------
+    columns
+        The names of the columns of both, in order.
     shared_means
         Numeric quasi-identifiers whose numbers are means over all rows that show the number; the numbers of other
         columns are means over their class.
@@ -37,11 +40,19 @@ class Comparison:
     """
 
     def __init__(
-        self, connection: Any, quasi_identifiers: Sequence[str], shared_means: Collection[str], *, escapes: bool
+        self,
+        connection: Any,
+        columns: Sequence[str],
+        quasi_identifiers: Sequence[str],
+        shared_means: Collection[str],
+        *,
+        escapes: bool,
     ) -> None:
         self._connection = connection
-        self._keys = list(quasi_identifiers)
-        self._shared = shared_means
+        known_as = {name: column(i) for i, name in enumerate(columns)}
+        self._known_as = known_as
+        self._keys = [known_as[name] for name in quasi_identifiers]
+        self._shared = {known_as[name] for name in shared_means}
         self._escapes = escapes
         for macro in _MACROS:
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
@@ -49,13 +60,14 @@ class Comparison:
 
     def wrong(self, name: str) -> int:
         """How many cells of a column do not follow from the original (for numbers: how many different ones)."""
-        if name not in self._keys:
-            return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(name)}")
-        if not self._is_number(name):
-            return self._wrong_values(name)
-        if self._written[name] == "VARCHAR":
-            return self._wrong_labels(name)
-        return self._wrong_numbers(name)
+        at = self._known_as[name]
+        if at not in self._keys:
+            return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(at)}")
+        if not self._is_number(at):
+            return self._wrong_values(at)
+        if self._written[at] == "VARCHAR":
+            return self._wrong_labels(at)
+        return self._wrong_numbers(at)
 
     def _row(self, query: str) -> list[int]:
         return [int(cell) for cell in self._connection.execute(query).fetchone()]
@@ -66,41 +78,40 @@ class Comparison:
     def _describe(self, table: str) -> dict[str, str]:
         return {row[0]: row[1] for row in self._connection.execute(f"DESCRIBE {table}").fetchall()}
 
-    def _is_number(self, name: str) -> bool:
-        return self._given[name] not in ("VARCHAR", "BOOLEAN")
+    def _is_number(self, at: str) -> bool:
+        return self._given[at] not in ("VARCHAR", "BOOLEAN")
 
-    def _own_number(self, name: str) -> str:
-        own = f"o.{quoted(name)}"
-        return f"day({own})" if self._given[name] == "DATE" else f"{own}::DOUBLE"
+    def _own_number(self, at: str) -> str:
+        return f"day(o.{at})" if self._given[at] == "DATE" else f"o.{at}::DOUBLE"
 
-    def _differs(self, name: str) -> str:
+    def _differs(self, at: str) -> str:
         """The untouched column is not what it was; a text side is read in the type of the other side."""
-        here, there = f"r.{quoted(name)}", f"o.{quoted(name)}"
-        written, given = self._written[name], self._given[name]
+        here, there = f"r.{at}", f"o.{at}"
+        written, given = self._written[at], self._given[at]
+        if written == given == "VARCHAR" and self._escapes:
+            return f"{here} IS DISTINCT FROM {there} AND {here} IS DISTINCT FROM escaped({there})"
+        only_one = f"({here} IS NULL) <> ({there} IS NULL)"
         if written == "VARCHAR" and given != "VARCHAR":
             here = f"TRY_CAST({here} AS {given})"
         elif given == "VARCHAR" and written != "VARCHAR":
             there = f"TRY_CAST({there} AS {written})"
-        elif given == "VARCHAR" and self._escapes:
-            return f"{here} IS DISTINCT FROM {there} AND {here} IS DISTINCT FROM escaped({there})"
-        return f"{here} IS DISTINCT FROM {there}"
+        return f"{only_one} OR {here} IS DISTINCT FROM {there}"
 
-    def _wrong_values(self, name: str) -> int:
+    def _wrong_values(self, at: str) -> int:
         """Cells that show a value or a set of values without the row's own."""
-        listed, same = "shown", "shown = own"
+        same, one_of = "shown = own", "list_contains(string_split(shown, '|'), member(own))"
         if self._escapes:
-            listed, same = "plain(shown)", "(shown = own OR shown = escaped(own))"
-        one_of = f"(contains(shown, '|') AND list_contains(string_split({listed}, '|'), member(own)))"
-        column = quoted(name)
+            same = f"({same} OR shown = escaped(own))"
+            one_of = f"({one_of} OR list_contains(string_split(plain(shown), '|'), member(own)))"
         return self._ask(
-            f"WITH pairs AS (SELECT r.{column}::VARCHAR AS shown, o.{column}::VARCHAR AS own, count(*) AS cells "
-            f"FROM {_PAIRS} WHERE r.{column} IS NOT NULL GROUP BY ALL) "
-            f"SELECT coalesce(sum(cells), 0) FROM pairs WHERE own IS NULL OR NOT ({same} OR {one_of})"
+            f"WITH pairs AS (SELECT r.{at}::VARCHAR AS shown, o.{at}::VARCHAR AS own, count(*) AS cells "
+            f"FROM {_PAIRS} WHERE r.{at} IS NOT NULL GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
+            f"WHERE own IS NULL OR NOT ({same} OR (contains(shown, '|') AND {one_of}))"
         )
 
-    def _wrong_labels(self, name: str) -> int:
+    def _wrong_labels(self, at: str) -> int:
         """Numbers written as text: intervals and sets of intervals around the own number, or plain numbers."""
-        shown, own = f"r.{quoted(name)}", self._own_number(name)
+        shown, own = f"r.{at}", self._own_number(at)
         labels = (
             f"WITH labels AS (SELECT {shown} AS shown, min({own}) AS low, max({own}) AS high, "
             f"bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {shown} IS NOT NULL GROUP BY ALL) "
@@ -111,23 +122,28 @@ class Comparison:
             "count(*) FILTER (WHERE contains(shown, '|')), count(number(shown)) FROM labels"
         )
         if sets:
-            inside = f"list_filter(string_split({shown}, '|'), lambda t: within({own}, {own}, t))"
-            wrong += self._ask(
-                f"SELECT count(*) FROM {_PAIRS} WHERE contains({shown}, '|') AND ({own} IS NULL OR len({inside}) = 0)"
+            inside = "len(list_filter(string_split(shown, '|'), lambda t: within(own, own, t))) > 0"
+            intervals = (
+                "len(list_filter(string_split(shown, '|'), lambda t: NOT coalesce(low_end(t) < high_end(t), false)))"
             )
-        return wrong + (self._wrong_numbers(name) if numbers else 0)
+            wrong += self._ask(
+                f"WITH pairs AS (SELECT {shown} AS shown, {own} AS own, count(*) AS cells FROM {_PAIRS} "
+                f"WHERE contains({shown}, '|') GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
+                f"WHERE NOT coalesce(own IS NOT NULL AND {inside} AND {intervals} = 0, false)"
+            )
+        return wrong + (self._wrong_numbers(at) if numbers else 0)
 
-    def _wrong_numbers(self, name: str) -> int:
+    def _wrong_numbers(self, at: str) -> int:
         """Numbers that are not the mean of the rows they speak for."""
-        shown, own = f"r.{quoted(name)}", self._own_number(name)
+        shown, own = f"r.{at}", self._own_number(at)
         number = f"number({shown}::VARCHAR)"
-        keys = [f"r.{quoted(key)}" for key in ([name] if name in self._shared else self._keys)]
-        right = "floor(mean) = shown" if self._given[name] == "DATE" else "close_to(mean, shown)"
-        if name in self._shared:
+        keys = [f"r.{key}" for key in ([at] if at in self._shared else self._keys)]
+        right = "floor(mean) = shown" if self._given[at] == "DATE" else "close_to(mean, shown, low, high)"
+        if at in self._shared:
             right += " AND coalesce(below < low, true)"
         return self._ask(
-            f"WITH means AS (SELECT any_value({number}) AS shown, favg({own}) AS mean, min({own}) AS low, max({own}) AS high, "
-            f"bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {number} IS NOT NULL "
+            f"WITH means AS (SELECT any_value({number}) AS shown, favg({own}) AS mean, min({own}) AS low, "
+            f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {number} IS NOT NULL "
             f"GROUP BY {', '.join(keys)}), "
             "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM means) "
             f"SELECT count(*) FROM neighbours WHERE NOT coalesce(whole AND {right}, false)"

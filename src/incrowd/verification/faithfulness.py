@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError
-from incrowd.verification.class_sizes import class_sizes, column_names, k_check, sizes_of
+from incrowd.verification.class_sizes import class_sizes, k_check, sizes_of
 from incrowd.verification.comparison import Comparison
-from incrowd.verification.opening import connect, open_table
+from incrowd.verification.opening import connect, open_table, register
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.file_form import FileForm
 
@@ -69,19 +69,18 @@ def verify_release(
 
     with connect() as connection:
         try:
-            open_table(connection, path, form, copy=True)
-            found = column_names(connection, "released")
+            found = open_table(connection, path, form, copy=True)
             if found != list(columns):
                 return Verdict(sizes_of([]), (Check("columns", False, f"{len(found)} columns, not those asked for"),))
-            sizes = class_sizes(connection, "released", quasi_identifiers)
+            sizes = class_sizes(connection, [found.index(name) for name in quasi_identifiers])
             checks = [
                 Check("columns", True, f"{len(found)} columns, as asked for"),
                 k_check(sizes, k),
                 _rows_check(sizes.rows, original, may_lose),
             ]
             if checks[-1].passed:
-                connection.register("original", original.table)
-                compare = Comparison(connection, quasi_identifiers, shared_means, escapes=form.kind == "csv")
+                register(connection, original.table.select(columns), "original")
+                compare = Comparison(connection, columns, quasi_identifiers, shared_means, escapes=form.kind == "csv")
                 checks += [_cells_check(name, compare.wrong(name), name in quasi_identifiers) for name in columns]
         except duckdb.Error as error:
             reason = type(error).__name__

@@ -1,4 +1,8 @@
-"""Opening a written table in DuckDB."""
+"""Opening a written table in DuckDB.
+
+DuckDB takes ``Age`` and ``age`` for one name. So a table is opened with its columns named by their position,
+:func:`column`, and its true names are given back beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,10 @@ from typing import Any
 from incrowd.errors import FileFormatError
 from incrowd.vocabulary.file_form import FileForm
 
+# a field of ARFF: quoted parts, in which a backslash takes the next letter as it is, and plain ones
+_ARFF_FIELD = r"(?:'(?:[^'\\]|\\.)*'|[^,'])+"
+_NEVER_IN_A_LINE = "\x1f\x1e\x1d\x1c"
+
 
 def connect() -> Any:
     """A fresh in-memory database that reads files in their order and loads nothing from outside."""
@@ -17,18 +25,30 @@ def connect() -> Any:
     return duckdb.connect(config={"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"})
 
 
-def quoted(name: str) -> str:
-    """A column name as SQL, its own quotes doubled."""
-    return '"' + name.replace('"', '""') + '"'
+def column(position: int) -> str:
+    """The name under which queries know a column.
+
+    Examples
+    --------
+    >>> column(3)
+    'c3'
+    """
+    return f"c{position}"
 
 
 def text(value: str) -> str:
-    """A text as SQL."""
+    """A text as SQL.
+
+    Examples
+    --------
+    >>> text("it's")
+    "'it''s'"
+    """
     return "'" + value.replace("'", "''") + "'"
 
 
-def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = False) -> str:
-    """Register the file under a name that queries can read from, and return that name.
+def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = False) -> list[str]:
+    """Register the file as the table ``released`` and return the names of its columns, in order.
 
     Text files are read as text; nothing is guessed. With ``copy`` the file is read once, for many queries.
     """
@@ -36,47 +56,74 @@ def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = Fals
 
     kind = "TABLE" if copy else "VIEW"
     try:
-        connection.execute(f"CREATE TEMP {kind} released AS {_select(connection, path, form)}")
-    except (duckdb.Error, OSError) as error:
+        names, select = _select(connection, path, form)
+        connection.execute(f"CREATE TEMP {kind} released AS {select}")
+    except (duckdb.Error, OSError, ValueError) as error:
         raise FileFormatError(
             f"{path.name} cannot be opened as {form.kind} by the verification ({type(error).__name__})."
         ) from None
-    return "released"
+    return names
 
 
-def _select(connection: Any, path: Path, form: FileForm) -> str:
-    if form.kind == "parquet":
-        return f"SELECT * FROM read_parquet({text(str(path))})"
+def register(connection: Any, table: Any, name: str) -> list[str]:
+    """Register a PyArrow table under a name and return the names of its columns, in order."""
+    names = list(table.column_names)
+    connection.register(name, table.rename_columns([column(i) for i in range(len(names))]))
+    return names
+
+
+def _select(connection: Any, path: Path, form: FileForm) -> tuple[list[str], str]:
+    """The names of a file's columns, and the query that reads them by position."""
+    if form.kind == "arff":
+        return _arff(path)
     if form.kind == "arrow":
         import pyarrow.feather
 
-        connection.register("arrow_file", pyarrow.feather.read_table(path, memory_map=True))
-        return "SELECT * FROM arrow_file"
-    if form.kind == "arff":
-        return _arff(path)
-    return (
-        f"SELECT * FROM read_csv({text(str(path))}, header = true, all_varchar = true, "
-        f"delim = {text(form.delimiter)}, quote = '\"', escape = '\"', nullstr = {text(form.missing)}, "
-        f"allow_quoted_nulls = false, compression = {text(form.compression or 'none')}, "
-        "strict_mode = true, null_padding = false, max_line_size = 16000000)"
+        names = register(connection, pyarrow.feather.read_table(path, memory_map=True), "arrow_file")
+        return names, "SELECT * FROM arrow_file"
+    if form.kind == "parquet":
+        import pyarrow.parquet
+
+        names = list(pyarrow.parquet.read_schema(path).names)
+        return names, f"SELECT * FROM read_parquet({text(str(path))}) {_by_position(names)}"
+    options = (
+        f"{text(str(path))}, all_varchar = true, delim = {text(form.delimiter)}, quote = '\"', escape = '\"', "
+        f"nullstr = {text(form.missing)}, allow_quoted_nulls = false, "
+        f"compression = {text(form.compression or 'none')}, "
+        "strict_mode = true, null_padding = false, max_line_size = 16000000"
     )
+    header = connection.execute(f"SELECT * FROM read_csv({options}, header = false) LIMIT 1").fetchone()
+    names = [name or "" for name in header or ()]
+    return names, f"SELECT * FROM read_csv({options}, header = true) {_by_position(names)}"
 
 
-def _arff(path: Path) -> str:
-    """The data part of an ARFF file is delimited text; names come from its declarations."""
-    names: list[str] = []
+def _by_position(names: list[str]) -> str:
+    return f"AS t({', '.join(column(i) for i in range(len(names)))})"
+
+
+def _arff(path: Path) -> tuple[list[str], str]:
+    """Names come from the declarations; the data part is read line by line and parted at its commas."""
     with path.open(encoding="utf-8", newline="") as lines:
         header = list(takewhile(lambda line: line.strip().lower() != "@data", lines))
-    for line in header:
-        word, _, rest = line.strip().partition(" ")
-        if word.lower() == "@attribute":
-            names.append(_arff_name(rest.strip()))
-    columns = "{" + ", ".join(f"{text(name)}: 'VARCHAR'" for name in names) + "}"
-    return (
-        f"SELECT * FROM read_csv({text(str(path))}, header = false, skip = {len(header) + 1}, delim = ',', "
-        f"columns = {columns}, auto_detect = false, quote = '''', escape = '\\', nullstr = '?', "
-        "allow_quoted_nulls = false, strict_mode = true, null_padding = false)"
+    declared = [line.strip().partition(" ") for line in header]
+    names = [_arff_name(rest.strip()) for word, _, rest in declared if word.lower() == "@attribute"]
+    cells = ", ".join(f"{_arff_cell(f'trim(fields[{i + 1}])')} AS {column(i)}" for i in range(len(names)))
+    return names, (
+        f"WITH lines AS (SELECT line FROM read_csv({text(str(path))}, header = false, skip = {len(header) + 1}, "
+        f"auto_detect = false, delim = {text(_NEVER_IN_A_LINE)}, quote = '', escape = '', "
+        "columns = {'line': 'VARCHAR'}, strict_mode = true, max_line_size = 16000000) "
+        "WHERE trim(line) <> '' AND NOT starts_with(line, '%')), "
+        f"parts AS (SELECT regexp_extract_all(line, {text(_ARFF_FIELD)}) AS fields FROM lines), "
+        f"whole AS (SELECT CASE WHEN len(fields) = {len(names)} THEN fields "
+        "ELSE error('a row of another length') END AS fields FROM parts) "
+        f"SELECT {cells} FROM whole"
     )
+
+
+def _arff_cell(field: str) -> str:
+    """The value of a field as SQL: nothing for ``?``; a quoted text without its quotes and backslashes."""
+    inner = rf"regexp_replace(substr({field}, 2, length({field}) - 2), '\\(.)', '\1', 'g')"
+    return f"CASE WHEN {field} = '?' THEN NULL WHEN starts_with({field}, chr(39)) THEN {inner} ELSE {field} END"
 
 
 def _arff_name(rest: str) -> str:

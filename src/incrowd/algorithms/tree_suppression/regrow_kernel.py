@@ -43,11 +43,14 @@ def _tally(
             if i == 0 or keys[i] != keys[i - 1]:
                 present[found] = keys[i]
                 found += 1
-                hist[keys[i], :classes] = 0
+                for c in range(classes):
+                    hist[keys[i], c] = 0
         for i in range(rows.size):
             hist[codes[rows[i], attribute], labels[rows[i]]] += 1
         return found
-    hist[:width, :classes] = 0
+    for code in range(width):
+        for c in range(classes):
+            hist[code, c] = 0
     for i in range(rows.size):
         hist[codes[rows[i], attribute], labels[rows[i]]] += 1
     found = 0
@@ -75,9 +78,12 @@ def _information(counts: Any, classes: int) -> float:
 def _best_cut(hist: Any, order: Any, found: int, known: Any, classes: int, k: int) -> tuple[float, int]:
     """Best place to cut the ordered codes in two parts of at least k rows: left information + right, place."""
     left = np.zeros(classes, np.int64)
-    right = known.copy()
+    right = np.zeros(classes, np.int64)
     best, place = np.inf, -1
-    left_rows, right_rows = 0, known.sum()
+    left_rows, right_rows = 0, 0
+    for c in range(classes):
+        right[c] = known[c]
+        right_rows += known[c]
     for i in range(found - 1):
         for c in range(classes):
             moved = hist[order[i], c]
@@ -95,18 +101,24 @@ def _best_cut(hist: Any, order: Any, found: int, known: Any, classes: int, k: in
 @compiled
 def _order_by_class(hist: Any, present: Any, found: int, known: Any, classes: int) -> Any:
     """The present codes ordered by their share of the node's second largest class (for two classes: by P)."""
-    major = int(np.argmax(known))
-    pivot, largest = major, -1
+    major, pivot = 0, 0
+    for c in range(1, classes):
+        if known[c] > known[major]:
+            major = c
     for c in range(classes):
-        if c != major and known[c] > largest:
-            pivot, largest = c, known[c]
-    share = np.empty(found)
+        if c != major and (pivot == major or known[c] > known[pivot]):
+            pivot = c
+    keys = np.empty(found, np.int64)
     for i in range(found):
         total = 0
         for c in range(classes):
             total += hist[present[i], c]
-        share[i] = hist[present[i], pivot] / total
-    return present[:found][np.argsort(share, kind="mergesort")]
+        keys[i] = (hist[present[i], pivot] << 30) // total << 32 | i
+    keys.sort()
+    ordered = np.empty(found, np.int64)
+    for i in range(found):
+        ordered[i] = present[keys[i] & 0xFFFFFFFF]
+    return ordered
 
 
 @compiled
@@ -121,19 +133,26 @@ def _score(
     missing_rows = 0
     if found > 0 and present[found - 1] == missing:
         found -= 1
-        missing_rows = hist[missing, :classes].sum()
+        for c in range(classes):
+            missing_rows += hist[missing, c]
     if found == 0 or 0 < missing_rows < k:
         return nothing
-    sequence = present[:found].copy()
+    sequence = np.empty(found, np.int64)
+    for i in range(found):
+        sequence[i] = present[i]
     if found == 1 and missing_rows == 0:
         return (np.inf, 4, VALUES, 1, sequence) if status == HIDDEN else nothing
     known = np.zeros(classes, np.int64)
-    smallest = np.iinfo(np.int64).max
+    smallest = -1
     separate = 0.0
-    for code in sequence:
-        known += hist[code, :classes]
-        smallest = min(smallest, hist[code, :classes].sum())
-        separate += _information(hist[code], classes)
+    for i in range(found):
+        rows = 0
+        for c in range(classes):
+            known[c] += hist[sequence[i], c]
+            rows += hist[sequence[i], c]
+        if smallest < 0 or rows < smallest:
+            smallest = rows
+        separate += _information(hist[sequence[i]], classes)
     if not ordered and smallest >= k:
         after, place, kind, reveal = separate, found, VALUES, 3
     else:
@@ -147,7 +166,8 @@ def _score(
     rest = 0.0
     if missing_rows > 0:
         rest = _information(hist[missing], classes)
-        known += hist[missing, :classes]
+        for c in range(classes):
+            known[c] += hist[missing, c]
     gain = _information(known, classes) - after - rest
     if gain < _NO_GAIN:
         return (0.0, reveal, kind, place, sequence) if reveal > 0 else nothing
@@ -188,15 +208,18 @@ def _choose(
 @compiled
 def _scatter(codes: Any, rows: Any, a: int, part: Any, parts: int) -> Any:
     """Sort the rows by part, in place and stably; returns where each part begins and ends."""
-    sizes = np.zeros(parts + 1, np.int64)
-    for row in rows:
-        sizes[part[codes[row, a]] + 1] += 1
-    offsets = np.cumsum(sizes)
-    cursor = offsets[:-1].copy()
-    before = rows.copy()
-    for row in before:
-        p = part[codes[row, a]]
-        rows[cursor[p]] = row
+    offsets = np.zeros(parts + 1, np.int64)
+    before = np.empty(rows.size, np.int64)
+    for i in range(rows.size):
+        before[i] = rows[i]
+        offsets[part[codes[rows[i], a]] + 1] += 1
+    cursor = np.zeros(parts, np.int64)
+    for p in range(parts):
+        offsets[p + 1] += offsets[p]
+        cursor[p] = offsets[p]
+    for i in range(before.size):
+        p = part[codes[before[i], a]]
+        rows[cursor[p]] = before[i]
         cursor[p] += 1
     return offsets
 
@@ -207,7 +230,9 @@ def _with_room(array: Any, needed: int) -> Any:
     if needed <= array.shape[0]:
         return array
     larger = np.zeros((max(needed, 2 * array.shape[0]), array.shape[1]), array.dtype)
-    larger[: array.shape[0]] = array
+    for i in range(array.shape[0]):
+        for j in range(array.shape[1]):
+            larger[i, j] = array[i, j]
     return larger
 
 
@@ -240,11 +265,16 @@ def regrow(
     nodes = np.zeros((2 * groups + 16, 7), np.int64)
     shown = np.zeros((2 * groups + 16, widths.size), np.int8)
     branches = np.zeros((64, 3), np.int64)
-    nodes[:groups, BEGIN], nodes[:groups, END] = starts[:-1], starts[1:]
-    shown[:groups] = status
-    hist = np.zeros((widths.max(), classes), np.int64)
-    present = np.zeros(widths.max(), np.int64)
-    part = np.zeros(widths.max(), np.int64)
+    for g in range(groups):
+        nodes[g, BEGIN], nodes[g, END] = starts[g], starts[g + 1]
+        for a in range(widths.size):
+            shown[g, a] = status[g, a]
+    widest = 1
+    for a in range(widths.size):
+        widest = max(widest, widths[a])
+    hist = np.zeros((widest, classes), np.int64)
+    present = np.zeros(widest, np.int64)
+    part = np.zeros(widest, np.int64)
     node, count, listed = 0, groups, 0
     while node < count:
         rows = order[nodes[node, BEGIN] : nodes[node, END]]
@@ -269,14 +299,15 @@ def regrow(
             for p in range(parts):
                 nodes[count + p, BEGIN] = nodes[node, BEGIN] + offsets[p]
                 nodes[count + p, END] = nodes[node, BEGIN] + offsets[p + 1]
-                shown[count + p] = shown[node]
+                for b in range(widths.size):
+                    shown[count + p, b] = shown[node, b]
                 exact = p >= children or (kind == VALUES and members[p] == 1)
                 shown[count + p, a] = EXACT if exact else PARTLY
             if kind == VALUES:
                 branches = _with_room(branches, listed + sequence.size)
-                for code in sequence:
-                    branches[listed, 0], branches[listed, 1] = node, code
-                    branches[listed, 2] = count + part[code]
+                for i in range(sequence.size):
+                    branches[listed, 0], branches[listed, 1] = node, sequence[i]
+                    branches[listed, 2] = count + part[sequence[i]]
                     listed += 1
             count += parts
         node += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -47,8 +48,8 @@ def _filled(column: EncodedColumn, forms: Sequence[Form], groups: Codes) -> Sequ
 def group_means(column: EncodedColumn, groups: Codes, count: int) -> npt.NDArray[np.float64]:
     """The mean of every group; missing values are left out, an empty group has NaN.
 
-    Whole numbers are added without rounding, reals are rounded once (``math.fsum``). The quotient is kept between
-    the smallest and the largest value, where the exact mean lies, so it satisfies every threshold the rows satisfy.
+    Sums are exact before they are rounded, once. The quotient is kept between the smallest and the largest value,
+    where the exact mean lies, so it satisfies every threshold the rows satisfy.
 
     Examples
     --------
@@ -65,19 +66,30 @@ def group_means(column: EncodedColumn, groups: Codes, count: int) -> npt.NDArray
     np.minimum.at(least, members, numbers)
     np.maximum.at(most, members, numbers)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.clip(_exact_sums(numbers, members, count) / rows, least, most)
+        return np.clip(_means(numbers, members, rows), least, most)
 
 
-def _exact_sums(
-    numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64], groups: Codes, count: int
+def _means(
+    numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64], groups: Codes, rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Sums per group, rounded at most once."""
-    largest = float(np.abs(numbers).max(initial=0))
-    if numbers.dtype.kind == "i" and largest * len(numbers) < _EXACT_IN_A_FLOAT:
-        sums: npt.NDArray[np.float64] = np.bincount(groups, numbers.astype(np.float64), count).astype(np.float64)
-        return sums
-    order = np.argsort(groups, kind="stable")
-    ends = np.cumsum(np.bincount(groups, minlength=count))
-    add = math.fsum if numbers.dtype.kind == "f" else sum
-    parts = np.split(numbers[order], ends[:-1])
-    return np.array([float(add(part.tolist())) for part in parts], np.float64)
+    """Means per group; in floats where those hold every sum exactly."""
+    whole = numbers.dtype.kind == "i"
+    largest = float(np.abs(numbers.astype(np.float64)).max(initial=0))
+    if whole and largest * len(numbers) < _EXACT_IN_A_FLOAT:
+        sums = np.bincount(groups, numbers.astype(np.float64), len(rows)).astype(np.float64)
+        return sums / rows
+    parts = np.split(numbers[np.argsort(groups, kind="stable")], np.cumsum(rows)[:-1])
+    mean = _mean_of_whole if whole else _mean_of_real
+    return np.array([mean(part.tolist()) if len(part) else np.nan for part in parts], np.float64)
+
+
+def _mean_of_whole(numbers: list[int]) -> float:
+    return sum(numbers) / len(numbers)
+
+
+def _mean_of_real(numbers: list[float]) -> float:
+    """The sum may be larger than any float, the mean is not."""
+    try:
+        return math.fsum(numbers) / len(numbers)
+    except OverflowError:
+        return float(sum(map(Fraction, numbers)) / len(numbers))

@@ -1,0 +1,35 @@
+"""``incrowd transform``: new rows, seen through a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.shared import Delimiter, Encoding, File, MissingMarks, reading_options
+
+
+def transform(
+    plan: Annotated[Path, typer.Argument(help="A plan that 'incrowd release --plan' wrote.")],
+    file: File,
+    to: Annotated[Path, typer.Option(help="Where the rows go; the ending says the format.")],
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: MissingMarks = None,
+) -> None:
+    """Show new rows as a plan shows rows like them, for instance to test a classifier on them.
+
+    No promise is counted on new rows: this is not a release.
+    """
+    from incrowd.api import transform as show
+    from incrowd.publishing.serialise import write_table
+    from incrowd.publishing.staging import check_target, staged
+    from incrowd.vocabulary.file_form import FileForm
+
+    check_target(to, (file, plan))
+    form = FileForm.of(to)
+    shown = show(plan, file, **reading_options(delimiter, encoding, missing))
+    with staged(to) as hidden:
+        write_table(shown, hidden, form)
+    typer.echo(f"{shown.height:,} rows as the plan shows them: {to}. No promise is counted on new rows.")
