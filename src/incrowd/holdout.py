@@ -87,8 +87,10 @@ def _as_learned(plan: ReleasePlan) -> ReleasePlan:
 
 
 def _middle(interval: Interval) -> Mean:
-    ends = [end for end in (interval.low, interval.high) if end is not None]
-    return Mean(sum(ends) / len(ends))
+    """The middle of an interval; of an open one the number just inside its only end."""
+    if interval.low is None or interval.high is None:
+        return Mean(interval.high if interval.low is None else float(np.nextafter(interval.low, np.inf)))
+    return Mean((interval.low + interval.high) / 2)
 
 
 def _as_shown(test: EncodedTable, plan: ReleasePlan) -> EncodedTable:

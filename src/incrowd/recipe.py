@@ -7,7 +7,7 @@
       diagnosis: {role: target, type: categorical}
     k: 10
     method: kactus
-    parameters: {numeric: mean}
+    parameters: {numeric: bins}
     reading: {delimiter: ";", missing: ["NA"]}
     repeats: [name]
 

@@ -22,10 +22,17 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 RUN = [page for page in PAGES if page.name == "README.md" or page.parent.name == "docs"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+SECTION = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]*)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+def slug(heading: str) -> str:
+    """The name of a heading in links: small letters, hyphens for spaces, nothing else."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
@@ -81,6 +88,14 @@ def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
     links = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link]
     broken = [link for link in links if not (page.parent / link).exists()]
     assert not broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_to_a_section_leads_to_a_heading(page: Path) -> None:
+    for target, section in SECTION.findall(page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            headings = HEADING.findall(((page.parent / target) if target else page).read_text(encoding="utf-8"))
+            assert section in [slug(heading) for heading in headings], f"{target}#{section}"
 
 
 def test_the_index_names_every_page() -> None:

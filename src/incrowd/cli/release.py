@@ -29,7 +29,7 @@ def release(
     k: Annotated[str | None, typer.Option("-k", help="Smallest group that may look alike; 10 if not given.")] = None,
     method: Annotated[str | None, typer.Option(help="See: incrowd methods.")] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=interval")
+        list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=mean")
     ] = None,
     identifiers: Annotated[str | None, typer.Option(help="Columns to drop: a,b")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
@@ -107,7 +107,7 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise ParameterError("A parameter is set as name=value, for instance --set numeric=interval.")
+            raise ParameterError("A parameter is set as name=value, for instance --set numeric=mean.")
         try:
             parsed[name.strip()] = yaml.safe_load(value)
         except yaml.YAMLError:

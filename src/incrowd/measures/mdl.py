@@ -12,7 +12,7 @@ import numpy.typing as npt
 Counts = npt.NDArray[np.int64]
 
 
-def mdl_cuts(counts: Counts) -> list[int]:
+def mdl_cuts(counts: Counts, smallest: int = 1) -> list[int]:
     """The places to cut, each the number of values below it, ascending.
 
     The best cut (smallest weighted class entropy) of a piece is accepted if its gain pays for describing it:
@@ -23,6 +23,8 @@ def mdl_cuts(counts: Counts) -> list[int]:
     ----------
     counts
         Rows per value (ascending) and class.
+    smallest
+        Every piece keeps at least that many rows.
 
     Examples
     --------
@@ -36,22 +38,25 @@ def mdl_cuts(counts: Counts) -> list[int]:
     pieces = [(0, len(counts))]
     while pieces:
         first, last = pieces.pop()
-        cut = _best_cut(below, first, last)
+        cut = _best_cut(below, first, last, smallest)
         if cut is not None:
             cuts.append(cut)
             pieces += [(first, cut), (cut, last)]
     return sorted(cuts)
 
 
-def _best_cut(below: Counts, first: int, last: int) -> int | None:
+def _best_cut(below: Counts, first: int, last: int, smallest: int) -> int | None:
     """The accepted cut of the values first to last - 1, or None."""
     whole = below[last] - below[first]
     rows = int(whole.sum())
-    if last - first < 2 or rows < 2:
+    if last - first < 2 or rows < max(2, 2 * smallest):
         return None
     left = below[first + 1 : last] - below[first]
     right = whole - left
-    bits = _bits(left) + _bits(right)
+    large = (left.sum(axis=1) >= smallest) & (right.sum(axis=1) >= smallest)
+    if not large.any():
+        return None
+    bits = np.where(large, _bits(left) + _bits(right), np.inf)
     best = int(np.argmin(bits))
     inside = float(_bits(whole[None])[0])
     gain = (inside - float(bits[best])) / rows

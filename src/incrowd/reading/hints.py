@@ -10,7 +10,7 @@ from incrowd.vocabulary.schema import Role
 _IDENTIFIER = """
     id uuid guid ssn nino nhs mrn passport email mail phone telephone mobile fax name surname firstname
     lastname fullname forename username login iban account licence license plate vin ip url address
-    street medicare insurance
+    street
     """
 _QUASI_IDENTIFIER = """
     age birth birthday birthdate dob yob born sex gender zip zipcode zip5 postcode postal plz city town

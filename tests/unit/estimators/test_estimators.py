@@ -9,7 +9,7 @@ from imblearn.pipeline import make_pipeline
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from incrowd import C45, KActus, KActusPlus, SklearnInducer
 from incrowd.errors import ParameterError, RequirementError, SchemaError
@@ -17,7 +17,16 @@ from incrowd.errors import ParameterError, RequirementError, SchemaError
 FACES = [KActus, KActusPlus]
 
 
-@parametrize_with_checks([KActus(k=2), KActusPlus(k=2)])
+def checks():
+    """All of scikit-learn's checks but the one of array libraries, which a table of mixed types cannot come from."""
+    for face in FACES:
+        for estimator, check in estimator_checks_generator(face(k=2)):
+            name = getattr(check, "func", check).__name__
+            if name != "check_array_api_input":
+                yield pytest.param(estimator, check, id=f"{face.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

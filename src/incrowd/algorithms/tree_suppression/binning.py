@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,7 @@ from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.released_value import Form, Interval, Level, Shown, Suppressed, ValueSet, render
 from incrowd.vocabulary.schema import ColumnType
 
-FEW = 10
+FEW, QUARTERS = 10, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +45,15 @@ class Binned:
         return Level(interval.low, interval.high) if self.as_levels else interval
 
 
-def bin_numbers(population: Population, numeric: str) -> Binned:
-    """Cut numeric quasi-identifiers at public places if the numeric form asks for it."""
+def bin_numbers(population: Population, numeric: str, k: int) -> Binned:
+    """Cut numeric quasi-identifiers at public places, k rows or more in each piece, if the numeric form asks for it."""
     schema = population.schema
     if numeric not in ("bins", "levels") or schema.target is None:
         return Binned(population, (), {}, False)
     table = population.sample()
     target = table[schema.target]
     numbers = [table[name] for name in schema.quasi_identifiers if table[name].type.is_numeric]
-    cuts = tuple((column.name, public_cuts(column, target.codes, target.width)) for column in numbers)
+    cuts = tuple((column.name, public_cuts(column, target.codes, target.width, k)) for column in numbers)
     if not cuts:
         return Binned(population, (), {}, False)
     step = Bin(cuts)
@@ -59,37 +61,54 @@ def bin_numbers(population: Population, numeric: str) -> Binned:
     return Binned(population.bin(step), (step,), intervals, numeric == "levels")
 
 
-def public_cuts(column: EncodedColumn, labels: Codes, classes: int) -> tuple[float, ...]:
-    """Where a number is cut: so that the pieces tell the class apart (Fayyad and Irani).
+def public_cuts(column: EncodedColumn, labels: Codes, classes: int, k: int) -> tuple[float, ...]:
+    """Where a number is cut: so that the pieces tell the class apart (Fayyad and Irani), each with at least k rows.
 
     Where no cut does so by itself, it may still do so together with other attributes: then every value is a piece of
     its own if there are few, else the pieces are quarters of the rows.
+
+    A cut is the roundest number between the two values it parts, so that it tells as little as possible of them.
     """
     cells = column.codes.astype(np.int64) * classes + labels
     counts = np.bincount(cells, minlength=column.width * classes).reshape(column.width, classes)[:-1]
-    places = mdl_cuts(counts) or _few_or_quarters(counts.sum(axis=1))
+    rows = counts.sum(axis=1)
+    share = 0 if len(rows) <= FEW else int(rows.sum()) // QUARTERS
+    places = mdl_cuts(counts, k) or even_cuts(rows, max(k, share))
     numbers = column.numbers
-    return tuple(_between(numbers[place - 1].item(), numbers[place].item(), column.type) for place in places)
+    whole = column.type is not ColumnType.REAL
+    return tuple(roundest(numbers[place - 1].item(), numbers[place].item(), whole) for place in places)
 
 
-def _few_or_quarters(rows: npt.NDArray[np.int64]) -> list[int]:
-    """Every place between values if there are at most ten, else those nearest to the quarters of the rows."""
-    if len(rows) <= FEW:
-        return list(range(1, len(rows)))
-    below = np.cumsum(rows)
-    quarters = np.searchsorted(below, below[-1] * np.array([0.25, 0.5, 0.75])) + 1
-    return sorted({int(place) for place in quarters if place < len(rows)})
-
-
-def _between(low: float, high: float, column_type: ColumnType) -> float:
-    """A cut at or above ``low`` and below ``high``, with as few digits as possible.
+def even_cuts(rows: npt.NDArray[np.int64], smallest: int) -> list[int]:
+    """Cuts as soon as a piece has enough rows; the rest below that joins the last piece.
 
     Examples
     --------
-    >>> _between(37, 40, ColumnType.INTEGER), _between(0.1234, 0.1391, ColumnType.REAL)
-    (38, 0.13)
+    >>> even_cuts(np.array([5, 1, 9, 4, 2]), 5)
+    [1, 3]
     """
-    middle = (low + high) / 2
-    if column_type is not ColumnType.REAL:
-        return (int(low) + int(high)) // 2
-    return next((cut for d in range(17) if low <= (cut := round(middle, d)) < high), low)
+    places, size, left = [], 0, int(rows.sum())
+    for place, here in enumerate(rows.tolist(), start=1):
+        size, left = size + here, left - here
+        if size >= smallest and left >= smallest:
+            places.append(place)
+            size = 0
+    return places
+
+
+def roundest(low: float, high: float, whole: bool) -> float:
+    """The number at or above ``low`` and below ``high`` with the fewest digits.
+
+    Examples
+    --------
+    >>> roundest(59_000, 9_001_337, True), roundest(37, 38, True), roundest(0.1234, 0.1391, False)
+    (1000000, 37, 0.13)
+    """
+    for exponent in range(math.floor(math.log10(high - low)) + 1, -18, -1):
+        if exponent >= 0:
+            cut = math.ceil(Fraction(low) / 10**exponent) * 10**exponent
+        else:
+            cut = round(math.ceil(Fraction(low) * 10**-exponent) / 10**-exponent, -exponent)
+        if low <= cut < high:
+            return int(cut) if whole else float(cut)
+    return low

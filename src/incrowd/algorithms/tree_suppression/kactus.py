@@ -78,7 +78,7 @@ class KActus:
 
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
         """Grow the tree, release bottom-up; at most k - 1 rows are left out."""
-        binned = bin_numbers(population, self.numeric)
+        binned = bin_numbers(population, self.numeric, requirement.smallest_group)
         population = binned.population
         tree = grow(self.inducer, self.missing, population, requirement)
         ledger, left = release_bottom_up(

@@ -84,7 +84,7 @@ class KActusPlus:
         """Grow the tree, release bottom-up with merging, take the remainder in, regrow."""
         k = requirement.smallest_group
         names = population.schema.quasi_identifiers
-        binned = bin_numbers(population, self.numeric)
+        binned = bin_numbers(population, self.numeric, k)
         population = binned.population
         tree = grow(self.inducer, self.missing, population, requirement)
         ledger, left = _Release(tree, population.count(tree), k, randomness, self._largest(population)).run()

@@ -1,0 +1,1 @@
+"""Speed and scale, as ratios within one run: ``python -m bench [tree|command|adult|all]``."""

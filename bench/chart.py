@@ -1,0 +1,140 @@
+"""Charts as SVG files that carry everything they need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from incrowd.report.markup import Html, element, join, text
+
+Point = tuple[float, float]
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1")
+INK, GREY, RULE = "#1f2933", "#52606d", "#d9dee3"
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 320, 64, 24, 64, 52
+LETTER, BAR, GAP = 6.8, 22, 14
+
+
+def line_chart(
+    title: str, across: str, up: str, series: Mapping[str, Sequence[Point]], label: Callable[[float], str]
+) -> str:
+    """Lines over a logarithmic axis; ``label`` writes the places on it. The other axis begins at zero.
+
+    Examples
+    --------
+    >>> line_chart("Cost", "rows", "seconds", {"a": [(10, 1.0), (100, 2.0)]}, str).startswith("<svg ")
+    True
+    """
+    places = sorted({x for points in series.values() for x, _ in points})
+    ticks = _ticks(max(y for points in series.values() for _, y in points))
+    low, span = math.log(places[0]), math.log(places[-1] / places[0]) or 1.0
+
+    def where(point: Point) -> Point:
+        x = LEFT + (WIDTH - LEFT - RIGHT) * (math.log(point[0]) - low) / span
+        return x, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * point[1] / ticks[-1]
+
+    drawn = [_level(tick, where((places[0], tick))[1]) for tick in ticks]
+    drawn += [_words(label(x), where((x, 0))[0], HEIGHT - BOTTOM + 18, "middle") for x in places]
+    drawn += [_line(place, [where(point) for point in points]) for place, points in enumerate(series.values())]
+    drawn += [
+        _words(across, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "middle"),
+        _words(up, 8, TOP - 12, "start"),
+        *_legend(series),
+    ]
+    return _document(title, drawn, HEIGHT)
+
+
+def bar_chart(title: str, unit: str, bars: Mapping[str, Mapping[str, float]], limit: float | None = None) -> str:
+    """A bar for each entry, made of its parts; ``limit`` is a dashed line.
+
+    Examples
+    --------
+    >>> "read: 1.0 s" in bar_chart("Stages", "s", {"csv": {"read": 1.0, "write": 2.0}}, limit=2.5)
+    True
+    """
+    names = list(dict.fromkeys(part for parts in bars.values() for part in parts))
+    room = 16 + LETTER * max(map(len, bars))
+    longest = max([limit or 0.0, *(sum(parts.values()) for parts in bars.values())]) or 1.0
+    scale = (WIDTH - room - 72) / longest
+    bottom = TOP + len(bars) * (BAR + GAP)
+    drawn = list(_legend(names))
+    for place, (name, parts) in enumerate(bars.items()):
+        top = TOP + place * (BAR + GAP)
+        drawn += [_words(name, room - 8, top + BAR / 2 + 4, "end"), *_parts(parts, names, room, top, scale, unit)]
+    if limit is not None:
+        x = room + scale * limit
+        drawn += [
+            element("path", d=f"M{x:.1f} {TOP - 8}V{bottom}", stroke=INK, stroke_dasharray="4 3"),
+            _words(f"limit {limit:.1f} {unit}", x, bottom + 14, "middle"),
+        ]
+    return _document(title, drawn, bottom + 26)
+
+
+def _parts(
+    parts: Mapping[str, float], names: Sequence[str], left: float, top: float, scale: float, unit: str
+) -> Iterator[Html]:
+    """The parts of one bar, each with its number where it is pointed at, and the sum behind them."""
+    x = left
+    for name, value in parts.items():
+        colour = COLOURS[names.index(name) % len(COLOURS)]
+        note = element("title", text(f"{name}: {value:.1f} {unit}"))
+        yield element("rect", note, x=x, y=top, width=scale * value, height=BAR, fill=colour)
+        x += scale * value
+    yield _words(f"{sum(parts.values()):.1f} {unit}", x + 6, top + BAR / 2 + 4, "start")
+
+
+def _line(place: int, points: Sequence[Point]) -> Html:
+    colour = COLOURS[place % len(COLOURS)]
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    dots = [element("circle", cx=round(x, 1), cy=round(y, 1), r=3.5, fill=colour) for x, y in points]
+    return join([element("path", d=path, fill="none", stroke=colour, stroke_width=2), *dots])
+
+
+def _level(tick: float, y: float) -> Html:
+    rule = element("path", d=f"M{LEFT} {y:.1f}H{WIDTH - RIGHT}", stroke=RULE)
+    return join([rule, _words(f"{tick:g}", LEFT - 8, y + 4, "end")])
+
+
+def _legend(names: Iterable[str]) -> Iterator[Html]:
+    x = 8.0
+    for place, name in enumerate(names):
+        yield element("rect", x=x, y=30, width=10, height=10, fill=COLOURS[place % len(COLOURS)])
+        yield _words(name, x + 15, 39, "start")
+        x += 15 + LETTER * len(name) + 18
+
+
+def _words(words: str, x: float, y: float, anchor: str) -> Html:
+    return element("text", text(words), x=round(x, 1), y=round(y, 1), text_anchor=anchor, fill=GREY)
+
+
+def _ticks(largest: float) -> list[float]:
+    """Round numbers from zero to at least the largest value.
+
+    Examples
+    --------
+    >>> _ticks(7.3)
+    [0.0, 2.0, 4.0, 6.0, 8.0]
+    """
+    largest = largest or 1.0
+    power = 10.0 ** math.floor(math.log10(largest))
+    step = next(size * power for size in (0.2, 0.5, 1.0, 2.0, 5.0) if largest / (size * power) <= 5)
+    return [round(step * place, 10) for place in range(math.ceil(largest / step - 1e-9) + 1)]
+
+
+def _document(title: str, drawn: Sequence[Html], height: float) -> str:
+    named = element("text", text(title), x=8, y=18, font_size=14, font_weight=600, fill=INK)
+    ground = element("rect", width="100%", height="100%", fill="#fff")
+    body = element("g", named, *drawn, font_family="system-ui,sans-serif", font_size=12)
+    picture = element(
+        "svg",
+        element("title", text(title)),
+        ground,
+        body,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {WIDTH} {height:g}",
+        width=WIDTH,
+        height=height,
+        role="img",
+        aria_label=title,
+    )
+    return f"{picture}\n"

@@ -1,0 +1,105 @@
+"""The tables to measure on: Adult, or generated rows of the same shape, and their expansion to millions of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from bench.setting import Setting
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.schema import ColumnType
+
+COPIES, KEPT, TARGET = 30, 3, "class"
+ROWS, QUICK_ROWS, INCOMPLETE = 48_842, 1_500, 3_620
+DOMAINS = {
+    "age": 74,
+    "workclass": 8,
+    "fnlwgt": 28_523,
+    "education": 16,
+    "education-num": 16,
+    "marital-status": 7,
+    "occupation": 14,
+    "relationship": 6,
+    "race": 5,
+    "sex": 2,
+    "capital-gain": 123,
+    "capital-loss": 99,
+    "hours-per-week": 96,
+    "native-country": 41,
+}
+ATTRIBUTES = list(DOMAINS)
+NUMERIC = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
+
+
+def people(setting: Setting) -> tuple[pl.DataFrame, str]:
+    """All rows, some with missing values, and what they are: ``Adult`` or ``stand-in``."""
+    files = [setting.data / f"adult_{part}.csv" for part in ("train", "test")] if setting.data else []
+    if files and all(file.exists() for file in files):
+        frame, source = pl.concat([pl.read_csv(file, null_values="?") for file in files]), "Adult"
+    else:
+        frame, source = stand_in(), "stand-in"
+    return (frame.head(QUICK_ROWS) if setting.quick else frame), source
+
+
+def stand_in() -> pl.DataFrame:
+    """Random rows of Adult's shape; the class depends on three attributes and chance."""
+    generator = np.random.default_rng(1)
+    codes = {name: generator.integers(0, width, ROWS) for name, width in DOMAINS.items()}
+    score = sum((codes[name] * 2 < DOMAINS[name]).astype(int) for name in ("age", "education-num", "sex"))
+    classes = np.where(score + generator.integers(0, 3, ROWS) > 2, "high", "low")
+    missing = generator.permutation(ROWS) < INCOMPLETE
+    columns = [_values(name, drawn) for name, drawn in codes.items()]
+    frame = pl.DataFrame([*columns, pl.Series(TARGET, classes)])
+    return frame.with_columns(occupation=pl.when(~pl.Series(missing)).then(pl.col("occupation")))
+
+
+def _values(name: str, codes: npt.NDArray[np.int64]) -> pl.Series:
+    numbers = pl.Series(name, codes)
+    return numbers if name in NUMERIC else pl.select(pl.format(f"{name} {{}}", numbers).alias(name)).to_series()
+
+
+def encode(frame: pl.DataFrame) -> list[EncodedColumn]:
+    """The columns as codes; the frame has no missing values."""
+    return [_encode(series) for series in frame]
+
+
+def _encode(series: pl.Series) -> EncodedColumn:
+    dictionary = series.unique().sort()
+    kind = ColumnType.CATEGORICAL if series.dtype == pl.String else ColumnType.INTEGER
+    codes = series.replace_strict(dictionary, pl.int_range(len(dictionary), eager=True), return_dtype=pl.Int32)
+    return EncodedColumn(series.name, kind, codes.to_numpy().astype(np.int32), dictionary)
+
+
+def expand(columns: list[EncodedColumn], copies: int) -> EncodedTable:
+    """Each row and ``copies - 1`` variations of it that keep three attributes and the class.
+
+    Which three is drawn for every variation; the others are drawn uniformly from their domains. All rows come first,
+    then a variation of each, and so on, so that the beginning of the table is a smaller table of the same kind.
+    """
+    generator = np.random.default_rng(2)
+    height, attributes = len(columns[0].codes), columns[:-1]
+    parts = [[column.codes] for column in columns]
+    for _ in range(copies - 1):
+        ranks = np.argsort(generator.random((height, len(attributes))), axis=1)
+        for place, column in enumerate(attributes):
+            drawn = generator.integers(0, len(column.dictionary), height, dtype=np.int32)
+            parts[place].append(np.where(ranks[:, place] < KEPT, column.codes, drawn))
+        parts[-1].append(columns[-1].codes)
+    joined = zip(columns, parts, strict=True)
+    return EncodedTable.of(
+        EncodedColumn(column.name, column.type, np.concatenate(part), column.dictionary) for column, part in joined
+    )
+
+
+def head(table: EncodedTable, rows: int) -> EncodedTable:
+    """The first rows."""
+    return EncodedTable.of(
+        EncodedColumn(column.name, column.type, column.codes[:rows], column.dictionary)
+        for column in table.columns.values()
+    )
+
+
+def decode(table: EncodedTable) -> pl.DataFrame:
+    """The values again."""
+    return pl.DataFrame([column.dictionary.gather(column.codes) for column in table.columns.values()])

@@ -1,0 +1,119 @@
+"""Means: exact, whatever the numbers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from incrowd.engines.embedded.settling import group_means, with_means
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.steps import Group, Show
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.released_value import Level, Mean, Shown, Suppressed
+from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+
+
+def column(values, kind):
+    """An encoded column of plain numbers, None for missing."""
+    dictionary = sorted({value for value in values if value is not None})
+    place = {value: i for i, value in enumerate(dictionary)} | {None: len(dictionary)}
+    dtype = pl.Int64 if kind is ColumnType.INTEGER else pl.Float64
+    codes = np.array([place[value] for value in values], np.int32)
+    return EncodedColumn("x", kind, codes, pl.Series(dictionary, dtype=dtype))
+
+
+whole = st.integers(-(2**63), 2**63 - 1)
+real = st.floats(allow_nan=False, allow_infinity=False)
+SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def check(values, groups, kind, count=4):
+    means = group_means(column(values, kind), np.array(groups, np.int32), count)
+    for group in range(count):
+        own = [v for v, g in zip(values, groups, strict=True) if g == group and v is not None]
+        if not own:
+            assert math.isnan(means[group])
+            continue
+        exact = sum(map(Fraction, own)) / len(own)
+        one_ulp = Fraction(math.ulp(float(exact)))
+        assert abs(Fraction(means[group]) - exact) <= one_ulp
+        assert float(min(own)) <= means[group] <= float(max(own))
+
+
+@SOME
+@given(st.lists(st.tuples(st.none() | whole, st.integers(-1, 3)), min_size=1, max_size=30))
+@example([(-(2**63), 0), (2**63 - 1, 0), (1, 0)])
+@example([(2**53 + 1, 0), (2**53 + 1, 0)])
+@example([(2**53 + 1, 0), (2**53 + 3, 0), (None, 1)])
+@example([(-(2**63), 0)] * 3 + [(-(2**63) + 1, 0)])
+def test_means_of_whole_numbers_are_exact(pairs):
+    check([v for v, _ in pairs], [g for _, g in pairs], ColumnType.INTEGER)
+
+
+@SOME
+@given(st.lists(st.tuples(st.none() | real, st.integers(-1, 3)), min_size=1, max_size=30))
+@example([(1e16, 0), (1.0, 0), (-1e16, 0)])
+@example([(1e308, 0), (1.7e308, 0), (1.6e308, 0)])
+@example([(0.1, 0)] * 10)
+@example([(5e-324, 0), (0.0, 0), (5e-324, 1)])
+def test_means_of_reals_are_rounded_once_at_most_twice(pairs):
+    check([v for v, _ in pairs], [g for _, g in pairs], ColumnType.REAL)
+
+
+def test_a_large_column_of_small_numbers_takes_the_fast_way_to_the_same_result():
+    rng = np.random.default_rng(0)
+    values, groups = rng.integers(-1000, 1000, 5000).tolist(), rng.integers(-1, 4, 5000).tolist()
+    check(values, groups, ColumnType.INTEGER)
+
+
+def test_constant_groups_show_exactly_their_value():
+    values = [0.1] * 7 + [1 / 3] * 11
+    means = group_means(column(values, ColumnType.REAL), np.array([0] * 7 + [1] * 11, np.int32), 2)
+    assert means.tolist() == [0.1, 1 / 3]
+
+
+def plan_with(*groups):
+    schema = Schema((Column("x", Role.QUASI_IDENTIFIER, ColumnType.INTEGER), Column("ill", Role.TARGET)))
+    show = Show(("x",), tuple(Group(2, (form,)) for form in groups))
+    return ReleasePlan("m", (), KAnonymity(1), schema, 2 * len(groups), (show,))
+
+
+def test_only_means_and_levels_are_filled_in():
+    table = EncodedTable.of([column([1, 4, 10, 20, 7, 7], ColumnType.INTEGER)])
+    plan = plan_with(Mean(), Suppressed(), Shown(7))
+    filled = with_means(plan, table, np.array([0, 0, 1, 1, 2, 2], np.int32))
+    assert [group.forms for group in filled.groups] == [(Mean(2.5),), (Suppressed(),), (Shown(7),)]
+    assert plan.groups[0].forms == (Mean(),)
+
+
+def test_a_level_is_the_mean_over_all_groups_that_show_its_interval():
+    table = EncodedTable.of([column([1, 2, 3, 6, 50, 60, 4, 4], ColumnType.INTEGER)])
+    low, high = Level(None, 10), Level(10, None)
+    filled = with_means(plan_with(low, low, high, Suppressed()), table, np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32))
+    assert [group.forms[0] for group in filled.groups] == [
+        Level(None, 10, 3.0),
+        Level(None, 10, 3.0),
+        Level(10, None, 55.0),
+        Suppressed(),
+    ]
+
+
+def test_rows_that_are_left_out_do_not_count():
+    table = EncodedTable.of([column([1, 3, 1000], ColumnType.INTEGER)])
+    filled = with_means(plan_with(Level(None, 2000)), table, np.array([0, 0, -1], np.int32))
+    assert filled.groups[0].forms == (Level(None, 2000, 2.0),)
+    filled = with_means(plan_with(Mean()), table, np.array([0, 0, -1], np.int32))
+    assert filled.groups[0].forms == (Mean(2.0),)
+
+
+@pytest.mark.parametrize("days", [[-719162, -719161], [0, 1], [18321, 18322, 2932896]])
+def test_dates_have_means_too(days):
+    encoded = EncodedColumn("x", ColumnType.DATE, np.arange(len(days), dtype=np.int32), pl.Series(days).cast(pl.Date))
+    assert group_means(encoded, np.zeros(len(days), np.int32), 1)[0] == sum(days) / len(days)

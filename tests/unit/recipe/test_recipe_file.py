@@ -1,0 +1,168 @@
+"""Recipes: read as asked, or refused with the setting's name."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from incrowd.errors import HeaderError, ParameterError, SchemaError
+from incrowd.reading.draft import draft_schema
+from incrowd.reading.read import read
+from incrowd.recipe import Recipe, draft_recipe, read_recipe, with_roles
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+
+FULL = """
+columns:
+  age: {role: quasi-identifier, type: integer}
+  size: {role: quasi-identifier, type: ordered, order: [S, M, 3]}
+  ill: {role: target}
+  name: {role: identifier}
+k: 7
+method: kactus-plus
+parameters: {numeric: mean}
+reading: {delimiter: ";", encoding: latin-1, missing: ["NA", "-9"]}
+repeats: [name]
+"""
+
+
+def write(tmp_path, text):
+    path = tmp_path / "recipe.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_every_setting_is_read(tmp_path):
+    recipe = read_recipe(write(tmp_path, FULL))
+    assert (recipe.k, recipe.method, recipe.parameters) == (7, "kactus-plus", {"numeric": "mean"})
+    assert recipe.reading == {"delimiter": ";", "encoding": "latin-1", "missing": ["NA", "-9"]}
+    assert recipe.repeats == ["name"]
+    draft = Schema(tuple(Column(name) for name in ("age", "size", "ill", "name", "zip")))
+    schema = recipe.schema(draft)
+    assert schema.quasi_identifiers == ("age", "size")
+    assert schema["size"].order == ("S", "M", "3")
+    assert schema["zip"] == draft["zip"]
+    assert schema["age"].reason == "you said so"
+
+
+def test_settings_left_empty_are_those_of_nobody(tmp_path):
+    assert read_recipe(write(tmp_path, "k: 5\nmethod:\nparameters:\ncolumns:\nrepeats:\n")) == Recipe(k=5)
+
+
+REFUSED = {
+    "not yaml": ("k: [1", "not valid YAML near line"),
+    "a tab": ("columns:\n\tage: {}", "not valid YAML near line 2"),
+    "empty": ("", "empty or not a list of settings"),
+    "a list": ("- k: 5", "empty or not a list of settings"),
+    "a text": ("just words", "empty or not a list of settings"),
+    "not utf-8": (b"k: \xff", "cannot be read"),
+    "a binary": (b"\x80\x04\x95\x00", "cannot be read"),
+    "an unknown setting": ("kk: 5", "unknown setting 'kk'. Known: columns, k, method"),
+    "a python object": ("k: !!python/object/apply:os.system ['echo SECRET']", "not valid YAML"),
+    "a python name": ("method: !!python/name:os.system", "not valid YAML"),
+    "an alias bomb": ("a: &a [x, x]\nb: *a", "unknown setting 'a'"),
+    "k as text": ("k: '5'", "k must be a whole number"),
+    "k as a fraction": ("k: 2.5", "k must be a whole number"),
+    "k as a truth": ("k: true", "k must be a whole number"),
+    "k of nothing": ("k: .nan", "k must be a whole number"),
+    "k of zero": ("k: 0", "k must be a whole number"),
+    "a method that is a number": ("method: 5", "method must be the name of a method"),
+    "a method that is a list": ("method: [kactus]", "method must be the name of a method"),
+    "parameters as a list": ("parameters: [numeric]", "In parameters: expected settings"),
+    "columns as a list": ("columns: [age]", "In columns: expected settings"),
+    "columns as a text": ("columns: age", "In columns: expected settings"),
+    "a column as a text": ("columns: {age: quasi-identifier}", "In column 'age': expected settings such as role"),
+    "a column as a list": ("columns: {age: [role]}", "In column 'age': expected settings"),
+    "an unknown setting of a column": ("columns: {age: {rule: x}}", "In column 'age': unknown setting 'rule'"),
+    "an order that is a text": ("columns: {age: {order: SML}}", "column 'age': order: expected a list"),
+    "reading as a text": ("reading: csv", "In reading: expected settings"),
+    "an unknown setting of reading": ("reading: {comma: x}", "In reading: unknown setting 'comma'"),
+    "a delimiter that is a number": ("reading: {delimiter: 5}", "delimiter must be text"),
+    "an encoding that is a list": ("reading: {encoding: [utf-8]}", "encoding must be text"),
+    "missing as a text": ("reading: {missing: NA}", "reading: missing: expected a list"),
+    "repeats as a text": ("repeats: name", "In repeats: expected a list"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), REFUSED.values(), ids=REFUSED)
+def test_refused(tmp_path, text, told):
+    with pytest.raises(ParameterError) as caught:
+        read_recipe(write(tmp_path, text))
+    assert told in str(caught.value)
+    assert "SECRET" not in str(caught.value)
+
+
+def test_a_recipe_that_is_not_there(tmp_path):
+    for path in (tmp_path / "nowhere.yaml", tmp_path):
+        with pytest.raises(ParameterError, match="cannot be read"):
+            read_recipe(path)
+
+
+def test_roles_types_and_names_must_exist():
+    draft = Schema((Column("age"), Column("sex")))
+    with pytest.raises(SchemaError, match=r"'age' has an unknown role. Choose one of identifier, quasi-identifier"):
+        Recipe(columns={"age": {"role": "boss"}}).schema(draft)
+    with pytest.raises(SchemaError, match=r"'age' has an unknown type. Choose one of categorical"):
+        Recipe(columns={"age": {"type": "float"}}).schema(draft)
+    with pytest.raises(SchemaError, match="declares an order but has the type integer"):
+        Recipe(columns={"age": {"type": "integer", "order": ["a"]}}).schema(draft)
+    with pytest.raises(SchemaError, match="names a value twice"):
+        Recipe(columns={"age": {"type": "ordered", "order": [1, 1]}}).schema(draft)
+    with pytest.raises(HeaderError, match=r"There is no column 'height'. The table has: age, sex"):
+        Recipe(columns={"height": {}}).schema(draft)
+    with pytest.raises(HeaderError, match="There is no column 'height'"):
+        Recipe(repeats=["height"]).schema(draft)
+    with pytest.raises(SchemaError, match="one target"):
+        Recipe(columns={"age": {"role": "target"}, "sex": {"role": "target"}}).schema(draft)
+
+
+def test_roles_given_elsewhere_replace_those_of_the_recipe():
+    recipe = Recipe(
+        columns={
+            "age": {"role": "quasi-identifier", "type": "integer"},
+            "ill": {"role": "target"},
+            "b": {"role": "other"},
+        }
+    )
+    changed = with_roles(recipe, quasi_identifiers=["b"], target=None)
+    assert changed.columns == {
+        "age": {"role": Role.OTHER, "type": "integer"},
+        "ill": {"role": "target"},
+        "b": {"role": Role.QUASI_IDENTIFIER},
+    }
+    assert recipe.columns["b"] == {"role": "other"}
+    assert with_roles(recipe, quasi_identifiers=[]).columns["age"]["role"] is Role.OTHER
+    assert with_roles(recipe).columns == recipe.columns
+
+
+@pytest.mark.parametrize(
+    ("roles", "told"),
+    [
+        ({"quasi_identifiers": ["age"], "target": ["age"]}, "cannot be both quasi-identifier and target"),
+        ({"quasi_identifiers": ["age"], "sensitive": ["age"]}, "cannot be both quasi-identifier and sensitive"),
+        ({"quasi_identifiers": ["age"], "identifiers": ["age"]}, "cannot be both quasi-identifier and identifier"),
+        ({"quasi_identifiers": ["age", "age"]}, "cannot be twice quasi-identifier"),
+    ],
+)
+def test_a_column_has_one_role(roles, told):
+    with pytest.raises(SchemaError, match=told):
+        with_roles(Recipe(), **roles)
+
+
+@pytest.mark.parametrize("name", ["age", "zip code", 'say "hi"', "a: b", "#x", "yes", "2019", "é", "a\nb", "- x", "{}"])
+def test_a_drafted_recipe_is_read_back(tmp_path, name):
+    columns = (
+        Column(name, Role.QUASI_IDENTIFIER, ColumnType.ORDERED, ("a b", "#c", "null", "1"), "seems: so # really?"),
+        Column("ill", Role.TARGET, ColumnType.CATEGORICAL),
+    )
+    recipe = read_recipe(write(tmp_path, draft_recipe(Schema(columns), k=4)))
+    assert recipe.k == 4
+    schema = recipe.schema(Schema((Column(name), Column("ill"))))
+    assert schema[name].order == ("a b", "#c", "null", "1")
+    assert schema.quasi_identifiers == (name,)
+    assert schema.target == "ill"
+
+
+def test_a_draft_from_data_is_a_recipe(tmp_path):
+    frame = pl.DataFrame({"id": range(60), "age": [20, 30, 40] * 20, "class": ["x", "y"] * 30})
+    schema = draft_schema(read(frame))
+    assert read_recipe(write(tmp_path, draft_recipe(schema))).schema(schema).names == schema.names

@@ -1,0 +1,134 @@
+"""Roles settled from draft and recipe: what is dropped, what is told, what is refused."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from incrowd.errors import SchemaError
+from incrowd.reading.read import read
+from incrowd.recipe import Recipe
+from incrowd.understanding import settle_schema
+from incrowd.vocabulary.schema import Role
+
+ROWS = 600
+
+
+def table(**more):
+    """People, one row each, unless more columns say otherwise."""
+    return pl.DataFrame(
+        {
+            "age": [20 + i % 50 for i in range(ROWS)],
+            "weight": [50.5 + i % 7 for i in range(ROWS)],
+            "diagnosis": ["flu" if i % 3 else "none" for i in range(ROWS)],
+            "ill": ["y" if i % 2 else "n" for i in range(ROWS)],
+            **more,
+        }
+    )
+
+
+def settle(frame, **columns):
+    repeats = columns.pop("repeats", ())
+    said = {"age": {"role": "quasi-identifier"}, "ill": {"role": "target"}}
+    said |= {name: {"role": role} for name, role in columns.items()}
+    return settle_schema(read(frame), Recipe(columns=said, repeats=repeats))
+
+
+def told(notices):
+    return {(notice.code, notice.where) for notice in notices}
+
+
+def test_unnamed_columns_are_kept_with_a_word_or_dropped():
+    schema, notices = settle(table(patient_id=range(ROWS)))
+    assert {column.name: column.role for column in schema.columns} == {
+        "age": Role.QUASI_IDENTIFIER,
+        "weight": Role.OTHER,
+        "diagnosis": Role.OTHER,
+        "ill": Role.TARGET,
+        "patient_id": Role.IDENTIFIER,
+    }
+    assert told(notices) == {("unnamed", "weight"), ("unnamed", "diagnosis"), ("dropped", "patient_id")}
+
+
+def test_nothing_is_told_when_everything_was_said():
+    schema, notices = settle(
+        table(patient_id=range(ROWS)), weight="other", diagnosis="sensitive", patient_id="identifier"
+    )
+    assert notices == ()
+    assert schema.sensitive == ("diagnosis",)
+
+
+def test_a_quasi_identifier_must_be_named():
+    with pytest.raises(SchemaError, match=r"No quasi-identifier is named.*suggest: age, weight"):
+        settle_schema(read(table()), Recipe(columns={"ill": {"role": "target"}}))
+    with pytest.raises(SchemaError, match="No quasi-identifier is named"):
+        settle_schema(read(table()), Recipe(columns={"ill": {"role": "target"}, "age": {"type": "integer"}}))
+
+
+VISITS = [i // 4 for i in range(ROWS)]
+
+
+def test_62_an_identifier_that_repeats_is_refused():
+    with pytest.raises(SchemaError) as caught:
+        settle(table(person=VISITS), person="identifier")
+    message = str(caught.value)
+    assert "The identifier 'person' repeats: 450 rows" in message
+    assert "k counts rows, not persons" in message
+    assert "one row per person" in message
+    assert "repeats: [person]" in message
+
+
+@pytest.mark.parametrize("repeated", [2, 4, 20])
+def test_62_an_unnamed_identifier_that_repeats_is_refused(repeated):
+    """It must neither be released as an ordinary column nor be dropped in silence."""
+    numbers = [f"P-{i // repeated}" for i in range(ROWS)]
+    with pytest.raises(SchemaError, match=f"'patient_id' repeats: {ROWS - ROWS // repeated} rows"):
+        settle(table(patient_id=numbers))
+
+
+def test_62_one_repeated_row_is_enough():
+    with pytest.raises(SchemaError, match="1 rows have the value"):
+        settle(table(person=[0, *range(ROWS - 1)]), person="identifier")
+
+
+def test_62_a_category_with_the_name_of_an_identifier_is_none():
+    schema, notices = settle(table(insurance=["private" if i % 5 else "public" for i in range(ROWS)]))
+    assert schema["insurance"].role is Role.OTHER
+    assert ("unnamed", "insurance") in told(notices)
+
+
+def test_62_missing_identifiers_repeat_nobody():
+    schema, _ = settle(table(person=[None, None, *range(ROWS - 2)]), person="identifier")
+    assert schema.identifiers == ("person",)
+
+
+def test_62_every_identifier_is_asked():
+    """A unique number of the visit does not prove that persons come once."""
+    with pytest.raises(SchemaError, match="'person' repeats"):
+        settle(table(visit=range(ROWS), person=VISITS), visit="identifier", person="identifier")
+
+
+def test_62_names_may_repeat_if_one_says_so():
+    frame = table(name=["Ann" if i % 9 else "Bob" for i in range(ROWS)], person=range(ROWS))
+    with pytest.raises(SchemaError, match="'name' repeats"):
+        settle(frame, name="identifier", person="identifier")
+    schema, notices = settle(frame, name="identifier", person="identifier", repeats=["name"])
+    assert schema.identifiers == ("name", "person")
+    assert ("repeats", "name") in told(notices)
+    assert "598 rows" in next(notice.message for notice in notices if notice.code == "repeats")
+
+
+def test_62_repeats_is_about_identifiers():
+    with pytest.raises(SchemaError, match="repeats names 'age', which is no identifier"):
+        settle(table(), repeats=["age"])
+
+
+def test_62_other_roles_may_repeat():
+    schema, _ = settle(table(person=VISITS), person="quasi-identifier")
+    assert "person" in schema.quasi_identifiers
+
+
+def test_62_no_value_is_told():
+    with pytest.raises(SchemaError) as caught:
+        settle(table(person=["SECRET"] * ROWS), person="identifier")
+    assert "SECRET" not in str(caught.value)
