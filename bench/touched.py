@@ -18,7 +18,7 @@ def rows_touched(file: Path, k: int) -> int:
     recipe = with_roles(Recipe(k), quasi_identifiers=ATTRIBUTES, target=[TARGET])
     known, randomness, method = understand(Job(file, recipe)), SystemRandomness(), KActus()
     raw = EmbeddedEngine().population(known.table, known.schema, randomness)
-    population = bin_numbers(raw, method.numeric).population
+    population = bin_numbers(raw, method.numeric, k).population
     tree = grow(method.inducer, method.missing, population, recipe.requirement)
     ledger, _ = release_bottom_up(tree, population.count(tree), k, randomness, method.reading)
     return ledger.touched

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from math import log
 from time import perf_counter, process_time
 from typing import Generic, NamedTuple, TypeVar
@@ -74,7 +75,7 @@ def measure(setting: Setting) -> Section:
             _picture(steps),
             Goal(
                 f"cost grows no faster than n log n (at most {MOST_GROWTH} times it, for noise)",
-                f"{growth:.2f} times at most",
+                f"{growth:.2f} times at most, against the smallest table; {_jump(steps):.2f} against the size before",
                 growth <= MOST_GROWTH,
                 "The kernel is one pass over the codes per level: more rows make a deeper tree, and large tables leave "
                 "the processor's cache.",
@@ -112,6 +113,11 @@ def scale(columns: list[EncodedColumn], sizes: Sequence[int], setting: Setting) 
         steps.append(Step(rows, grown.wall, grown.cpu, cost / first))
         tell(f"{rows:,} rows: {grown.cpu:.2f} s CPU")
     return steps
+
+
+def _jump(steps: Sequence[Step]) -> float:
+    """The largest growth against n log n from one size to the next."""
+    return max(after.growth / before.growth for before, after in pairwise(steps))
 
 
 def _steps_table(steps: Sequence[Step]) -> Table:

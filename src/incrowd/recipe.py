@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,9 @@ class Recipe:
         for name, said in self.columns.items():
             _check_keys(said, _COLUMN_KEYS, f"column {name!r}")
             _check_list(said.get("order"), f"column {name!r}: order")
+            for key, kind in (("role", Role), ("type", ColumnType)):
+                if key in said:
+                    _choice(kind, said[key], name)
         _check_keys(self.parameters, None, "parameters")
         _check_keys(self.reading, _READING_KEYS, "reading")
         _check_list(self.reading.get("missing"), "reading: missing")
@@ -173,7 +177,7 @@ def _said(column: Column, said: Mapping[str, Any] | None) -> Column:
     return replace(column, **changes)
 
 
-def _choice(kind: type[Role] | type[ColumnType], value: object, column: str) -> Role | ColumnType:
+def _choice(kind: type[StrEnum], value: object, column: str) -> StrEnum:
     try:
         return kind(str(value))
     except ValueError:

@@ -30,53 +30,72 @@ for command in (inspect, release, verify, explain, transform, methods, demo):
     app.command()(command)
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"incrowd {version('incrowd')}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.", is_eager=True)] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", is_eager=True, callback=_show_version)
+    ] = False,
 ) -> None:
     """Release person-level tables with a counted guarantee and almost no loss of accuracy."""
-    if version:
-        from importlib.metadata import version as installed
 
-        typer.echo(f"incrowd {installed('incrowd')}")
-        raise typer.Exit
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stopped(BaseException):
     """A signal asked the program to end."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.exit_status = 128 + number
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise Stopped(number)
-
 
 def main() -> None:
     """Run the command line; errors become one line on standard error, never a value of the table."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    received = _listen()
     try:
         app(standalone_mode=True)
-    except IncrowdError as error:
-        typer.echo(f"incrowd: {error}", err=True)
-        sys.exit(error.exit_status)
-    except Stopped as stopped:
-        typer.echo("incrowd: interrupted; no half-written file is left", err=True)
-        sys.exit(stopped.exit_status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except Exception as error:
-        if os.environ.get("INCROWD_DEBUG"):
+    except (Exception, Stopped) as error:
+        if os.environ.get("INCROWD_DEBUG") and not isinstance(error, IncrowdError):
             raise
-        typer.echo(f"incrowd: {describe_failure(error)}", err=True)
-        sys.exit(2)
+        status, message = _ending(error, received)
+        typer.echo(f"incrowd: {message}", err=True)
+        sys.exit(status)
+    finally:
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
 
 
-def describe_failure(error: Exception) -> str:
+def _listen() -> list[int]:
+    """Let interrupts and requests to end unwind the program, and note them: libraries turn them into errors."""
+    received: list[int] = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        raise Stopped
+
+    for number in _SIGNALS:
+        signal.signal(number, stop)
+    return received
+
+
+def _ending(error: BaseException, received: list[int]) -> tuple[int, str]:
+    """Exit status and message."""
+    if received:
+        return 128 + received[0], "interrupted; no half-written file is left"
+    if isinstance(error, IncrowdError):
+        return error.exit_status, str(error)
+    return 2, describe_failure(error)
+
+
+def describe_failure(error: BaseException) -> str:
     """An unexpected failure without its message, which might quote the table."""
     if isinstance(error, OSError):
         return f"the system refused: {error.strerror or type(error).__name__}. Nothing was published."

@@ -71,8 +71,10 @@ def staged(target: Path) -> Iterator[Path]:
         except OSError as error:
             raise OutputError(f"{target.name} cannot be written: {error.strerror}.") from error
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(handle)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(handle)
 
 
 def _private_folder(folder: Path) -> int:

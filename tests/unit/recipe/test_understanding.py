@@ -92,9 +92,9 @@ def test_62_one_repeated_row_is_enough():
 
 
 def test_62_a_category_with_the_name_of_an_identifier_is_none():
-    schema, notices = settle(table(insurance=["private" if i % 5 else "public" for i in range(ROWS)]))
-    assert schema["insurance"].role is Role.OTHER
-    assert ("unnamed", "insurance") in told(notices)
+    schema, notices = settle(table(account=["private" if i % 5 else "public" for i in range(ROWS)]))
+    assert schema["account"].role is Role.OTHER
+    assert ("unnamed", "account") in told(notices)
 
 
 def test_62_missing_identifiers_repeat_nobody():

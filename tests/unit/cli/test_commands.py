@@ -1,0 +1,204 @@
+"""The command line: what it prints, what it returns, what it never says."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import stat
+
+import polars as pl
+import pytest
+
+from incrowd.cli.main import describe_failure, main
+from incrowd.cli.memory import enough_memory
+from incrowd.cli.release import parameters, whole
+from incrowd.cli.shared import names, reading_options
+from incrowd.errors import InputError, ParameterError
+
+
+@pytest.fixture
+def incrowd(tmp_path, monkeypatch, capsys):
+    """Run the command in this process: status, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    people = pl.DataFrame(
+        {
+            "person": range(200),
+            "age": [20 + i % 40 for i in range(200)],
+            "sex": ["f" if i % 3 else "m" for i in range(200)],
+            "ill": ["y" if i % 5 else "n" for i in range(200)],
+        }
+    )
+    people.write_csv(tmp_path / "people.csv")
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
+
+
+RELEASE = ("release", "people.csv", "-q", "age,sex", "--target", "ill", "-k", "5")
+
+
+def test_a_release_and_everything_beside_it(incrowd, tmp_path):
+    status, out, err = incrowd(
+        *RELEASE, "--to", "out.csv", "--plan", "plan.json", "--report", "report.html", "--identifiers", "person"
+    )
+    assert (status, err) == (0, "")
+    assert "out.csv" in out
+    assert "5-anonymity" in out
+    files = ["out.csv", "out.csv.certificate.json", "plan.json", "report.html"]
+    assert all((tmp_path / name).stat().st_size for name in files)
+    assert stat.S_IMODE((tmp_path / "plan.json").stat().st_mode) == 0o600
+    assert next(csv.reader((tmp_path / "out.csv").open())) == ["age", "sex", "ill"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*files, "people.csv", "config"])
+
+
+def test_json_is_all_that_is_printed(incrowd):
+    status, out, err = incrowd(*RELEASE, "--to", "out.parquet", "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    assert answer["certificate"]["verification"]["passed"] is True
+    assert answer["files"]["release"] == "out.parquet"
+
+
+def test_verify_tells_by_its_status(incrowd):
+    assert incrowd("verify", "people.csv", "-k", "1", "-q", "age,sex")[0] == 0
+    status, out, _ = incrowd("verify", "people.csv", "-k", "50", "-q", "age,sex")
+    assert status == 1
+    assert out.startswith("FAILED  50-anonymity")
+    status, out, _ = incrowd("verify", "people.csv", "-k", "50", "-q", "age,sex", "--json")
+    assert status == 1
+    assert json.loads(out)["passed"] is False
+    assert incrowd("verify", "nowhere.csv", "-k", "5", "-q", "age")[0] == 2
+    assert incrowd("verify", "people.csv", "-k", "5")[0] == 2
+    assert incrowd("verify", "people.csv", "-k", "5", "-q", "height")[0] == 2
+
+
+def test_a_plan_is_explained_and_a_tree_is_drawn(incrowd):
+    incrowd(*RELEASE, "--to", "out.csv", "--plan", "plan.parquet")
+    status, out, _ = incrowd("explain", "plan.parquet", "--tree")
+    assert status == 0
+    assert "keeps 5-anonymity by putting" in out
+    status, out, _ = incrowd("explain", "plan.parquet", "--json")
+    assert json.loads(out)["requirement"] == {"is": "k-anonymity", "k": 5}
+    status, _, err = incrowd("explain", "people.csv")
+    assert status == 2
+    assert "not a plan" in err
+
+
+def test_inspect_drafts_a_recipe_that_releases(incrowd, tmp_path):
+    status, out, _ = incrowd("inspect", "people.csv", "--target", "ill", "--recipe", "recipe.yaml")
+    assert status == 0
+    assert "people.csv: 200 rows, 4 columns" in out
+    assert incrowd("release", "people.csv", "--recipe", "recipe.yaml", "--to", "out.csv")[0] == 0
+    status, out, _ = incrowd("inspect", "people.csv", "--json")
+    assert {column["name"]: column["role"] for column in json.loads(out)["columns"]}["person"] == "identifier"
+    status, _, err = incrowd("inspect", "people.csv", "--recipe", "people.csv")
+    assert status == 2
+    assert "is the input itself" in err
+
+
+def test_methods_are_listed(incrowd):
+    status, out, _ = incrowd("methods")
+    assert status == 0
+    assert "kactus-plus" in out
+    assert {method["name"] for method in json.loads(incrowd("methods", "--json")[1])} >= {"kactus", "kactus-plus"}
+    assert incrowd("--version")[1].startswith("incrowd ")
+
+
+def test_an_error_is_one_line_without_a_trace(incrowd):
+    status, out, err = incrowd(*RELEASE[:-1], "500", "--to", "out.csv")
+    assert (status, out) == (2, "")
+    assert err == "incrowd: k=500 is impossible: the table has 200 rows. Choose k of at most 200, or add rows.\n"
+
+
+def test_an_unexpected_failure_does_not_quote_the_table(incrowd, monkeypatch):
+    def explode(*_, **__):
+        raise RuntimeError("the cell SECRET")
+
+    monkeypatch.setattr("incrowd.api.release", explode)
+    status, out, err = incrowd(*RELEASE, "--to", "out.csv")
+    assert status == 2
+    assert "SECRET" not in out + err
+    assert "unexpected RuntimeError" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError("SECRET"), "not enough memory"),
+        (OSError(28, "No space left on device", "SECRET"), "No space left on device"),
+        (OSError("SECRET"), "the system refused: OSError"),
+        (KeyError("SECRET"), "unexpected KeyError at ?"),
+    ],
+)
+def test_failures_are_described_without_their_message(error, told):
+    assert told in describe_failure(error)
+    assert "SECRET" not in describe_failure(error)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_signal_is_an_exit_status(incrowd, monkeypatch, number, hidden):
+    """Also where a library turns the interrupt into an error of its own."""
+    handlers = {}
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+
+    def stopped(*_, **__):
+        try:
+            handlers[number](number, None)
+        except BaseException:
+            if not hidden:
+                raise
+            raise RuntimeError("Query interrupted") from None
+
+    monkeypatch.setattr("incrowd.api.release", stopped)
+    status, _, err = incrowd(*RELEASE, "--to", "out.csv")
+    assert status == 128 + number
+    assert err == "incrowd: interrupted; no half-written file is left\n"
+
+
+def test_names_are_parted_at_commas_outside_quotes():
+    assert names(None) is None
+    assert names("") == []
+    assert names(' age , "zip, code",') == ["age", "zip, code"]
+    assert names('"say ""hi""",b') == ['say "hi"', "b"]
+    assert names('"a\nb",c') == ["a\nb", "c"]
+    with pytest.raises(ParameterError, match="in double quotes"):
+        names("a\nb,c")
+
+
+def test_parameters_are_read_as_yaml_without_its_dangers():
+    assert parameters(None) is None
+    assert parameters(["a=1", "b=true", "c=x y", "d=0.5", "e="]) == {"a": 1, "b": True, "c": "x y", "d": 0.5, "e": None}
+    for setting in ("a=[1", "a=!!python/object/apply:os.system [x]", "a=: :", "a"):
+        with pytest.raises(ParameterError):
+            parameters([setting])
+
+
+def test_whole_numbers_and_reading_options():
+    assert whole("7") == 7
+    for text in ("2.5", "", "five", "nan", "1e3"):
+        with pytest.raises(ParameterError, match="whole number"):
+            whole(text)
+    assert reading_options("tab", None, []) == {"delimiter": "\t"}
+    assert reading_options(None, "latin-1", ["NA"]) == {"encoding": "latin-1", "missing": ["NA"]}
+
+
+def test_a_limit_on_memory_is_told_before_any_work(tmp_path, monkeypatch):
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"x" * 1000)
+    monkeypatch.setattr("incrowd.cli.memory._address_space", lambda: 1 << 30)
+    with pytest.raises(InputError, match=r"a limit leaves 1,024 MB of address space.*Raise the limit"):
+        enough_memory(path)
+    monkeypatch.setattr("incrowd.cli.memory._address_space", lambda: 1 << 40)
+    assert enough_memory(path) == path
+    monkeypatch.setattr("incrowd.cli.memory._address_space", lambda: None)
+    assert enough_memory(path) == path
