@@ -51,6 +51,7 @@ def release(
     target: str | None = None,
     identifiers: Iterable[str] | None = None,
     sensitive: Iterable[str] | None = None,
+    repeats: Iterable[str] | None = None,
     k: int | None = None,
     method: str | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -78,6 +79,8 @@ def release(
         Columns to drop.
     sensitive
         Columns that must not be inferred; released unchanged for now, and marked in the certificate.
+    repeats
+        Identifiers that may repeat since they do not number persons; any other that repeats is refused.
     k
         The smallest group of rows that may look alike; 10 if neither you nor the recipe say.
     method, parameters
@@ -112,6 +115,7 @@ def release(
     """
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
     said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "reading": reading}
+    said["repeats"] = _names(repeats)
     asked = replace(asked, **{name: value for name, value in said.items() if value is not None})
     asked = with_roles(
         asked,
@@ -122,7 +126,9 @@ def release(
     )
     outputs = Outputs(_path(to), _path(plan_to), _path(report_to), responsible)
     clock = Clock(progress) if progress else Clock()
-    return run_release(Job(table, asked, outputs, seed=seed, accuracy=accuracy, clock=clock))
+    recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
+    job = Job(table, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock)
+    return run_release(job)
 
 
 def verify(
@@ -136,8 +142,8 @@ def verify(
 ) -> Verdict:
     """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
 
-    The recount is DuckDB's, on the file's own bytes. A missing value is a value. Files that DuckDB cannot read
-    itself (Excel, text in other encodings) and data frames are checked through a private copy that is deleted.
+    The recount is DuckDB's, on the file's own bytes. A missing value is a value. Tables that DuckDB cannot read itself
+    (data frames, Excel, text in other encodings) are read by incrowd and handed over in memory.
 
     Examples
     --------
@@ -171,7 +177,7 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any
     >>> people = pl.DataFrame({"age": [30, 41] * 10, "ill": ["no", "yes"] * 10})
     >>> plan = release(people, quasi_identifiers=["age"], target="ill", k=5).plan
     >>> transform(plan, pl.DataFrame({"age": [29, 55]}))["age"].to_list()
-    ['(-inf, 35]', '(35, inf)']
+    ['(-inf, 40]', '(40, inf)']
     """
     found = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
     source = read(table, **reading)

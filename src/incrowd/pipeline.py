@@ -18,7 +18,7 @@ from incrowd.algorithms.catalog import find_method, make_method
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.evidence import evidence
 from incrowd.engines.engine import Draft, Engine
-from incrowd.errors import Notice, VerificationError
+from incrowd.errors import Notice, OutputError, VerificationError
 from incrowd.holdout import measure_accuracy
 from incrowd.outcome import Release
 from incrowd.plan.plan_file import write_plan
@@ -59,11 +59,13 @@ class Outputs:
         """``OUT.certificate.json`` for a release OUT."""
         return self.release and self.release.with_name(f"{self.release.name}.certificate.json")
 
-    def check(self, source: Path | None) -> None:
-        """Refuse impossible targets before any work is done."""
-        for path in (self.release, self.plan, self.report, self.certificate):
-            if path is not None:
-                check_target(path, (source,) if source else ())
+    def check(self, *inputs: Path | None) -> None:
+        """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
+        targets = [path for path in (self.release, self.plan, self.report, self.certificate) if path is not None]
+        for path in targets:
+            check_target(path, tuple(given for given in inputs if given is not None))
+        if len({path.resolve() for path in targets}) < len(targets):
+            raise OutputError("Release, certificate, plan and report need different file names.")
 
 
 @dataclass(eq=False)
@@ -90,6 +92,7 @@ class Job:
     recipe: Recipe
     outputs: Outputs = field(default_factory=Outputs)
     engine: Engine = field(default_factory=EmbeddedEngine)
+    recipe_path: Path | None = None
     seed: int | None = None
     accuracy: bool = False
     clock: Clock = field(default_factory=Clock)
@@ -117,7 +120,7 @@ class Understood:
 
 def run_release(job: Job) -> Release:
     """Read, decide, apply, write, verify; publish only what the verification proves."""
-    job.outputs.check(job.path)
+    job.outputs.check(job.path, job.recipe_path)
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
     known = understand(job)
     plan, draft = decide(job, known, randomness)
@@ -128,6 +131,8 @@ def run_release(job: Job) -> Release:
         with job.clock("verifying"):
             verdict = verify(job, known, plan, draft, hidden)
         release = describe(job, known, plan, verdict, hidden)
+        if job.outputs.certificate:
+            job.outputs.certificate.unlink(missing_ok=True)  # an old certificate must not stand beside a new release
     _write_beside(release, job.outputs)
     return release
 
@@ -242,7 +247,6 @@ def _write_beside(release: Release, outputs: Outputs) -> None:
     if outputs.plan:
         with staged(outputs.plan) as hidden:
             write_plan(release.plan, hidden)
-        outputs.plan.chmod(0o600)
 
 
 def _load(path: Path) -> pl.DataFrame:

@@ -32,6 +32,9 @@ def release(
         list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=mean")
     ] = None,
     identifiers: Annotated[str | None, typer.Option(help="Columns to drop: a,b")] = None,
+    repeats: Annotated[
+        str | None, typer.Option(help="Identifiers that may repeat, as they do not number persons: a,b")
+    ] = None,
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe; options given here replace what it says.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the HTML report there.")] = None,
@@ -59,6 +62,7 @@ def release(
             target=target,
             identifiers=names(identifiers),
             sensitive=names(sensitive),
+            repeats=names(repeats),
             k=None if k is None else whole(k),
             method=method,
             parameters=parameters(set_),

@@ -84,6 +84,8 @@ def _private_folder(folder: Path) -> int:
             folder.mkdir(mode=0o700, exist_ok=True)
             handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
         except OSError as error:
+            if isinstance(error, FileNotFoundError | FileExistsError) and _may_come_and_go(folder):
+                continue  # the run that held the lock has removed the folder just now
             raise OutputError(f"Beside {folder.name[1:-8]} nothing can be written: {error.strerror}.") from error
         if not _lock(handle):
             os.close(handle)
@@ -91,8 +93,13 @@ def _private_folder(folder: Path) -> int:
         if _is_still_there(folder, handle):
             _sweep(folder, handle)
             return handle
-        os.close(handle)  # the run that held the lock has removed the folder meanwhile
+        os.close(handle)  # it has removed the folder meanwhile
     raise OutputError(f"The folder of {folder.name[1:-8]} is too busy. Try again.")
+
+
+def _may_come_and_go(folder: Path) -> bool:
+    """Nothing is there, or a folder: not a file or a link that stands in the way."""
+    return folder.parent.is_dir() and (not os.path.lexists(folder) or (folder.is_dir() and not folder.is_symlink()))
 
 
 def _is_still_there(folder: Path, handle: int) -> bool:

@@ -177,6 +177,8 @@ def _polars(frame: Any) -> pl.DataFrame:
 def _refuse_type(name: str, dtype: pl.DataType) -> None:
     if dtype.is_nested():
         raise ValuesError(f"Column {name!r} is nested. Spread it over plain columns, or drop it.")
+    if dtype in (pl.Int128, pl.UInt128):
+        raise ValuesError(f"Column {name!r} holds 128-bit numbers. Convert it to text or to 64-bit numbers.")
     if dtype.is_numeric() or isinstance(dtype, (*_PLAIN, pl.Categorical, pl.Enum)):
         return
     raise ValuesError(f"Column {name!r} has the type {dtype}. Convert it to text, numbers or dates.")

@@ -6,18 +6,22 @@ guessed from one) and no seed. The input is tied to it by an HMAC under a key th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import os
 import platform
 import secrets
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from incrowd.errors import OutputError
 from incrowd.report.facts import Facts
 
 VERSION = 1
+KEY_BYTES = 32
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 
 
@@ -93,10 +97,13 @@ def owner_key() -> bytes:
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "incrowd"
     path = folder / "certificate.key"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(handle, "wb") as file:
-        file.write(secrets.token_bytes(32))
-    return path.read_bytes()
+    if not path.exists():
+        with tempfile.NamedTemporaryFile(dir=folder) as fresh:  # readable by the owner only
+            fresh.write(secrets.token_bytes(KEY_BYTES))
+            fresh.flush()
+            with contextlib.suppress(FileExistsError):  # another run was first
+                os.link(fresh.name, path)
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise OutputError(f"The key {path.name} in the configuration folder is damaged. Remove it; a new one is made.")
+    return key

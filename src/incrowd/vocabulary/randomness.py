@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.errors import ParameterError
+
 
 class Randomness(Protocol):
     """A source of independent, uniform 64-bit numbers."""
@@ -33,6 +35,8 @@ class SeededRandomness:
     """A reproducible source for tests and experiments. Never use it for a real release."""
 
     def __init__(self, seed: int) -> None:
+        if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+            raise ParameterError("A seed must be a whole number of at least 0.")
         self._generator = np.random.Generator(np.random.Philox(seed))
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:

@@ -123,7 +123,9 @@ def _end(number: float | None, infinite: str, column_type: ColumnType) -> str:
         return infinite
     if column_type is ColumnType.DATE:
         return date_text(number)
-    return str(int(number)) if float(number).is_integer() and abs(number) < 2**53 else repr(float(number))
+    if isinstance(number, int):
+        return str(number)
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
 def form_to_json(form: Form) -> dict[str, Any]:

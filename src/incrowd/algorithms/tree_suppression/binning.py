@@ -97,18 +97,20 @@ def even_cuts(rows: npt.NDArray[np.int64], smallest: int) -> list[int]:
 
 
 def roundest(low: float, high: float, whole: bool) -> float:
-    """The number at or above ``low`` and below ``high`` with the fewest digits.
+    """The number at or above ``low`` and below ``high`` with the fewest digits; of several, the one in the middle.
 
     Examples
     --------
-    >>> roundest(59_000, 9_001_337, True), roundest(37, 38, True), roundest(0.1234, 0.1391, False)
-    (1000000, 37, 0.13)
+    >>> roundest(59_000, 9_001_337, True), roundest(30, 41, True), roundest(37, 38, True)
+    (5000000, 40, 37)
+    >>> roundest(0.1234, 0.1391, False)
+    0.13
     """
+    middle = (Fraction(low) + Fraction(high)) / 2
     for exponent in range(math.floor(math.log10(high - low)) + 1, -18, -1):
-        if exponent >= 0:
-            cut = math.ceil(Fraction(low) / 10**exponent) * 10**exponent
-        else:
-            cut = round(math.ceil(Fraction(low) * 10**-exponent) / 10**-exponent, -exponent)
-        if low <= cut < high:
-            return int(cut) if whole else float(cut)
+        step = Fraction(10) ** exponent
+        for multiple in (round(middle / step), math.ceil(Fraction(low) / step)):
+            cut = int(multiple * step) if whole else float(multiple * step)
+            if low <= cut < high:
+                return cut
     return low

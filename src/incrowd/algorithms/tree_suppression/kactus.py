@@ -71,6 +71,7 @@ class KActus:
         check_choice("reading", self.reading, READINGS)
         check_choice("numeric", self.numeric, NUMERIC)
         check_choice("missing", self.missing, tuple(MISSING))
+        check_inducer(self.inducer)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data."""
@@ -158,6 +159,12 @@ def grow(inducer: Inducer | None, missing: str, population: Population, requirem
 def describe_inducer(inducer: Inducer | None) -> str:
     """The inducer in one line."""
     return "C45(min_node=k)" if inducer is None else repr(inducer)
+
+
+def check_inducer(inducer: object) -> None:
+    """Raise unless it can grow a tree."""
+    if inducer is not None and not callable(getattr(inducer, "grow", None)):
+        raise ParameterError("inducer must be an object that can grow a tree, for instance incrowd.C45().")
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> None:

@@ -20,7 +20,14 @@ import numpy as np
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.tree_suppression.binning import bin_numbers
 from incrowd.algorithms.tree_suppression.forms import FormOfSet, forms_of_path
-from incrowd.algorithms.tree_suppression.kactus import MISSING, NUMERIC, check_choice, describe_inducer, grow
+from incrowd.algorithms.tree_suppression.kactus import (
+    MISSING,
+    NUMERIC,
+    check_choice,
+    check_inducer,
+    describe_inducer,
+    grow,
+)
 from incrowd.algorithms.tree_suppression.ledger import Bundle, Ledger, NodeRecord, resting, shares_of
 from incrowd.algorithms.tree_suppression.pool import (
     EMPTY,
@@ -73,8 +80,11 @@ class KActusPlus:
     def __post_init__(self) -> None:
         check_choice("numeric", self.numeric, NUMERIC)
         check_choice("missing", self.missing, tuple(MISSING))
-        if not 0 <= self.largest_set <= 1:
-            raise ParameterError("largest_set must lie between 0 and 1.")
+        check_inducer(self.inducer)
+        if not isinstance(self.largest_set, int | float) or not 0 <= self.largest_set <= 1:
+            raise ParameterError("largest_set must be a number between 0 and 1.")
+        if not isinstance(self.regrow, bool):
+            raise ParameterError("regrow must be true or false.")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data."""
