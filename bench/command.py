@@ -246,8 +246,8 @@ def _slopes(measured: Measured) -> Iterator[str]:
     yield (
         f"From {few:,} to {many:,} rows, CPU time without start-up grows with the rows to the power of "
         f"{' and '.join(found)}; the rows that `kactus` touches on its way up the tree to the power of {touched:.2f}. "
-        "The founding paper's times grow with a power of 1.33; its largest case, with 7 quasi-identifiers and the machines "
-        "of its day, took 552 s."
+        "The founding paper's times grow with a power of 1.33; its largest case, with 7 quasi-identifiers and on a "
+        "machine of its day, took 552 s."
     )
 
 
