@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
+from sysconfig import get_path
 from tempfile import TemporaryDirectory
 
 import polars as pl
@@ -28,7 +29,7 @@ COPY = {
     "csv": "import polars as p; p.read_csv('all.csv', infer_schema=False).write_csv('copy.csv')",
     "parquet": "import polars as p; p.read_parquet('all.parquet').write_parquet('copy.parquet')",
 }
-INCROWD = "from incrowd.cli.main import main; main()"
+INCROWD = Path(get_path("scripts")) / "incrowd"
 START, COPY_START = "start-up", "start-up of the copy"
 
 
@@ -156,7 +157,7 @@ def _python(code: str) -> list[str]:
 
 def _release(method: str, file: str) -> list[str]:
     options = ["--quasi-identifiers", ",".join(ATTRIBUTES), "--target", TARGET, "-k", str(K), "--method", method]
-    return [*_python(INCROWD), "release", file, *options, "--to", f"release{Path(file).suffix}", "--json"]
+    return [str(INCROWD), "release", file, *options, "--to", f"release{Path(file).suffix}", "--json"]
 
 
 def _costs_table(measured: Measured) -> Table:
