@@ -49,11 +49,16 @@ def guess_kind(leaves: list[str]) -> Leaves:
 
 
 def _rows(text: str, name: str) -> list[list[str]]:
-    """The lines as fields; the separator is the one that gives every line the same number of fields, at least two."""
-    tried = [_split(text, delimiter) for delimiter in ";,\t"]
-    rows = max(tried, key=lambda rows: min((len(row) for row in rows), default=0))
-    if not rows:
+    """The lines as fields, by the first separator that gives all the same number, or else at least two each."""
+    if not text.strip():
         raise FileFormatError(f"Hierarchy {name!r} is empty. Write one line per value: value;group;*")
+    tried = [rows for rows in (_split(text, delimiter) for delimiter in ";,\t") if rows and min(map(len, rows)) > 1]
+    if not tried:
+        raise FileFormatError(
+            f"Hierarchy {name!r} cannot be split into levels by ; or , or tabs. Write one line per value: "
+            "value;group;*, and close every quote."
+        )
+    rows = next((rows for rows in tried if len(set(map(len, rows))) == 1), tried[0])
     width = len(rows[0])
     ragged = next((line for line, row in enumerate(rows, start=1) if len(row) != width), None)
     if ragged:
@@ -83,12 +88,16 @@ def format_arx(hierarchy: Hierarchy) -> str:
     """
     leaves = [hierarchy.labels[leaf] for leaf in hierarchy.leaves]
     levels = [hierarchy.at_level(level) for level in range(hierarchy.height, 0, -1)]
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, delimiter=";", lineterminator="\n")
-    writer.writerows([hierarchy.labels[node] for node in way] for way in zip(*levels, strict=True))
     if hierarchy.kind is not guess_kind(leaves):
         raise OutputError(
             f"CSV cannot say that the leaves of hierarchy {hierarchy.name!r} are {hierarchy.kind}: they look like "
             f"{guess_kind(leaves)}. Write .yaml, .json or .txt."
         )
-    return out.getvalue()
+    lines = (";".join(_field(hierarchy.labels[node]) for node in way) for way in zip(*levels, strict=True))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _field(label: str) -> str:
+    """The label, in quotes if it has a separator, a quote, a line end or a blank at its ends."""
+    plain = not set(label) & set(';,\t"\r\n') and label == label.strip()
+    return label if plain else '"' + label.replace('"', '""') + '"'

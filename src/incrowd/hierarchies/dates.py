@@ -37,10 +37,11 @@ def calendar(column: EncodedColumn, steps: Sequence[str] = STEPS) -> Hierarchy:
     if not steps or list(steps) != [step for step in STEPS if step in steps]:
         raise ParameterError(f"steps are some of {', '.join(STEPS)}, in this order, none twice.")
     days = column.dictionary.to_list()
+    span = (days[-1] - days[0]).days + 1
+    if steps[0] == "day" and span > _MOST:
+        raise ParameterError(f"Column {column.name!r} spans {span} days. Begin with months, or a coarser step.")
     starts = _days(days[0], days[-1]) if steps[0] == "day" else _months(days[0], days[-1])
     paths = {tuple(period_name(date, step) for step in steps): None for date in starts}
-    if len(paths) > _MOST:
-        raise ParameterError(f"Column {column.name!r} spans {len(paths)} periods. Begin with a coarser step.")
     return Hierarchy.from_paths(column.name, [[*path, ROOT] for path in paths], Leaves.DATES)
 
 

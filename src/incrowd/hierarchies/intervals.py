@@ -203,9 +203,9 @@ def round_between(low: float, high: float) -> float:
     >>> round_between(29, 30), round_between(980, 1234), round_between(0.331, 0.4279)
     (29, 1000, 0.4)
     """
-    for digits in range(-15, 16):
-        number = math.ceil(low * 10.0**digits) if math.isfinite(low * 10.0**digits) else None
-        if number is not None:
+    for digits in range(-20, 16):
+        scaled = low * 10.0**digits
+        for number in (math.floor(scaled), math.ceil(scaled)) if math.isfinite(scaled) else ():
             edge = float(f"{number}e{-digits}")
             if low <= edge < high:
                 return _whole(edge)

@@ -144,7 +144,18 @@ def format_yaml(hierarchy: Hierarchy) -> str:
     - f
     - m
     """
-    return yaml.safe_dump(to_nested(hierarchy), sort_keys=False, allow_unicode=True, width=120)
+    return str(yaml.dump(to_nested(hierarchy), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a text with signs that cannot be seen, such as odd line ends, in quotes and escaped."""
+
+
+def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')
+
+
+_Dumper.add_representer(str, _represent)
 
 
 def format_json(hierarchy: Hierarchy) -> str:
