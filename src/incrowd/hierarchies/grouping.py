@@ -16,7 +16,7 @@ from incrowd.vocabulary.hierarchy import ROOT
 
 Counts = npt.NDArray[np.int64]
 Partition = list[list[int]]
-_PAIRWISE = 1000
+_PAIRWISE = 500
 _EQUAL = 1e-9
 
 
@@ -65,7 +65,7 @@ def agglomerated(counts: Counts, *, neighbours: bool = False) -> list[Partition]
     counts
         Rows per leaf and class.
     neighbours
-        Join only groups that lie side by side, as for numbers. Beyond 1,000 leaves, leaves are put in the order of
+        Join only groups that lie side by side, as for numbers. Beyond 500 leaves, leaves are put in the order of
         their class shares first, and only neighbours in that order are joined.
 
     Examples
