@@ -25,7 +25,8 @@ _CLI_HEAD = """\
 This page is what `--help` says, command by command; `make docs` writes it. Exit status: 0 done, 1 a check failed,
 2 refused or not possible to tell. Progress goes to standard error, results to standard output; `--json` is for
 programs. What the words mean: [how it works](how_it_works.md), [methods and parameters](choosing_a_method.md),
-[recipes](recipe.md), [files](files_and_frames.md), [plans](plan.md), [certificates](certificate.md).
+[recipes](recipe.md), [files](files_and_frames.md), [hierarchies](hierarchies.md), [plans](plan.md),
+[certificates](certificate.md).
 """
 _API_HEAD = """\
 # Public names
@@ -50,16 +51,21 @@ def help_of(*command: str) -> str:
     return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
 
 
-def commands() -> list[str]:
-    """The subcommands, in the order of the help."""
+def commands() -> list[tuple[str, ...]]:
+    """The subcommands, in the order of the help; a group of commands is followed by its own."""
+    from typer.main import get_command
+
     from incrowd.cli.main import app
 
-    return [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    found: list[tuple[str, ...]] = []
+    for name, command in getattr(get_command(app), "commands", {}).items():
+        found += [(name,), *((name, inner) for inner in getattr(command, "commands", {}))]
+    return found
 
 
 def cli_page() -> str:
     """docs/cli.md."""
-    sections = [("incrowd", help_of()), *((f"incrowd {name}", help_of(name)) for name in commands())]
+    sections = [(" ".join(["incrowd", *words]), help_of(*words)) for words in [(), *commands()]]
     return _CLI_HEAD + "".join(f"\n## {title}\n\n```text\n{text}\n```\n" for title, text in sections)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -52,10 +53,14 @@ def test_every_command_and_every_option_is_on_the_page(build: ModuleType) -> Non
     from incrowd.cli.main import app
 
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    commands = get_command(app).commands  # type: ignore[attr-defined]
-    assert build.commands() == list(commands)
-    for name, command in commands.items():
-        section = page.split(f"## incrowd {name}\n")[1].split("\n## ")[0]
+    known: dict[tuple[str, ...], Any] = {}
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        known[(name,)] = command
+        known |= {(name, inner): found for inner, found in getattr(command, "commands", {}).items()}
+    assert build.commands() == list(known)
+    assert ("hierarchy", "draft") in known
+    for words, command in known.items():
+        section = page.split(f"## incrowd {' '.join(words)}\n")[1].split("\n## ")[0]
         options = [option for parameter in command.params for option in parameter.opts if option.startswith("-")]
         assert [option for option in options if option not in section] == []
 

@@ -15,7 +15,7 @@ FIRST = {"errors", "optional"}
 WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
 DECIDING = TREES | {"plan", "algorithms"}
-MAKING = DECIDING | {"engines", "reading", "verification", "publishing", "report", "recipe", "outcome"}
+MAKING = DECIDING | {"engines", "reading", "hierarchies", "verification", "publishing", "report", "recipe", "outcome"}
 WHOLE = MAKING | {"understanding", "holdout", "pipeline", "recount", "new_rows", "demo"}
 ROOMS = {
     "errors": set(),
@@ -27,6 +27,7 @@ ROOMS = {
     "algorithms": TREES | {"plan"},
     "engines": DECIDING,
     "reading": WORDS,
+    "hierarchies": WORDS | {"measures", "reading"},
     "verification": WORDS,
     "publishing": WORDS,
     "report": WORDS | {"plan", "verification"},

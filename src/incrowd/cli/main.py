@@ -12,6 +12,7 @@ import typer
 
 from incrowd.cli.demo import demo
 from incrowd.cli.explain import explain
+from incrowd.cli.hierarchy import hierarchy_app
 from incrowd.cli.inspect import inspect
 from incrowd.cli.methods import methods
 from incrowd.cli.release import release
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 for command in (inspect, release, verify, explain, transform, methods, demo):
     app.command()(command)
+app.add_typer(hierarchy_app)
 
 
 def _show_version(asked: bool) -> None:

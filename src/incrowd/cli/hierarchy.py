@@ -1,0 +1,163 @@
+"""``incrowd hierarchy``: draft, check and show the groups that values may be shown as."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.shared import (
+    Delimiter,
+    Encoding,
+    File,
+    Json,
+    MissingMarks,
+    print_json,
+    progress,
+    reading_options,
+)
+from incrowd.errors import ParameterError
+
+if TYPE_CHECKING:
+    from incrowd.errors import Notice
+    from incrowd.vocabulary.hierarchy import Hierarchy
+
+hierarchy_app = typer.Typer(
+    name="hierarchy",
+    help="Draft, check and show hierarchies: the groups that values may be shown as.",
+    no_args_is_help=True,
+)
+HierarchyFile = Annotated[Path, typer.Argument(help="A hierarchy: ARX .csv, compact .txt, nested .yaml or .json.")]
+
+
+@hierarchy_app.command()
+def draft(
+    file: File,
+    column: Annotated[str, typer.Option(help="The column to group.")],
+    target: Annotated[str | None, typer.Option(help="The class; groups then lose little about it.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="intervals, prefix, date, ordered or drafted; by the column's type if not given.")
+    ] = None,
+    bins: Annotated[int, typer.Option(help="About how many intervals, where the class does not say.")] = 8,
+    edges: Annotated[str | None, typer.Option(help="Edges of the intervals, made by hand: 20,40,60")] = None,
+    to: Annotated[Path | None, typer.Option(help="Write it to this .csv, .txt, .yaml or .json file.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: MissingMarks = None,
+    json: Json = False,
+) -> None:
+    """Draft a hierarchy for a column. It lists values of the table: as private as they are."""
+    from incrowd.hierarchies.compact import format_compact
+    from incrowd.hierarchies.draft import draft_hierarchy, encoded_columns
+    from incrowd.publishing.staging import check_target
+    from incrowd.reading.read import read
+
+    if to:
+        check_target(to, (file,))
+    with progress(json) as show_stage:
+        show_stage("reading")
+        source = read(file, **reading_options(delimiter, encoding, missing))
+        show_stage("grouping")
+        columns = encoded_columns(source, column, *([target] if target else []))
+        given = _edges(edges, columns[0].type == "date")
+        made = draft_hierarchy(columns[0], columns[1] if target else None, kind=kind, bins=bins, edges=given)
+    if to:
+        _write(made, to)
+    if json:
+        print_json({**_facts(made, made.notices), "hierarchy": made.to_json()})
+    elif to:
+        _tell(made, made.notices)
+        typer.echo(f"Written to {to}. Look at it: incrowd hierarchy show {to}")
+    else:
+        typer.echo(format_compact(made), nl=False)
+
+
+@hierarchy_app.command()
+def check(
+    hierarchy: HierarchyFile,
+    against: Annotated[Path | None, typer.Option(help="A table whose values should all have a leaf.")] = None,
+    column: Annotated[
+        str | None, typer.Option(help="The column of that table; the hierarchy's name if not given.")
+    ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: MissingMarks = None,
+    json: Json = False,
+) -> None:
+    """Check that a hierarchy is a tree and, with a table, that every value has a leaf. Exit status 2 if not."""
+    from incrowd.hierarchies.read import read_hierarchy
+
+    if column and not against:
+        raise ParameterError("--column names a column of a table: give the table with --against FILE.")
+    found = read_hierarchy(hierarchy)
+    notices = found.notices
+    if against:
+        from incrowd.hierarchies.draft import encoded_columns
+        from incrowd.reading.read import read
+
+        source = read(against, **reading_options(delimiter, encoding, missing))
+        coded = encoded_columns(source, column or found.name)[0]
+        found.encode(coded)
+        notices += found.unused(coded)
+    if json:
+        print_json(_facts(found, notices))
+        return
+    _tell(found, notices)
+    typer.echo("Every value of the column has a leaf." if against else "It is a tree; no table was given to check.")
+
+
+@hierarchy_app.command()
+def show(
+    hierarchy: HierarchyFile,
+    most: Annotated[int, typer.Option(help="Children to draw of each node; the others are counted.", min=1)] = 8,
+    json: Json = False,
+) -> None:
+    """Draw a hierarchy as a tree, with the numbers of its levels."""
+    from incrowd.hierarchies.draw import draw
+    from incrowd.hierarchies.read import read_hierarchy
+
+    found = read_hierarchy(hierarchy)
+    if json:
+        print_json(found.to_json())
+        return
+    _tell(found, found.notices)
+    typer.echo(draw(found, most))
+
+
+def _edges(text: str | None, dates: bool) -> list[float] | None:
+    from incrowd.vocabulary.leaf_interval import parse_day, parse_number
+
+    if text is None:
+        return None
+    numbers = [(parse_day if dates else parse_number)(part.strip()) for part in text.split(",")]
+    found = [number for number in numbers if number is not None]
+    if len(found) < len(numbers):
+        raise ParameterError("--edges lists numbers, or dates as YYYY-MM-DD, separated by commas: 20,40,60")
+    return found
+
+
+def _write(made: Hierarchy, to: Path) -> None:
+    from incrowd.hierarchies.read import hierarchy_text
+    from incrowd.publishing.staging import staged
+
+    text = hierarchy_text(made, to)
+    with staged(to) as hidden:
+        hidden.write_text(text, encoding="utf-8", newline="")
+
+
+def _facts(found: Hierarchy, notices: tuple[Notice, ...]) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "leaves": len(found.leaves),
+        "of": str(found.kind),
+        "levels": [len(set(found.at_level(level).tolist())) for level in range(1, found.height + 1)],
+        "notices": [str(notice) for notice in notices],
+    }
+
+
+def _tell(found: Hierarchy, notices: tuple[Notice, ...]) -> None:
+    sizes = _facts(found, notices)["levels"]
+    typer.echo(f"{found.name}: {len(found.leaves)} leaves ({found.kind}), {found.height} levels with {sizes} nodes")
+    for notice in notices:
+        typer.echo(f"note: {notice}")

@@ -1,0 +1,1 @@
+"""Hierarchies a person can make: read, written, built from a column, drafted."""
