@@ -9,9 +9,9 @@ from incrowd.report.markup import Html, element, join, text
 
 Point = tuple[float, float]
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#9aa0a6")
 INK, GREY, RULE = "#1f2933", "#52606d", "#d9dee3"
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 320, 64, 24, 64, 52
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 320, 64, 48, 76, 52
 LETTER, BAR, GAP = 6.8, 22, 14
 
 

@@ -22,7 +22,9 @@ def connect() -> Any:
     """A fresh in-memory database that reads files in their order and loads nothing from outside."""
     import duckdb
 
-    return duckdb.connect(config={"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"})
+    connection = duckdb.connect(config={"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"})
+    connection.execute("SET enable_progress_bar = false")  # it would write into the standard output of a shell
+    return connection
 
 
 def column(position: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from incrowd.engines.engine import Draft
@@ -31,6 +30,6 @@ def evidence(draft: Draft, source: pl.DataFrame, table: EncodedTable, schema: Sc
 def _understood(column: EncodedColumn, draft: Draft) -> Any:
     import pyarrow as pa
 
-    codes = column.codes[draft.origin]
-    values = column.dictionary.to_arrow()
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes == np.int32(column.missing_code)), values)
+    codes = pl.Series(column.codes[draft.origin])
+    known = pl.select(pl.when(codes != column.missing_code).then(codes)).to_series()
+    return pa.DictionaryArray.from_arrays(known.to_arrow(), column.dictionary.to_arrow())
