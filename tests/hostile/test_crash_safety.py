@@ -170,7 +170,8 @@ def test_signals_after_any_delay(folder, environment):
         time.sleep(whole * share)
         run.send_signal(number)
         out, err = run.communicate(timeout=60)
-        assert run.returncode in (0, -number, 128 + number), err
+        # a native module that is interrupted while it is imported aborts the process: as good as killed
+        assert run.returncode in (0, -number, 128 + number, -signal.SIGABRT), err
         assert "KANARIE" not in out + err
         if (folder / "out.csv").read_text() != "old":
             complete(folder)
