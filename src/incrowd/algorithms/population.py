@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.plan.steps import Bin, Place
+from incrowd.plan.steps import Bin, Hide, Place, Recode
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """The combinations of values that occur, in lexical order of their codes, with the classes of their rows.
+
+    ``codes`` is combinations x attributes, ``counts`` combinations x classes (the missing class last).
+    """
+
+    codes: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int64]
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Rows of each combination."""
+        return self.counts.sum(axis=1)
 
 
 class Population(Protocol):
@@ -39,6 +57,29 @@ class Population(Protocol):
 
     def count(self, tree: Tree) -> npt.NDArray[np.int64]:
         """Rows that come to rest at each node, class by class: an array of nodes x classes."""
+        ...
+
+    def records(self) -> tuple[EncodedTable, npt.NDArray[np.int64]]:
+        """All rows, those that are equal in quasi-identifiers and class possibly collapsed, and how many each stands for."""
+        ...
+
+    def contingency(self, name: str) -> npt.NDArray[np.int64]:
+        """Rows per code of an attribute and class: codes (the missing one last) x classes (the missing one last)."""
+        ...
+
+    def combinations(self, names: Sequence[str]) -> Combinations:
+        """The combinations of these attributes that occur, counted over all rows that are not left out."""
+        ...
+
+    def recode(self, step: Recode) -> Population:
+        """The same rows, the step's attributes seen as the parts their values belong to.
+
+        The code of an attribute is then the position of the part, and the missing code says that nothing is shown.
+        """
+        ...
+
+    def hide(self, step: Hide) -> Population:
+        """The same rows, nothing shown of the step's attributes where their combination is rare."""
         ...
 
     def bin(self, step: Bin) -> Population:

@@ -7,8 +7,12 @@
     Place(tree, shares)      each row comes to rest at a node of the tree; shares say how many of the rows
                              resting there go to which group (which of them is left to chance)
     Show(names, groups)      the rows of a group all show the same forms
+    Recode(columns)          every value shows the form of the part it belongs to, whatever the rest of its row
+    Hide(names, below)       rows whose combination of these attributes is rare show nothing of them
+    Spread(names)            intervals of these attributes are written as two columns, for their two ends
+    Reasons(...)             what the algorithm says about its decision; nothing is done
 
-Several ``Place`` steps may follow each other: a later tree may test the group of the earlier step under the
+A plan shows either by groups (``Place``, ``Show``) or value by value (``Recode``, then ``Hide``). Several ``Place`` steps may follow each other: a later tree may test the group of the earlier step under the
 name :data:`GROUP`. Groups of the last ``Place`` are those of ``Show``.
 """
 
@@ -17,10 +21,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from incrowd.errors import PlanError
 from incrowd.trees.tree import Tree
-from incrowd.vocabulary.released_value import Form, Interval, is_shown
+from incrowd.vocabulary.released_value import Form, Interval, Value, is_shown
 
 GROUP = "#group"
 DROPPED = -1
@@ -123,7 +128,81 @@ class Show:
             raise PlanError("Every group must say what it shows for every quasi-identifier.")
 
 
-Step = Drop | Bin | Place | Show
+@dataclass(frozen=True)
+class Part:
+    """Values of an attribute that look alike: which they are, what their rows show, how many released rows show it.
+
+    ``members`` is an interval of numbers (dates: days since 1970-01-01), or the values themselves. A hierarchy's
+    values belong to the part also if no row of the table has them.
+    """
+
+    members: Interval | tuple[Value, ...]
+    form: Form
+    rows: int
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """The parts of one attribute; a value in none of them, and a missing value, show nothing."""
+
+    name: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Recode:
+    """Attributes shown value by value: the same value looks the same in every row."""
+
+    columns: tuple[Recoding, ...]
+
+    def __getitem__(self, name: str) -> Recoding:
+        return next(column for column in self.columns if column.name == name)
+
+
+@dataclass(frozen=True)
+class Hide:
+    """Rows of rare combinations show nothing of these attributes, or are left out.
+
+    Parameters
+    ----------
+    names
+        The attributes; a combination is what rows show of them so far.
+    below
+        Combinations of fewer rows are rare.
+    also
+        Further combinations to be hidden: for each of ``names`` the position of the part, or one past the last for
+        nothing.
+    drop
+        Leave the rows out.
+    """
+
+    names: tuple[str, ...]
+    below: int
+    also: tuple[tuple[int, ...], ...] = ()
+    drop: bool = False
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The intervals of these attributes are written as two columns: ``NAME_low`` (excluded), ``NAME_high`` (included).
+
+    An open end, and both ends of what is not shown, are missing.
+    """
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What the algorithm has to say about its decision: a table of what it did, in order, and single facts."""
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    facts: tuple[tuple[str, Any], ...] = ()
+
+
+Step = Drop | Bin | Place | Show | Recode | Hide | Spread | Reasons
 
 
 def cells_shown(groups: Iterable[Group]) -> int:

@@ -8,6 +8,9 @@
     Mean(value)         the arithmetic mean over the rows of the group
     Interval(low, high) a number above low and at most high
     Level(low, high, value)  the same, written as one number for all rows that show this interval: their mean
+    Midpoint(low, high, value)  the same, written as its middle
+    Range(low, high)    from the smallest to the largest number of the group, both included
+    Category(label)     a group of values, by its name in the attribute's hierarchy
     Suppressed()        nothing
 """
 
@@ -68,11 +71,35 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Midpoint:
+    """An interval, written as its middle."""
+
+    low: float | None
+    high: float | None
+    value: float
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers of the group lie in it, and its ends are among them; ``None`` until the rows are known."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Category:
+    """A group of values, by its name in the hierarchy."""
+
+    label: str
+
+
+@dataclass(frozen=True)
 class Suppressed:
     """Nothing is shown."""
 
 
-Form = Shown | ShownMissing | ValueSet | Mean | Interval | Level | Suppressed
+Form = Shown | ShownMissing | ValueSet | Mean | Interval | Level | Midpoint | Range | Category | Suppressed
 
 
 def is_shown(form: Form) -> bool:
@@ -95,7 +122,7 @@ def render(form: Form, column_type: ColumnType) -> str | float | int | None:
     True
     """
     match form:
-        case Shown(value) | Mean(value) | Level(value=value):
+        case Shown(value) | Mean(value) | Level(value=value) | Midpoint(value=value):
             if column_type is ColumnType.DATE and isinstance(value, int | float):
                 return date_text(value)
             return value
@@ -104,6 +131,10 @@ def render(form: Form, column_type: ColumnType) -> str | float | int | None:
         case Interval(low, high):
             ends = [_end(low, "-inf", column_type), _end(high, "inf", column_type)]
             return f"({ends[0]}, {ends[1]}" + (")" if high is None else "]")
+        case Range(low, high):
+            return f"[{_end(low, '', column_type)}, {_end(high, '', column_type)}]"
+        case Category(label):
+            return label
         case _:
             return None
 
@@ -136,10 +167,12 @@ def form_to_json(form: Form) -> dict[str, Any]:
             return {"is": name, "value": value}
         case ValueSet(values):
             return {"is": name, "values": list(values)}
-        case Interval(low, high):
+        case Interval(low, high) | Range(low, high):
             return {"is": name, "low": low, "high": high}
-        case Level(low, high, value):
+        case Level(low, high, value) | Midpoint(low, high, value):
             return {"is": name, "low": low, "high": high, "value": value}
+        case Category(label):
+            return {"is": name, "label": label}
         case _:
             return {"is": name}
 
@@ -163,6 +196,12 @@ def form_from_json(data: dict[str, Any]) -> Form:
             return Interval(low, high)
         case {"is": "Level", "low": low, "high": high, "value": value}:
             return Level(low, high, value)
+        case {"is": "Midpoint", "low": low, "high": high, "value": value}:
+            return Midpoint(low, high, value)
+        case {"is": "Range", "low": low, "high": high}:
+            return Range(low, high)
+        case {"is": "Category", "label": str(label)}:
+            return Category(label)
         case {"is": "ShownMissing"}:
             return ShownMissing()
         case {"is": "Suppressed"}:

@@ -6,6 +6,7 @@ class histogram, so that requirements on the class distribution need no other in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,6 +14,26 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
+
+
+@dataclass(frozen=True)
+class KnownSet:
+    """Attributes an attacker knows together: every combination of their released values is shared by k rows."""
+
+    names: tuple[str, ...]
+    k: int
+
+    def __post_init__(self) -> None:
+        KAnonymity(self.k)
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise ParameterError("A set of columns that are known together names at least one, and each once.")
+
+    def covers(self, other: KnownSet) -> bool:
+        """Whether this promise includes the other: more attributes, or the same, and no smaller k."""
+        return set(other.names) <= set(self.names) and other.k <= self.k
+
+    def __str__(self) -> str:
+        return f"{self.k}-anonymity of {', '.join(self.names)}"
 
 
 @runtime_checkable
@@ -30,6 +51,10 @@ class Requirement(Protocol):
 
     def check_possible(self, rows: int) -> None:
         """Raise if no release of a table of that many rows can keep the promise."""
+        ...
+
+    def sets(self, quasi_identifiers: Sequence[str]) -> tuple[KnownSet, ...]:
+        """The sets of attributes an attacker knows together, each with its k; a promise about every one of them."""
         ...
 
     def to_json(self) -> dict[str, Any]:
@@ -77,12 +102,78 @@ class KAnonymity:
                 f"k={self.k} is impossible: the table has {rows} rows. Choose k of at most {rows}, or add rows."
             )
 
+    def sets(self, quasi_identifiers: Sequence[str]) -> tuple[KnownSet, ...]:
+        """All quasi-identifiers, with k."""
+        return (KnownSet(tuple(quasi_identifiers), self.k),)
+
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
         return {"is": "k-anonymity", "k": self.k}
 
     def __str__(self) -> str:
         return f"{self.k}-anonymity"
+
+
+@dataclass(frozen=True)
+class KnownTogether:
+    """Several sets of attributes, each with its own k: an attacker knows one of the sets, never their union.
+
+    Fung, Wang, Yu (2007). A set that another one covers, with at least its k, is left out: it is kept anyway.
+
+    Examples
+    --------
+    >>> asked = KnownTogether((KnownSet(("education", "sex"), 4), KnownSet(("sex", "hours"), 11), KnownSet(("sex",), 4)))
+    >>> str(asked)
+    '4-anonymity of education, sex; 11-anonymity of sex, hours'
+    >>> asked.smallest_group
+    11
+    """
+
+    known: tuple[KnownSet, ...]
+
+    def __post_init__(self) -> None:
+        if not self.known:
+            raise ParameterError("Name at least one set of columns that are known together.")
+        kept: list[KnownSet] = []
+        for i, one in enumerate(self.known):
+            others = [*kept, *self.known[i + 1 :]]
+            if not any(other.covers(one) for other in others):
+                kept.append(one)
+        object.__setattr__(self, "known", tuple(kept))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes of all sets, by first appearance."""
+        return tuple(dict.fromkeys(name for one in self.known for name in one.names))
+
+    @property
+    def smallest_group(self) -> int:
+        """The largest k: groups that share all attributes and have this size keep every promise."""
+        return max(one.k for one in self.known)
+
+    def holds(self, histogram: npt.NDArray[np.int64]) -> bool:
+        """Whether rows that share all attributes are enough for every set."""
+        return int(histogram.sum()) >= self.smallest_group
+
+    def check_possible(self, rows: int) -> None:
+        """Raise if the table has fewer rows than the largest k."""
+        KAnonymity(self.smallest_group).check_possible(rows)
+
+    def sets(self, quasi_identifiers: Sequence[str]) -> tuple[KnownSet, ...]:
+        """The sets; together they name all quasi-identifiers and nothing else."""
+        if set(self.names) != set(quasi_identifiers):
+            raise RequirementError(
+                "The sets that are known together must name every quasi-identifier, and nothing else. "
+                f"Quasi-identifiers: {', '.join(quasi_identifiers)}."
+            )
+        return self.known
+
+    def to_json(self) -> dict[str, Any]:
+        """The requirement as plain data."""
+        return {"is": "k-anonymity of sets", "sets": [[list(one.names), one.k] for one in self.known]}
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.known))
 
 
 def requirement_from_json(data: dict[str, Any]) -> Requirement:
@@ -96,5 +187,7 @@ def requirement_from_json(data: dict[str, Any]) -> Requirement:
     match data:
         case {"is": "k-anonymity", "k": k}:
             return KAnonymity(k)
+        case {"is": "k-anonymity of sets", "sets": sets}:
+            return KnownTogether(tuple(KnownSet(tuple(names), k) for names, k in sets))
         case _:
             raise ParameterError("This requirement is unknown to this incrowd. Update it.")

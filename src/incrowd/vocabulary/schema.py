@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from incrowd.errors import HeaderError, SchemaError
+
+if TYPE_CHECKING:
+    from incrowd.vocabulary.hierarchy import Hierarchy
 
 
 class Role(StrEnum):
@@ -51,7 +55,7 @@ class ColumnType(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """One column: name, role, type, for ordered categories their order, and why we think so.
+    """One column: name, role, type, for ordered categories their order, why we think so, and its hierarchy, if any.
 
     Examples
     --------
@@ -64,6 +68,7 @@ class Column:
     type: ColumnType = ColumnType.CATEGORICAL
     order: tuple[str, ...] = ()
     reason: str = ""
+    hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
         if self.order and self.type is not ColumnType.ORDERED:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd.algorithms.population import Population
+from incrowd.measures.cuts import even_cuts, roundest
 from incrowd.measures.mdl import mdl_cuts
 from incrowd.plan.steps import Bin, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
@@ -77,40 +75,3 @@ def public_cuts(column: EncodedColumn, labels: Codes, classes: int, k: int) -> t
     numbers = column.numbers
     whole = column.type is not ColumnType.REAL
     return tuple(roundest(numbers[place - 1].item(), numbers[place].item(), whole) for place in places)
-
-
-def even_cuts(rows: npt.NDArray[np.int64], smallest: int) -> list[int]:
-    """Cuts as soon as a piece has enough rows; the rest below that joins the last piece.
-
-    Examples
-    --------
-    >>> even_cuts(np.array([5, 1, 9, 4, 2]), 5)
-    [1, 3]
-    """
-    places, size, left = [], 0, int(rows.sum())
-    for place, here in enumerate(rows.tolist(), start=1):
-        size, left = size + here, left - here
-        if size >= smallest and left >= smallest:
-            places.append(place)
-            size = 0
-    return places
-
-
-def roundest(low: float, high: float, whole: bool) -> float:
-    """The number at or above ``low`` and below ``high`` with the fewest digits; of several, the one in the middle.
-
-    Examples
-    --------
-    >>> roundest(59_000, 9_001_337, True), roundest(30, 41, True), roundest(37, 38, True)
-    (5000000, 40, 37)
-    >>> roundest(0.1234, 0.1391, False)
-    0.13
-    """
-    middle = (Fraction(low) + Fraction(high)) / 2
-    for exponent in range(math.floor(math.log10(high - low)) + 1, -18, -1):
-        step = Fraction(10) ** exponent
-        for multiple in (round(middle / step), math.ceil(Fraction(low) / step)):
-            cut = int(multiple * step) if whole else float(multiple * step)
-            if low <= cut < high:
-                return cut
-    return low

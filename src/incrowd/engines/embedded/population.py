@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from incrowd.algorithms.population import Combinations
 from incrowd.engines.embedded.binning import bin_table
+from incrowd.engines.embedded.combining import combine, first_rows
 from incrowd.engines.embedded.dealing import deal
+from incrowd.engines.embedded.hiding import drop_rows, hide_rows, rare_rows
+from incrowd.engines.embedded.recoding import recode_table
 from incrowd.errors import PlanError
-from incrowd.plan.steps import GROUP, Bin, Place
+from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode
 from incrowd.trees.routing import route
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
@@ -37,7 +43,7 @@ class EmbeddedPopulation:
     randomness: Randomness
     groups: Codes | None = None
     _routed: dict[int, tuple[Tree, Codes]] = field(default_factory=dict, repr=False)
-    _next: dict[int, tuple[Bin | Place, EmbeddedPopulation]] = field(default_factory=dict, repr=False)
+    _next: dict[int, tuple[Any, EmbeddedPopulation]] = field(default_factory=dict, repr=False)
 
     @property
     def rows(self) -> int:
@@ -64,23 +70,78 @@ class EmbeddedPopulation:
         cells = self._resting(tree).astype(np.int64) * width + self._labels(tree)
         return np.bincount(cells, minlength=len(tree.nodes) * width).reshape(len(tree.nodes), width)
 
+    def records(self) -> tuple[EncodedTable, npt.NDArray[np.int64]]:
+        """All rows, each standing for itself: equal ones are too few, in general, to be worth collapsing."""
+        return self.table, np.ones(self.rows, np.int64)
+
+    def contingency(self, name: str) -> npt.NDArray[np.int64]:
+        """Rows per code of an attribute and class."""
+        column = self.table[name]
+        return self._by_class(column.codes.astype(np.int64), column.width, np.arange(self.rows))
+
+    def combinations(self, names: Sequence[str]) -> Combinations:
+        """The combinations of these attributes that occur among the rows that are not left out."""
+        kept = self.kept
+        columns = [self.table[name].take(kept) for name in names]
+        numbers, count = combine(columns, len(kept))
+        first = first_rows(numbers, count)
+        codes = [column.codes[first] for column in columns]
+        shape = np.stack(codes, axis=1) if codes else np.empty((count, 0), np.int32)
+        return Combinations(shape, self._by_class(numbers, count, kept))
+
+    @property
+    def kept(self) -> npt.NDArray[np.intp]:
+        """The rows that are not left out."""
+        return np.arange(self.rows) if self.groups is None else np.flatnonzero(self.groups != DROPPED)
+
+    def _by_class(
+        self, cells: npt.NDArray[np.int64], count: int, rows: npt.NDArray[np.intp]
+    ) -> npt.NDArray[np.int64]:
+        """Rows per cell and class; without a target there is one class."""
+        if self.schema.target is None:
+            return np.bincount(cells, minlength=count).reshape(count, 1)
+        target = self.table[self.schema.target]
+        keys = cells * target.width + target.codes[rows]
+        return np.bincount(keys, minlength=count * target.width).reshape(count, target.width)
+
+    def recode(self, step: Recode) -> EmbeddedPopulation:
+        """The same rows, the step's attributes seen as the parts their values belong to."""
+        return self._once(step, lambda: self._changed(recode_table(self.table, step), self.groups))
+
+    def hide(self, step: Hide) -> EmbeddedPopulation:
+        """The same rows, nothing shown of the step's attributes where their combination is rare."""
+
+        def hidden() -> EmbeddedPopulation:
+            rows = rare_rows(self.table, step, self.kept)
+            if step.drop:
+                return self._changed(self.table, drop_rows(self.groups, self.rows, rows))
+            return self._changed(hide_rows(self.table, step, rows), self.groups)
+
+        return self._once(step, hidden)
+
     def bin(self, step: Bin) -> EmbeddedPopulation:
         """The same rows, the step's attributes seen as the bins they lie in."""
-        if id(step) not in self._next:
-            binned = replace(self, table=bin_table(self.table, step), _routed={}, _next={})
-            self._next[id(step)] = (step, binned)
-        return self._next[id(step)][1]
+        return self._once(step, lambda: self._changed(bin_table(self.table, step), self.groups))
 
     def place(self, step: Place) -> EmbeddedPopulation:
         """The same rows, dealt to groups; the same step gives the same groups again."""
-        if id(step) not in self._next:
+
+        def placed() -> EmbeddedPopulation:
             cells = self._resting(step.tree)
             if step.stratified:
                 cells = cells.astype(np.int64) * len(step.tree.classes) + self._labels(step.tree)
-            groups = deal(cells, step, self.randomness)
-            placed = EmbeddedPopulation(self.table, self.schema, self.randomness, groups)
-            self._next[id(step)] = (step, placed)
+            return self._changed(self.table, deal(cells, step, self.randomness))
+
+        return self._once(step, placed)
+
+    def _once(self, step: object, make: Callable[[], EmbeddedPopulation]) -> EmbeddedPopulation:
+        """The population after a step; asked again, the same one."""
+        if id(step) not in self._next:
+            self._next[id(step)] = (step, make())
         return self._next[id(step)][1]
+
+    def _changed(self, table: EncodedTable, groups: Codes | None) -> EmbeddedPopulation:
+        return EmbeddedPopulation(table, self.schema, self.randomness, groups)
 
     def _resting(self, tree: Tree) -> Codes:
         """The node each row rests at; the walk through a tree is taken once."""
@@ -89,7 +150,9 @@ class EmbeddedPopulation:
         return self._routed[id(tree)][1]
 
     def _labels(self, tree: Tree) -> Codes:
-        """The position of each row's class among the tree's classes."""
+        """The position of each row's class among the tree's classes; a tree without a target has one."""
+        if not tree.target:
+            return np.zeros(self.rows, np.int32)
         column = self.table[tree.target]
         position = {label: i for i, label in enumerate(tree.classes)}
         values = [*column.dictionary.to_list(), None]
