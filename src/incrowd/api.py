@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incrowd.hierarchies.read import hierarchies_in
 from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
 from incrowd.pipeline import Clock, Job, Outputs, run_release
@@ -16,9 +17,11 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
-from incrowd.recipe import Recipe, read_recipe, with_roles
+from incrowd.recipe import Recipe, read_recipe, with_hierarchies, with_roles
 from incrowd.recount import recount
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirement import KnownTogether
 from incrowd.vocabulary.schema import Schema
 
 
@@ -53,6 +56,8 @@ def release(
     sensitive: Iterable[str] | None = None,
     repeats: Iterable[str] | None = None,
     k: int | None = None,
+    known_together: Iterable[tuple[Iterable[str], int]] | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None,
     method: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     reading: Mapping[str, Any] | None = None,
@@ -83,8 +88,14 @@ def release(
         Identifiers that may repeat since they do not number persons; any other that repeats is refused.
     k
         The smallest group of rows that may look alike; 10 if neither you nor the recipe say.
+    known_together
+        Sets of columns an attacker knows together, each with its own k, such as ``[(["age", "sex"], 5)]``. They are the
+        quasi-identifiers then, and k is not needed.
+    hierarchies
+        Hierarchies of quasi-identifiers, by column: ``Hierarchy`` objects or files; or a folder with a file for each
+        column.
     method, parameters
-        A method of the catalog (``kactus``, ``kactus-plus``) and its parameters.
+        A method of the catalog (``incrowd methods`` lists them) and its parameters.
     reading
         How to read a text file: delimiter, encoding, missing.
     recipe
@@ -116,10 +127,14 @@ def release(
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
     said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "reading": reading}
     said["repeats"] = _names(repeats)
+    if known_together is not None:
+        said["known_together"] = [{"columns": _names(columns), "k": rows} for columns, rows in known_together]
     asked = replace(asked, **{name: value for name, value in said.items() if value is not None})
+    if hierarchies is not None:
+        asked = with_hierarchies(asked, _hierarchies(hierarchies))
     asked = with_roles(
         asked,
-        quasi_identifiers=_names(quasi_identifiers),
+        quasi_identifiers=_quasi_identifiers(asked, _names(quasi_identifiers)),
         target=None if target is None else [target],
         identifiers=_names(identifiers),
         sensitive=_names(sensitive),
@@ -134,13 +149,16 @@ def release(
 def verify(
     table: Any,
     *,
-    k: int,
-    quasi_identifiers: Iterable[str],
+    k: int | None = None,
+    quasi_identifiers: Iterable[str] = (),
+    known_together: Iterable[tuple[Iterable[str], int]] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
 ) -> Verdict:
     """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
+
+    With ``known_together``, sets of columns each with its own k, every set is recounted instead.
 
     The recount is DuckDB's, on the file's own bytes. A missing value is a value. Tables that DuckDB cannot read itself
     (data frames, Excel, text in other encodings) are read by incrowd and handed over in memory.
@@ -155,6 +173,7 @@ def verify(
         table,
         k=k,
         quasi_identifiers=_names(quasi_identifiers) or [],
+        known_together=[(_names(columns) or [], rows) for columns, rows in known_together],
         delimiter=delimiter,
         encoding=encoding,
         missing=_names(missing),
@@ -182,6 +201,19 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any
     found = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
     source = read(table, **reading)
     return to_frame_like(show_new_rows(found, source), source.origin)
+
+
+def _quasi_identifiers(recipe: Recipe, given: list[str] | None) -> list[str] | None:
+    """Those that are named; with sets of columns that are known together, those of the sets."""
+    if isinstance(recipe.requirement, KnownTogether) and given is None:
+        return list(recipe.requirement.names)
+    return given
+
+
+def _hierarchies(
+    given: Mapping[str, Hierarchy | str | Path] | str | Path,
+) -> Mapping[str, Hierarchy | str | Path]:
+    return hierarchies_in(given) if isinstance(given, str | Path) else given
 
 
 def _path(path: str | Path | None) -> Path | None:

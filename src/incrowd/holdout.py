@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from incrowd.algorithms.catalog import make_method
+from incrowd.algorithms.catalog import find_method, make_method
 from incrowd.engines.embedded.binning import bin_table
 from incrowd.engines.engine import Engine
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Bin
+from incrowd.plan.steps import Bin, Spread
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Origin, Source
 from incrowd.recipe import Recipe
@@ -21,7 +21,7 @@ from incrowd.trees.c45 import C45
 from incrowd.trees.predict import predict
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness, permutation
-from incrowd.vocabulary.released_value import Form, Interval, Mean, Suppressed, ValueSet
+from incrowd.vocabulary.released_value import Form, Interval, Mean, Range, Suppressed, ValueSet
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 LARGEST = 60_000
@@ -32,7 +32,8 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe, engine: Eng
 
     The learner is C4.5 with missing values shared out over branches. To it, suppressed cells and value sets are
     missing; public bins are categories, and unseen rows are put into the same bins; an interval that is no public
-    bin is its middle. At most 60,000 rows, drawn at random, are used.
+    bin is its middle. Where a method generalizes, unseen rows are shown through its plan. At most 60,000 rows, drawn at
+    random, are used.
     """
     randomness = SystemRandomness()
     rows = permutation(source.frame.height, randomness)[:LARGEST]
@@ -45,14 +46,19 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe, engine: Eng
     method = make_method(recipe.method, dict(recipe.parameters))
     steps = method.decide(population, recipe.requirement, randomness)
     plan = ReleasePlan(method.name, (), recipe.requirement, schema, train.height, steps)
-    plan = _as_learned(engine.settle(plan, population))
+    plan = as_learned(engine.settle(plan, population))
     frame = engine.draft(plan, population, source.frame[rows[third:]], randomness).frame
-    released, _ = encode(Source(frame, Origin("polars", missing=())), _schema_of(frame, schema), names)
+    released = _encoded(frame, _schema_of(frame, schema), names)
+    if find_method(recipe.method).generalizes:
+        seen = engine.transform(plan, test, source.frame[rows[:third]])
+        unseen = _encoded(seen, _schema_of(frame, schema), names)
+    else:
+        unseen = _binned(test, plan)
     assert schema.target is not None
     majority = int(np.argmax(train[schema.target].counts))
     return Accuracy(
         before=_accuracy(train, test, names, schema.target),
-        after=_accuracy(released, _as_shown(test, plan), names, schema.target),
+        after=_accuracy(released, unseen, names, schema.target),
         majority=float(np.mean(test[schema.target].codes == majority)),
         train_rows=train.height,
         test_rows=test.height,
@@ -75,25 +81,30 @@ def _accuracy(train: EncodedTable, test: EncodedTable, names: Sequence[str], tar
     return float(np.mean(np.array(tree.classes, dtype=object)[predict(tree, test)] == truth))
 
 
-def _as_learned(plan: ReleasePlan) -> ReleasePlan:
-    """Sets are missing to the learner, and intervals that are no public bins are their middles."""
+def _encoded(frame: pl.DataFrame, schema: Schema, names: Sequence[str]) -> EncodedTable:
+    return encode(Source(frame, Origin("polars", missing=())), schema, names)[0]
+
+
+def as_learned(plan: ReleasePlan) -> ReleasePlan:
+    """The plan as a learner takes it: sets are missing, and intervals that are no public bins are their middles."""
 
     def learned(name: str, form: Form) -> Form:
         if isinstance(form, ValueSet):
             return Suppressed()
-        return _middle(form) if isinstance(form, Interval) and name not in plan.cuts else form
+        return _middle(form) if isinstance(form, Interval | Range) and name not in plan.cuts else form
 
-    return plan.with_groups(lambda _, group: replace(group, forms=tuple(map(learned, plan.show.names, group.forms))))
+    whole = replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step, Spread)))
+    return whole.with_forms({name: [learned(name, form) for form in plan.forms(name)] for name in plan.names})
 
 
-def _middle(interval: Interval) -> Mean:
+def _middle(interval: Interval | Range) -> Mean:
     """The middle of an interval; of an open one the number just inside its only end."""
     if interval.low is None or interval.high is None:
         return Mean(interval.high if interval.low is None else float(np.nextafter(interval.low, np.inf)))
     return Mean((interval.low + interval.high) / 2)
 
 
-def _as_shown(test: EncodedTable, plan: ReleasePlan) -> EncodedTable:
+def _binned(test: EncodedTable, plan: ReleasePlan) -> EncodedTable:
     """Unseen rows in the plan's public bins, where bins are shown as categories."""
     for step in plan.steps:
         if isinstance(step, Bin) and not plan.levelled:

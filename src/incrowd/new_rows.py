@@ -20,11 +20,11 @@ def show_new_rows(plan: ReleasePlan, source: Source) -> pl.DataFrame:
     Unseen categories, numbers out of range and missing values are allowed; the target need not be there. No promise
     is counted: the plan's promise is about the rows it was made for.
     """
-    for name in plan.show.names:
+    for name in plan.names:
         if name not in source.frame.columns:
             raise HeaderError(unknown_column(name, source.frame.columns))
     known = [column for column in plan.schema.columns if column.name in source.frame.columns]
-    table, _ = encode(source, Schema(tuple(_loosened(column) for column in known)), plan.show.names)
+    table, _ = encode(source, Schema(tuple(_loosened(column) for column in known)), plan.names)
     return EmbeddedEngine().transform(plan, table, source.frame)
 
 

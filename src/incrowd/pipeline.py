@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.algorithms.catalog import find_method, make_method
+from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.evidence import evidence
 from incrowd.engines.engine import Draft, Engine
@@ -35,12 +35,13 @@ from incrowd.report.certificate import certificate, hmac_of, owner_key, sha256_o
 from incrowd.report.facts import facts_of
 from incrowd.report.html import report_html
 from incrowd.understanding import settle_schema
-from incrowd.verification.faithfulness import Original, verify_release
+from incrowd.verification.asked import Asked, Original
+from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
-from incrowd.vocabulary.schema import ColumnType, Schema
+from incrowd.vocabulary.schema import ColumnType, Role, Schema
 
 Progress = Callable[[str], None]
 
@@ -147,8 +148,10 @@ def understand(job: Job) -> Understood:
         names = [*schema.quasi_identifiers, *([schema.target] if schema.target else [])]
         table, notices = encode(source, schema, names)
     job.recipe.requirement.check_possible(table.height)
+    job.recipe.requirement.sets(schema.quasi_identifiers)
     typed = [replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns]
-    return Understood(source, Schema(tuple(typed)), table, (*source.notices, *doubts, *notices, *_asked(job)))
+    fits = _hierarchies(Schema(tuple(typed)), table, find_method(job.recipe.method))
+    return Understood(source, Schema(tuple(typed)), table, (*source.notices, *doubts, *notices, *fits, *_asked(job)))
 
 
 def decide(job: Job, known: Understood, randomness: Randomness) -> tuple[ReleasePlan, Draft]:
@@ -176,23 +179,39 @@ def decide(job: Job, known: Understood, randomness: Randomness) -> tuple[Release
 def verify(job: Job, known: Understood, plan: ReleasePlan, draft: Draft, written: Path) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
     rename = safe_name if job.form.kind == "csv" else str
-    original = evidence(draft, known.source.frame, known.table, known.schema)
+    original = evidence(draft, known.source.frame, known.table, plan)
     original = original.rename_columns([rename(name) for name in original.column_names])
-    k = plan.requirement.smallest_group
-    verdict = verify_release(
-        written,
-        job.form,
-        k=k,
-        quasi_identifiers=[rename(name) for name in plan.show.names],
-        columns=[rename(name) for name in plan.schema.released],
-        original=Original(original, draft.origin, plan.rows),
-        may_lose=k - 1 if find_method(plan.method).loses_rows else 0,
-        shared_means=[rename(name) for name in plan.levelled],
-    )
+    claimed = {rename(name): ends for name, ends in draft.claims.items()}
+    asked = _promised(plan, rename)
+    verdict = verify_release(written, job.form, asked, Original(original, draft.origin, plan.rows, claimed))
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The release failed its verification and was not published. {failed}.")
     return verdict
+
+
+def _promised(plan: ReleasePlan, rename: Callable[[str], str]) -> Asked:
+    """What the verification has to recount, in the names of the written file."""
+
+    def columns(names: Iterable[str]) -> list[str]:
+        return [rename(column.name) for name in names for column in plan.written if column.source == name]
+
+    known = plan.requirement.sets(plan.names)
+    return Asked(
+        promises=[
+            (said, columns(one.names), one.k) for said, one in zip(plan.requirement.promises, known, strict=True)
+        ],
+        columns=[rename(column.name) for column in plan.written],
+        quasi_identifiers=columns(plan.names),
+        may_lose=plan.requirement.smallest_group - 1 if find_method(plan.method).loses_rows else 0,
+        shared_means=columns(plan.levelled),
+        bounds=[(low, high) for name in plan.spread for low, high in [columns([name])]],
+        hierarchies={
+            rename(column.name): column.hierarchy
+            for column in plan.schema.columns
+            if column.name in plan.names and column.hierarchy is not None and column.name not in plan.spread
+        },
+    )
 
 
 def describe(job: Job, known: Understood, plan: ReleasePlan, verdict: Verdict, written: Path) -> Release:
@@ -267,9 +286,23 @@ def _typed(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     return frame.with_columns(changed)
 
 
+def _hierarchies(schema: Schema, table: EncodedTable, method: Entry) -> Iterator[Notice]:
+    """Refuse a hierarchy that does not cover its column; tell what was handled, and what is not used."""
+    for column in schema.columns:
+        if column.hierarchy is None:
+            continue
+        if column.role is not Role.QUASI_IDENTIFIER or not method.generalizes:
+            reason = f"{method.name} uses none" if column.role is Role.QUASI_IDENTIFIER else "it is no quasi-identifier"
+            yield Notice("hierarchy-not-used", column.name, f"its hierarchy is not used: {reason}.")
+            continue
+        column.hierarchy.encode(table[column.name])
+        yield from column.hierarchy.notices
+        yield from column.hierarchy.unused(table[column.name])
+
+
 def _asked(job: Job) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
-    if job.recipe.k == 1:
+    if job.recipe.requirement.smallest_group == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")
     if job.seed is not None:
         message = "a seed was given: who knows it and the program can undo the shuffling. For experiments only."

@@ -3,15 +3,18 @@
 ::
 
     columns:
-      age:       {role: quasi-identifier, type: integer}
+      age:       {role: quasi-identifier, type: integer, hierarchy: age.txt}
       diagnosis: {role: target, type: categorical}
     k: 10
     method: kactus
     parameters: {numeric: bins}
     reading: {delimiter: ";", missing: ["NA"]}
     repeats: [name]
+    known_together:
+      - {columns: [age, sex], k: 5}
 
-Columns that are not named keep the role and type of the draft made from the data.
+A hierarchy is a file beside the recipe. Columns that are not named keep the role and type of the draft made from the
+data.
 """
 
 from __future__ import annotations
@@ -23,12 +26,15 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError
-from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.hierarchies.read import read_hierarchy
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
-_KEYS = ("columns", "k", "method", "parameters", "reading", "repeats")
+_KEYS = ("columns", "k", "method", "parameters", "reading", "repeats", "known_together")
 _READING_KEYS = ("delimiter", "encoding", "missing")
-_COLUMN_KEYS = ("role", "type", "order")
+_COLUMN_KEYS = ("role", "type", "order", "hierarchy")
+_KNOWN_KEYS = ("columns", "k")
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,16 @@ class Recipe:
     parameters
         Parameters of the method.
     columns
-        For each column that is named: role, type, order, all optional.
+        For each column that is named: role, type, order, hierarchy, all optional. A hierarchy is a ``Hierarchy`` or the
+        path of its file.
     reading
         How to read the file: delimiter, encoding, missing.
     repeats
         Identifiers whose values may occur in several rows because they do not number persons, names for instance.
         Any other identifier that repeats is refused: k counts rows, and a person may have only one.
+    known_together
+        Sets of columns that an attacker knows together, each with its own k: a list of ``{columns: [...], k: ...}``.
+        The columns are quasi-identifiers; k above then says nothing.
 
     Examples
     --------
@@ -63,6 +73,7 @@ class Recipe:
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     repeats: Sequence[str] = ()
+    known_together: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
         KAnonymity(self.k)
@@ -75,6 +86,8 @@ class Recipe:
             for key, kind in (("role", Role), ("type", ColumnType)):
                 if key in said:
                     _choice(kind, said[key], name)
+            if not isinstance(said.get("hierarchy"), str | Path | Hierarchy | None):
+                raise ParameterError(f"Column {name!r}: hierarchy must be the name of a file.")
         _check_keys(self.parameters, None, "parameters")
         _check_keys(self.reading, _READING_KEYS, "reading")
         _check_list(self.reading.get("missing"), "reading: missing")
@@ -82,11 +95,20 @@ class Recipe:
             if not isinstance(self.reading.get(key), str | None):
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
         _check_list(self.repeats, "repeats")
+        _check_list(self.known_together, "known_together")
+        for known in self.known_together:
+            _check_keys(known, _KNOWN_KEYS, "known_together")
+            _check_list(known.get("columns", 0), "known_together: columns")
+        _ = self.requirement
 
     @property
-    def requirement(self) -> KAnonymity:
+    def requirement(self) -> KAnonymity | KnownTogether:
         """The promise that is asked for."""
-        return KAnonymity(self.k)
+        if not self.known_together:
+            return KAnonymity(self.k)
+        return KnownTogether(
+            tuple(KnownSet(tuple(known["columns"]), known.get("k", self.k)) for known in self.known_together)
+        )
 
     def schema(self, draft: Schema) -> Schema:
         """The draft with everything the recipe says about its columns."""
@@ -111,7 +133,18 @@ def read_recipe(path: str | Path) -> Recipe:
     if not isinstance(data, dict):
         raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
     _check_keys(data, _KEYS, "the recipe")
-    return Recipe(**{key: value for key, value in data.items() if value is not None})
+    recipe = Recipe(**{key: value for key, value in data.items() if value is not None})
+    named = {name: said["hierarchy"] for name, said in recipe.columns.items() if said.get("hierarchy") is not None}
+    return with_hierarchies(recipe, named, Path(path).parent)
+
+
+def with_hierarchies(recipe: Recipe, given: Mapping[str, Hierarchy | str | Path], folder: Path = Path()) -> Recipe:
+    """The recipe with these hierarchies, read where a file is named; relative names are taken from the folder."""
+    columns = {name: dict(said) for name, said in recipe.columns.items()}
+    for name, hierarchy in given.items():
+        found = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(folder / hierarchy, name)
+        columns.setdefault(name, {})["hierarchy"] = replace(found, name=name)
+    return replace(recipe, columns=columns)
 
 
 def draft_recipe(schema: Schema, k: int = 10, method: str = "kactus") -> str:
@@ -174,6 +207,10 @@ def _said(column: Column, said: Mapping[str, Any] | None) -> Column:
         changes["order"] = ()
     if "order" in said:
         changes["order"] = tuple(str(value) for value in said["order"])
+    if isinstance(said.get("hierarchy"), str | Path):
+        changes["hierarchy"] = read_hierarchy(said["hierarchy"], column.name)
+    elif said.get("hierarchy") is not None:
+        changes["hierarchy"] = said["hierarchy"]
     return replace(column, **changes)
 
 

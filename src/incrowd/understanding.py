@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from incrowd.errors import Notice, SchemaError
 from incrowd.reading.draft import draft_schema
@@ -45,8 +46,7 @@ def _named(schema: Schema, recipe: Recipe) -> Iterator[Column]:
 
 def _unnamed(column: Column, source: Source) -> Column:
     dropped = column.role is Role.IDENTIFIER or _numbers_persons(column, source)
-    role = Role.IDENTIFIER if dropped else Role.OTHER
-    return Column(column.name, role, column.type, column.order, column.reason)
+    return replace(column, role=Role.IDENTIFIER if dropped else Role.OTHER)
 
 
 def _numbers_persons(column: Column, source: Source) -> bool:

@@ -32,7 +32,7 @@ ROOMS = {
     "publishing": WORDS,
     "report": WORDS | {"plan", "verification"},
     "demo": WORDS,
-    "recipe": WORDS,
+    "recipe": WORDS | {"hierarchies"},
     "outcome": WORDS | {"plan", "report", "verification"},
     "understanding": WORDS | {"reading", "recipe"},
     "holdout": MAKING,

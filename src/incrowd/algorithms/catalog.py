@@ -16,14 +16,19 @@ from incrowd.errors import ParameterError
 
 @dataclass(frozen=True)
 class Entry:
-    """One method: where it lives, what it does, where it was published, and how many rows it may leave out."""
+    """One method: where it lives, what it does, where it was published.
+
+    ``loses_rows``: it may leave out up to k - 1 rows. ``generalizes``: it shows values as groups of values, by
+    hierarchies where there are some; a model made from such a release sees new rows through the plan.
+    """
 
     name: str
     module: str
     factory: str
     summary: str
     paper: str
-    loses_rows: bool
+    loses_rows: bool = False
+    generalizes: bool = False
 
     def load(self) -> type[Any]:
         """The class of the method."""

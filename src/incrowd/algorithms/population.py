@@ -28,7 +28,7 @@ class Combinations:
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """Rows of each combination."""
-        return self.counts.sum(axis=1)
+        return np.asarray(self.counts.sum(axis=1), np.int64)
 
 
 class Population(Protocol):

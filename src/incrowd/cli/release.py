@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,12 +12,15 @@ from incrowd.cli.shared import (
     Encoding,
     File,
     Json,
+    KnownTogether,
     MissingMarks,
     QuasiIdentifiers,
+    known_sets,
     names,
     print_json,
     progress,
     reading_options,
+    whole,
 )
 
 
@@ -27,6 +30,11 @@ def release(
     quasi_identifiers: QuasiIdentifiers = None,
     target: Annotated[str | None, typer.Option(help="The class recipients will learn.")] = None,
     k: Annotated[str | None, typer.Option("-k", help="Smallest group that may look alike; 10 if not given.")] = None,
+    known_together: KnownTogether = None,
+    hierarchy: Annotated[
+        list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
+    ] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
     method: Annotated[str | None, typer.Option(help="See: incrowd methods.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=mean")
@@ -64,6 +72,8 @@ def release(
             sensitive=names(sensitive),
             repeats=names(repeats),
             k=None if k is None else whole(k),
+            known_together=known_sets(known_together) or None,
+            hierarchies=_hierarchies(hierarchies, hierarchy),
             method=method,
             parameters=parameters(set_),
             reading=reading_options(delimiter, encoding, missing) or None,
@@ -89,16 +99,6 @@ def release(
     print_summary(made.report, Console(), written)
 
 
-def whole(text: str) -> int:
-    """A whole number, or incrowd's own error."""
-    from incrowd.errors import ParameterError
-
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError("k must be a whole number of at least 1. Give for instance -k 10.") from None
-
-
 def parameters(settings: list[str] | None) -> dict[str, object] | None:
     """``name=value`` settings as parameters; values are read as YAML (numbers, true, text)."""
     if not settings:
@@ -117,3 +117,17 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
         except yaml.YAMLError:
             raise ParameterError(f"The value of --set {name.strip()} is neither a number nor plain text.") from None
     return parsed
+
+
+def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any] | None:
+    """The hierarchies of the folder and those named one by one, which come first."""
+    from incrowd.errors import ParameterError
+    from incrowd.hierarchies.read import hierarchies_in
+
+    found: dict[str, Any] = {} if folder is None else dict(hierarchies_in(folder))
+    for setting in single or ():
+        column, equals, file = setting.partition("=")
+        if not equals:
+            raise ParameterError("A hierarchy is given as column=file, for instance --hierarchy age=age.txt.")
+        found[column.strip()] = file.strip()
+    return found or None

@@ -25,6 +25,10 @@ File = Annotated[
 QuasiIdentifiers = Annotated[
     str | None, typer.Option("--quasi-identifiers", "-q", help="Columns an attacker may know: a,b,c")
 ]
+KnownTogether = Annotated[
+    list[str] | None,
+    typer.Option("--known-together", help="Columns an attacker knows together, and their k: a,b:5; may be repeated."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
 Delimiter = Annotated[str | None, typer.Option(help="Field separator, if it is not found by itself.")]
 Encoding = Annotated[str | None, typer.Option(help="Text encoding, if it is not UTF-8 or UTF-16.")]
@@ -50,6 +54,31 @@ def names(text: str | None) -> list[str] | None:
     except csv.Error:
         raise ParameterError("Write a column name with a line break in double quotes.") from None
     return [name.strip() for name in row if name.strip()]
+
+
+def known_sets(settings: list[str] | None) -> list[tuple[list[str], int]]:
+    """Sets of columns with their k, from ``a,b:5``.
+
+    Examples
+    --------
+    >>> known_sets(["age,sex:5"])
+    [(['age', 'sex'], 5)]
+    """
+    found = []
+    for setting in settings or ():
+        columns, colon, k = setting.rpartition(":")
+        if not colon:
+            raise ParameterError("Write the columns, a colon and their k, for instance --known-together age,sex:5.")
+        found.append((names(columns) or [], whole(k)))
+    return found
+
+
+def whole(text: str) -> int:
+    """A whole number, or incrowd's own error."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError("k must be a whole number of at least 1. Give for instance -k 10.") from None
 
 
 def reading_options(delimiter: str | None, encoding: str | None, missing: list[str] | None) -> dict[str, Any]:

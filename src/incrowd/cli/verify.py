@@ -11,31 +11,35 @@ from incrowd.cli.shared import (
     Encoding,
     File,
     Json,
+    KnownTogether,
     MissingMarks,
     QuasiIdentifiers,
+    known_sets,
     names,
     print_json,
     reading_options,
+    whole,
 )
 
 
 def verify(
     file: File,
-    k: Annotated[str, typer.Option("-k", help="Smallest group of rows that may look alike.")],
+    k: Annotated[str | None, typer.Option("-k", help="Smallest group of rows that may look alike.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
+    known_together: KnownTogether = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: MissingMarks = None,
     json: Json = False,
 ) -> None:
     """Recount a table, anybody's. Exit status 0: it holds, 1: it does not, 2: it cannot be told."""
-    from incrowd.cli.release import whole
     from incrowd.recount import recount
 
     verdict = recount(
         file,
-        k=whole(k),
+        k=None if k is None else whole(k),
         quasi_identifiers=names(quasi_identifiers) or [],
+        known_together=known_sets(known_together),
         **reading_options(delimiter, encoding, missing),
     )
     if json:

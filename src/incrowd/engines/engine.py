@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -21,11 +22,13 @@ class Draft:
     """A release that nobody has verified yet.
 
     ``frame`` has the released columns, rows in random order, every column built from fresh memory. ``origin``
-    says which input row each released row comes from; it exists for verification and is never published.
+    says which input row each released row comes from, ``claims`` which interval (low excluded, high included) stands
+    behind each number that is a middle; both exist for the verification and are never published.
     """
 
     frame: pl.DataFrame
     origin: npt.NDArray[np.intp]
+    claims: Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = field(default_factory=dict)
 
 
 class Engine(Protocol):

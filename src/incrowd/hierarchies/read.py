@@ -63,6 +63,26 @@ def read_hierarchy(path: str | Path, name: str | None = None) -> Hierarchy:
     return found if name is None else Hierarchy(name, found.labels, found.parents, found.kind)
 
 
+def hierarchies_in(folder: str | Path) -> dict[str, Hierarchy]:
+    """The hierarchies of a folder: a file for each column, named like it (``age.txt``, ``sex.csv``).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "sex.txt").write_text("sex: f, m\\n")
+    >>> list(hierarchies_in(folder))
+    ['sex']
+    """
+    if not Path(folder).is_dir():
+        raise FileFormatError(f"{str(folder)!r} is not a folder of hierarchies. Check the path.")
+    files = sorted(file for file in Path(folder).iterdir() if file.suffix.lower() in _PARSERS)
+    found = {file.stem: read_hierarchy(file, file.stem) for file in files}
+    if len(found) < len(files):
+        raise FileFormatError(f"The folder {Path(folder).name!r} has two hierarchies of the same column. Keep one.")
+    return found
+
+
 def _content(path: Path) -> bytes:
     if not path.is_file():
         raise FileFormatError(f"{str(path)!r} is not a file that can be read. Check the path.")

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Group
+from incrowd.plan.steps import Group, Reasons
 from incrowd.vocabulary.released_value import (
+    Category,
     Form,
     Interval,
     Level,
     Mean,
+    Midpoint,
+    Range,
     Shown,
     ShownMissing,
     ValueSet,
     is_shown,
+    render,
 )
+from incrowd.vocabulary.schema import ColumnType
 
 _WORDS = {
     Shown: "shown",
@@ -29,11 +35,14 @@ _WORDS = {
     Mean: "as the group's mean",
     Interval: "as an interval",
     Level: "as the mean of an interval",
+    Midpoint: "as the middle of an interval",
+    Range: "as a range",
+    Category: "as a category",
 }
 
 
 def explain(plan: ReleasePlan, groups: int = 10) -> str:
-    """What the plan does: the whole first, then its largest groups.
+    """What the plan does: the whole first, then its largest groups, or the parts of every attribute, then its reasons.
 
     Examples
     --------
@@ -49,18 +58,89 @@ def explain(plan: ReleasePlan, groups: int = 10) -> str:
     The groups:
       12 rows: sex shown; age as the group's mean
     """
+    lines = _by_groups(plan, groups) if plan.show else _by_values(plan, groups)
+    for reasons in plan.reasons:
+        lines += ["", *_told(reasons)]
+    return "\n".join(lines)
+
+
+def _by_groups(plan: ReleasePlan, groups: int) -> list[str]:
     smallest = min((group.rows for group in plan.groups), default=0)
-    lost = f"{plan.rows_dropped:,} rows are left out" if plan.rows_dropped else "no row is left out"
     lines = [
         f"{plan.method} keeps {plan.requirement} by putting {plan.rows_released:,} of {plan.rows:,} rows into "
-        f"{_count(len(plan.groups), 'group')} of at least {smallest:,} rows; {lost}.",
-        f"{plan.share_of_cells_shown:.1%} of the quasi-identifier cells show something.".replace("%", " %"),
+        f"{_count(len(plan.groups), 'group')} of at least {smallest:,} rows; {_lost(plan)}.",
+        _share_shown(plan),
+        *(f"  {line}" for line in _attributes(plan)),
     ]
-    lines += [f"  {line}" for line in _attributes(plan)]
     chosen = sorted(plan.groups, key=lambda group: -group.rows)[:groups]
     lines.append(f"The {len(chosen)} largest groups:" if len(chosen) < len(plan.groups) else "The groups:")
-    lines += [f"  {describe_group(group, plan.show.names)}" for group in chosen]
-    return "\n".join(lines)
+    return lines + [f"  {describe_group(group, plan.names)}" for group in chosen]
+
+
+def _by_values(plan: ReleasePlan, parts: int) -> list[str]:
+    lines = [
+        f"{plan.method} keeps {plan.requirement} by showing a value as the same part in every row; "
+        f"{plan.rows_released:,} of {plan.rows:,} rows are released; {_lost(plan)}.",
+        _share_shown(plan),
+    ]
+    lines += [f"  {_parts(plan, name, parts)}" for name in plan.names]
+    for step in plan.hides:
+        fate = "left out" if step.drop else "hidden"
+        said = f"Combinations of {_and(step.names)} that fewer than {step.below:,} rows share are {fate}"
+        more = f", and {_count(len(step.also), 'more combination')}" if step.also else ""
+        lines.append(f"{said}{more}: {_count(step.rows, 'row')}.")
+    return lines
+
+
+def _parts(plan: ReleasePlan, name: str, most: int) -> str:
+    """The largest parts of an attribute, with their rows."""
+    kind = plan.schema[name].type
+    shown = sorted(zip(plan.forms(name), plan.rows_showing(name), strict=True), key=lambda part: -part[1])
+    told = [f"{_text(form, kind)} {rows:,}" for form, rows in shown if is_shown(form) and rows]
+    hidden = sum(rows for form, rows in shown if not is_shown(form))
+    listed = ", ".join(told[:most]) + (f", … ({len(told) - most} more)" if len(told) > most else "")
+    said = [f"{_count(len(told), 'part')} ({listed})"] if told else []
+    if hidden or not told:
+        said.append("hidden in every row" if not told else f"{hidden:,} rows hidden")
+    return f"{name}: {'; '.join(said)}"
+
+
+def _text(form: Form, kind: ColumnType) -> str:
+    if isinstance(form, Level | Midpoint):
+        written = render(form, kind)
+        number = f"{written:.6g}" if isinstance(written, float) else written
+        return f"{render(Interval(form.low, form.high), kind)} as {number}"
+    return str(render(form, kind))
+
+
+def _told(reasons: Reasons) -> list[str]:
+    """The reasons as a table and a list of facts."""
+    lines = [f"{reasons.title}:"]
+    if reasons.rows:
+        cells = [reasons.columns, *([in_words(cell) for cell in row] for row in reasons.rows)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(reasons.columns))]
+        lines += [
+            "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+    return lines + [f"  {name}: {in_words(fact)}" for name, fact in reasons.facts]
+
+
+def in_words(value: Any) -> str:
+    """A number or text of the reasons as it is printed."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return "" if value is None else str(value)
+
+
+def _lost(plan: ReleasePlan) -> str:
+    return f"{plan.rows_dropped:,} rows are left out" if plan.rows_dropped else "no row is left out"
+
+
+def _share_shown(plan: ReleasePlan) -> str:
+    return f"{plan.share_of_cells_shown:.1%} of the quasi-identifier cells show something.".replace("%", " %")
 
 
 def describe_group(group: Group, names: Sequence[str]) -> str:
@@ -85,10 +165,10 @@ def describe_group(group: Group, names: Sequence[str]) -> str:
 
 def _attributes(plan: ReleasePlan) -> Iterable[str]:
     """For each quasi-identifier, in how many rows it takes which form."""
-    for i, name in enumerate(plan.show.names):
+    for name in plan.names:
         rows: Counter[type[Form]] = Counter()
-        for group in plan.groups:
-            rows[type(group.forms[i])] += group.rows
+        for form, showing in zip(plan.forms(name), plan.rows_showing(name), strict=True):
+            rows[type(form)] += showing
         said = [f"{rows[kind]:,} rows {words}" for kind, words in _WORDS.items() if rows[kind]]
         yield f"{name}: {', '.join(said) or 'hidden in every row'}"
 

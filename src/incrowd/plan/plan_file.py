@@ -9,9 +9,25 @@ from typing import Any
 
 from incrowd.errors import PlanError
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import DROPPED, Bin, Drop, Group, Place, Share, Show, Step
+from incrowd.plan.steps import (
+    DROPPED,
+    Bin,
+    Drop,
+    Group,
+    Hide,
+    Part,
+    Place,
+    Reasons,
+    Recode,
+    Recoding,
+    Share,
+    Show,
+    Spread,
+    Step,
+)
 from incrowd.trees.tree_file import tree_from_json, tree_to_json
-from incrowd.vocabulary.released_value import form_from_json, form_to_json
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.released_value import Interval, form_from_json, form_to_json
 from incrowd.vocabulary.requirement import requirement_from_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
@@ -51,7 +67,14 @@ def plan_to_json(plan: ReleasePlan) -> dict[str, Any]:
         "requirement": plan.requirement.to_json(),
         "rows": plan.rows,
         "columns": [
-            {"name": c.name, "role": c.role, "type": c.type, "order": list(c.order), "reason": c.reason}
+            {
+                "name": c.name,
+                "role": c.role,
+                "type": c.type,
+                "order": list(c.order),
+                "reason": c.reason,
+                "hierarchy": c.hierarchy and c.hierarchy.to_json(),
+            }
             for c in plan.schema.columns
         ],
         "steps": [_step_to_json(step) for step in plan.steps],
@@ -62,10 +85,7 @@ def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
     """The plan that :func:`plan_to_json` wrote."""
     if data.get("incrowd_plan") != VERSION:
         raise PlanError("This plan has another version than this incrowd reads. Make it again, or update.")
-    columns = tuple(
-        Column(_text(c["name"]), Role(c["role"]), ColumnType(c["type"]), tuple(c["order"]), c["reason"])
-        for c in data["columns"]
-    )
+    columns = tuple(_column_from_json(column) for column in data["columns"])
     plan = ReleasePlan(
         method=data["method"],
         parameters=tuple(data["parameters"].items()),
@@ -78,9 +98,17 @@ def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
     return plan
 
 
+def _column_from_json(data: dict[str, Any]) -> Column:
+    hierarchy = Hierarchy.from_json(data["hierarchy"]) if data.get("hierarchy") else None
+    role, kind = Role(data["role"]), ColumnType(data["type"])
+    return Column(_text(data["name"]), role, kind, tuple(data["order"]), data["reason"], hierarchy)
+
+
 def _check(plan: ReleasePlan) -> None:
     """Steps must refer to columns, nodes, classes and groups that exist."""
-    sound = all(name in plan.schema for name in plan.show.names)
+    hidden = [name for step in plan.hides for name in step.names]
+    sound = all(name in plan.schema for name in plan.names)
+    sound &= set(hidden) <= set(plan.names) and set(plan.spread) <= set(plan.names)
     for place in plan.places:
         for share in place.shares:
             sound &= 0 <= share.node < len(place.tree.nodes)
@@ -102,6 +130,16 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "place", "tree": tree_to_json(tree), "shares": rows}
         case Show(names, groups):
             return {"is": "show", "names": list(names), "groups": [_group_to_json(group) for group in groups]}
+        case Recode(columns):
+            return {"is": "recode", "columns": {c.name: [_part_to_json(p) for p in c.parts] for c in columns}}
+        case Hide(names, below, also, drop, hidden):
+            said = {"names": list(names), "below": below, "also": [list(codes) for codes in also]}
+            return {"is": "hide", **said, "drop": drop, "rows": hidden}
+        case Spread(names):
+            return {"is": "spread", "names": list(names)}
+        case Reasons(title, heads, lines, facts):
+            told = {"title": title, "columns": list(heads), "rows": [list(line) for line in lines]}
+            return {"is": "reasons", **told, "facts": [list(fact) for fact in facts]}
 
 
 def _step_from_json(data: dict[str, Any]) -> Step:
@@ -114,8 +152,37 @@ def _step_from_json(data: dict[str, Any]) -> Step:
             return Place(tree_from_json(data["tree"]), tuple(_share_from_json(*share) for share in data["shares"]))
         case "show":
             return Show(tuple(data["names"]), tuple(_group_from_json(group) for group in data["groups"]))
+        case "recode":
+            columns = data["columns"].items()
+            return Recode(tuple(Recoding(name, tuple(map(_part_from_json, parts))) for name, parts in columns))
+        case "hide":
+            also = tuple(tuple(_count(code) for code in codes) for codes in data["also"])
+            below, rows = _count(data["below"]), _count(data["rows"])
+            return Hide(tuple(data["names"]), below, also, bool(data["drop"]), rows)
+        case "spread":
+            return Spread(tuple(data["names"]))
+        case "reasons":
+            lines = tuple(tuple(line) for line in data["rows"])
+            facts = tuple((name, _frozen(fact)) for name, fact in data["facts"])
+            return Reasons(data["title"], tuple(data["columns"]), lines, facts)
         case _:
             raise PlanError("This plan has a step this incrowd does not know. Update incrowd.")
+
+
+def _part_to_json(part: Part) -> dict[str, Any]:
+    values = None if isinstance(part.members, Interval) else list(part.members)
+    between = [part.members.low, part.members.high] if isinstance(part.members, Interval) else None
+    return {"form": form_to_json(part.form), "rows": part.rows, "values": values, "between": between}
+
+
+def _part_from_json(data: dict[str, Any]) -> Part:
+    members = tuple(data["values"]) if data["between"] is None else Interval(*data["between"])
+    return Part(members, form_from_json(data["form"]), _count(data["rows"]))
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, as they were before they were written."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _share_from_json(node: Any, label: Any, group: Any, rows: Any) -> Share:
@@ -143,13 +210,16 @@ def _group_from_json(data: dict[str, Any]) -> Group:
 
 
 def _write_parquet(plan: ReleasePlan, path: Path) -> None:
-    """One row per group, a column per quasi-identifier; everything else as metadata of the file."""
+    """One row per group, a column per quasi-identifier; everything else as metadata of the file.
+
+    A plan without groups is all metadata.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     columns: dict[str, list[Any]] = {"rows": [group.rows for group in plan.groups]}
-    for i, name in enumerate(plan.show.names):
-        columns[f"shows {name}"] = [json.dumps(form_to_json(group.forms[i])) for group in plan.groups]
+    for name in plan.names if plan.show else ():
+        columns[f"shows {name}"] = [json.dumps(form_to_json(form)) for form in plan.forms(name)]
     bare = replace(
         plan, steps=tuple(replace(step, groups=()) if isinstance(step, Show) else step for step in plan.steps)
     )

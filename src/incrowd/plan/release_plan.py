@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from incrowd.errors import PlanError
-from incrowd.plan.steps import Bin, Drop, Group, Place, Show, Step, cells_shown
-from incrowd.vocabulary.released_value import Level
+from incrowd.errors import PlanError, SchemaError
+from incrowd.plan.steps import Bin, Drop, Group, Hide, Part, Place, Reasons, Recode, Recoding, Show, Spread, Step
+from incrowd.vocabulary.released_value import Form, Level, Suppressed, is_shown
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema
 
-_Step = TypeVar("_Step", Drop, Bin, Place, Show)
+_Step = TypeVar("_Step", Drop, Bin, Place, Show, Recode, Hide, Spread, Reasons)
+LOW, HIGH = "_low", "_high"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A column of the release: its name, the column it is made from, and which end of an interval it holds, if one."""
+
+    name: str
+    source: str
+    end: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,29 +71,89 @@ class ReleasePlan:
     @property
     def levelled(self) -> tuple[str, ...]:
         """The attributes released as levels: one number for all rows that show the same interval."""
-        return tuple(
-            name
-            for i, name in enumerate(self.show.names)
-            if any(isinstance(group.forms[i], Level) for group in self.groups)
-        )
+        return tuple(name for name in self.names if any(isinstance(form, Level) for form in self.forms(name)))
 
     @property
-    def show(self) -> Show:
-        """The showing step."""
-        steps = self._only(Show)
-        if len(steps) != 1:
-            raise PlanError("This plan does not say what its groups show.")
-        return steps[0]
+    def show(self) -> Show | None:
+        """The step that says what groups show, if the plan shows by groups."""
+        return next(iter(self._only(Show)), None)
+
+    @property
+    def recode(self) -> Recode | None:
+        """The step that says what values show, if the plan shows value by value."""
+        return next(iter(self._only(Recode)), None)
+
+    @property
+    def hides(self) -> tuple[Hide, ...]:
+        """The steps that hide rare combinations, in order."""
+        return self._only(Hide)
+
+    @property
+    def reasons(self) -> tuple[Reasons, ...]:
+        """What the algorithm says about its decision."""
+        return self._only(Reasons)
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The groups of the release."""
-        return self.show.groups
+        """The groups of a release that shows by groups; none if it shows value by value."""
+        return self.show.groups if self.show else ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that the plan shows, the quasi-identifiers, in order."""
+        if self.show:
+            return self.show.names
+        return tuple(column.name for column in self._recode.columns)
+
+    @property
+    def _recode(self) -> Recode:
+        if self.recode is None:
+            raise PlanError("This plan does not say what its rows show.")
+        return self.recode
+
+    def forms(self, name: str) -> tuple[Form, ...]:
+        """What may be shown of an attribute: by its groups, or by its parts and, last, by values in none of them."""
+        if self.show:
+            at = self.show.names.index(name)
+            return tuple(group.forms[at] for group in self.show.groups)
+        return (*(part.form for part in self._recode[name].parts), Suppressed())
+
+    def rows_showing(self, name: str) -> tuple[int, ...]:
+        """How many released rows show each of the forms."""
+        if self.show:
+            return tuple(group.rows for group in self.show.groups)
+        rows = tuple(part.rows for part in self._recode[name].parts)
+        return (*rows, self.rows_released - sum(rows))
+
+    def with_forms(self, forms: Mapping[str, Sequence[Form]]) -> ReleasePlan:
+        """The same plan with the forms of every attribute replaced, in the order of :meth:`forms`."""
+        return replace(self, steps=tuple(_with_forms(step, forms) for step in self.steps))
+
+    @property
+    def spread(self) -> tuple[str, ...]:
+        """The attributes written as two columns, for the ends of their interval."""
+        return tuple(name for step in self._only(Spread) for name in step.names)
+
+    @property
+    def written(self) -> tuple[Written, ...]:
+        """The columns of the release, in order."""
+        columns: list[Written] = []
+        for name in self.schema.released:
+            if name in self.spread:
+                columns += [Written(name + LOW, name, LOW), Written(name + HIGH, name, HIGH)]
+            else:
+                columns.append(Written(name, name))
+        names = [column.name for column in columns]
+        if len(set(names)) < len(names):
+            raise SchemaError(f"A column ends in {LOW} or {HIGH} like the two columns of an interval. Rename it.")
+        return tuple(columns)
 
     @property
     def rows_released(self) -> int:
-        """Rows in all groups together."""
-        return sum(group.rows for group in self.groups)
+        """Rows that are not left out."""
+        if self.show:
+            return sum(group.rows for group in self.groups)
+        return self.rows - sum(step.rows for step in self.hides if step.drop)
 
     @property
     def rows_dropped(self) -> int:
@@ -93,11 +163,27 @@ class ReleasePlan:
     @property
     def share_of_cells_shown(self) -> float:
         """Share of the table's quasi-identifier cells that show something in the release."""
-        cells = self.rows * len(self.show.names)
-        return cells_shown(self.groups) / cells if cells else 1.0
+        cells = self.rows * len(self.names)
+        shown = sum(
+            rows
+            for name in self.names
+            for form, rows in zip(self.forms(name), self.rows_showing(name), strict=True)
+            if is_shown(form)
+        )
+        return shown / cells if cells else 1.0
 
-    def with_groups(self, change: Callable[[int, Group], Group]) -> ReleasePlan:
-        """The same plan with each group replaced by ``change(number, group)``."""
-        groups = tuple(change(number, group) for number, group in enumerate(self.groups))
-        steps = tuple(replace(step, groups=groups) if isinstance(step, Show) else step for step in self.steps)
-        return replace(self, steps=steps)
+
+def _with_forms(step: Step, forms: Mapping[str, Sequence[Form]]) -> Step:
+    match step:
+        case Show(names, groups):
+            of_groups = zip(*(forms[name] for name in names), strict=True) if names else ((),) * len(groups)
+            return Show(names, tuple(Group(g.rows, tuple(new)) for g, new in zip(groups, of_groups, strict=True)))
+        case Recode(columns):
+            return Recode(tuple(_with_part_forms(column, forms[column.name]) for column in columns))
+        case _:
+            return step
+
+
+def _with_part_forms(column: Recoding, forms: Sequence[Form]) -> Recoding:
+    parts = zip(column.parts, forms[:-1], strict=True)
+    return Recoding(column.name, tuple(Part(part.members, form, part.rows) for part, form in parts))

@@ -12,13 +12,14 @@
     Spread(names)            intervals of these attributes are written as two columns, for their two ends
     Reasons(...)             what the algorithm says about its decision; nothing is done
 
-A plan shows either by groups (``Place``, ``Show``) or value by value (``Recode``, then ``Hide``). Several ``Place`` steps may follow each other: a later tree may test the group of the earlier step under the
-name :data:`GROUP`. Groups of the last ``Place`` are those of ``Show``.
+A plan shows either by groups (``Place``, ``Show``) or value by value (``Recode``, then ``Hide``). Several ``Place``
+steps may follow each other: a later tree may test the group of the earlier step under the name :data:`GROUP`. Groups
+of the last ``Place`` are those of ``Show``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -174,12 +175,15 @@ class Hide:
         nothing.
     drop
         Leave the rows out.
+    rows
+        How many rows are concerned.
     """
 
     names: tuple[str, ...]
     below: int
     also: tuple[tuple[int, ...], ...] = ()
     drop: bool = False
+    rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -203,8 +207,3 @@ class Reasons:
 
 
 Step = Drop | Bin | Place | Show | Recode | Hide | Spread | Reasons
-
-
-def cells_shown(groups: Iterable[Group]) -> int:
-    """Number of quasi-identifier cells that show something."""
-    return sum(group.rows * group.shown for group in groups)

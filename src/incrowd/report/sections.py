@@ -6,7 +6,8 @@ import platform
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-from incrowd.plan.explain import describe_group
+from incrowd.plan.explain import describe_group, in_words
+from incrowd.plan.steps import Reasons
 from incrowd.report.charts import accuracy_bars, form_bar, size_histogram
 from incrowd.report.facts import Accuracy, Facts
 from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
@@ -14,6 +15,7 @@ from incrowd.report.wording import counted, forms_in, percent, rows_sentence, sh
 from incrowd.vocabulary.schema import Role
 
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
+MOST_PARTS, MOST_REASONS = 12, 20
 _RELEASED = {Role.IDENTIFIER: "left out", Role.QUASI_IDENTIFIER: "transformed"}
 
 
@@ -67,26 +69,50 @@ def asked(facts: Facts) -> Html:
 
 
 def done(facts: Facts) -> Html:
-    """The release in words, the sizes of its groups and its largest groups."""
+    """The release in words, the sizes of its groups, its largest groups or the parts of its attributes, its reasons."""
+    sizes = facts.verdict.sizes
+    histogram = figure(
+        f"Groups by size, as recounted: {counted(sizes.classes, 'group')}, the smallest of "
+        f"{counted(sizes.smallest, 'row')}, the largest of {counted(sizes.largest, 'row')}",
+        size_histogram(sizes),
+    )
+    told = _parts(facts) if facts.parts else _groups(facts)
+    return section("What was done", "done", told[0], histogram, *told[1:], *map(_reasons, facts.reasons))
+
+
+def _groups(facts: Facts) -> list[Html]:
     names = [attribute.name for attribute in facts.attributes]
     groups = [text(describe_group(group, names)) for group in facts.largest_groups]
-    all_shown = len(groups) == facts.groups
-    title = "The groups" if all_shown else f"The {len(groups)} largest groups"
-    sizes = facts.verdict.sizes
-    parts = [
-        paragraph(
-            f"{facts.method} put the rows into {counted(facts.groups, 'group')}. All rows of a group show "
-            f"the same quasi-identifiers. {rows_sentence(facts)}."
-        ),
-        figure(
-            f"Groups by size, as recounted: {counted(sizes.classes, 'group')}, the smallest of "
-            f"{counted(sizes.smallest, 'row')}, the largest of {counted(sizes.largest, 'row')}",
-            size_histogram(sizes),
-        ),
-    ]
-    if groups:
-        parts += [element("h3", text(title)), bullets(groups, class_="groups")]
-    return section("What was done", "done", *parts)
+    title = "The groups" if len(groups) == facts.groups else f"The {len(groups)} largest groups"
+    said = paragraph(
+        f"{facts.method} put the rows into {counted(facts.groups, 'group')}. All rows of a group show "
+        f"the same quasi-identifiers. {rows_sentence(facts)}."
+    )
+    return [said, element("h3", text(title)), bullets(groups, class_="groups")] if groups else [said]
+
+
+def _parts(facts: Facts) -> list[Html]:
+    said = paragraph(
+        f"{facts.method} shows the same value in the same way in every row, unless the row's combination is rare. "
+        f"{rows_sentence(facts)}."
+    )
+    rows = []
+    for name, parts in facts.parts.items():
+        listed = [f"{shown} ({count:,})" for shown, count in sorted(parts, key=lambda part: -part[1])]
+        more = [f"… {len(listed) - MOST_PARTS} more"] if len(listed) > MOST_PARTS else []
+        rows.append((element("bdi", text(name)), text("; ".join([*listed[:MOST_PARTS], *more]))))
+    header = [text("Quasi-identifier"), text("What is shown, in how many rows")]
+    return [said, table("What the values of each quasi-identifier show", header, rows)]
+
+
+def _reasons(reasons: Reasons) -> Html:
+    header = [text(word) for word in reasons.columns]
+    rows = [[text(in_words(cell)) for cell in row] for row in reasons.rows[:MOST_REASONS]]
+    title = reasons.title
+    if len(reasons.rows) > MOST_REASONS:
+        title += f" (the first {MOST_REASONS} of {len(reasons.rows)})"
+    facts = pairs({name: text(in_words(fact)) for name, fact in reasons.facts}) if reasons.facts else text("")
+    return join([table(title, header, rows), facts]) if rows else join([element("h3", text(title)), facts])
 
 
 def verified(facts: Facts) -> Html:

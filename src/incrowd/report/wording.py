@@ -25,7 +25,8 @@ def standing(facts: Facts) -> Standing:
     """Satisfied only if the requirement itself was recounted and no check failed: silence is no success."""
     if not facts.verdict.passed:
         return Standing.FAILED
-    recounted = any(check.name == facts.requirement for check in facts.verdict.checks)
+    checked = {check.name for check in facts.verdict.checks}
+    recounted = checked.issuperset(facts.promises or (facts.requirement,))
     return Standing.SATISFIED if recounted else Standing.NOT_RECOUNTED
 
 

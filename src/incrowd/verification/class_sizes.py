@@ -12,32 +12,45 @@ from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.schema import unknown_column
 
+Promises = Sequence[tuple[str, Sequence[str], int]]
 
-def verify_table(path: str | Path, form: FileForm, k: int, quasi_identifiers: Sequence[str]) -> Verdict:
-    """Whether every combination of quasi-identifier values in a file is shared by at least k rows.
+
+def verify_table(path: str | Path, form: FileForm, promises: Promises) -> Verdict:
+    """Whether every combination of values in a file is shared by enough rows.
+
+    ``promises`` lists a name, the columns that are combined, and how many rows must share a combination.
 
     Works on any table, also one that incrowd did not make.
     """
     with connect() as connection:
-        return _counted(connection, open_table(connection, Path(path), form), k, quasi_identifiers)
+        return _counted(connection, open_table(connection, Path(path), form), promises)
 
 
-def verify_arrow(table: Any, k: int, quasi_identifiers: Sequence[str]) -> Verdict:
+def verify_arrow(table: Any, promises: Promises) -> Verdict:
     """The same for a PyArrow table."""
     with connect() as connection:
-        return _counted(connection, register(connection, table, "released"), k, quasi_identifiers)
+        return _counted(connection, register(connection, table, "released"), promises)
 
 
-def _counted(connection: Any, names: Sequence[str], k: int, quasi_identifiers: Sequence[str]) -> Verdict:
-    if not quasi_identifiers:
-        raise ParameterError("Name at least one quasi-identifier to count by.")
-    for name in quasi_identifiers:
+def _counted(connection: Any, names: Sequence[str], promises: Promises) -> Verdict:
+    for name in {name for _, together, _ in promises for name in together}:
         if name not in names:
             raise HeaderError(unknown_column(name, names))
-    sizes = class_sizes(connection, [names.index(name) for name in quasi_identifiers])
+    sizes, checks = recount_promises(connection, names, promises)
     if not sizes.rows:
         raise FileFormatError("The table has no rows; there is nothing to verify.")
-    return Verdict(sizes, (k_check(sizes, k),))
+    return Verdict(sizes, checks)
+
+
+def recount_promises(connection: Any, names: Sequence[str], promises: Promises) -> tuple[ClassSizes, tuple[Check, ...]]:
+    """A check for each promise, and the sizes of the classes that are nearest to breaking theirs."""
+    if not promises or not all(together for _, together, _ in promises):
+        raise ParameterError("Name at least one quasi-identifier to count by.")
+    counted = [
+        (class_sizes(connection, [names.index(name) for name in together]), name, k) for name, together, k in promises
+    ]
+    nearest = min(counted, key=lambda one: one[0].smallest / one[2])[0]
+    return nearest, tuple(k_check(sizes, name, k) for sizes, name, k in counted)
 
 
 def class_sizes(connection: Any, positions: Sequence[int]) -> ClassSizes:
@@ -65,10 +78,10 @@ def sizes_of(bars: Sequence[tuple[int, int]]) -> ClassSizes:
     )
 
 
-def k_check(sizes: ClassSizes, k: int) -> Check:
-    """The check of k-anonymity."""
+def k_check(sizes: ClassSizes, name: str, k: int) -> Check:
+    """The check that no class is smaller than k."""
     passed = sizes.smallest >= k
     found = f"smallest of {sizes.classes:,} classes: {sizes.smallest:,} rows"
     if not passed:
         found += f"; {sizes.rows_below(k):,} rows are in {sizes.classes_below(k):,} classes below {k}"
-    return Check(f"{k}-anonymity", passed, found)
+    return Check(name, passed, found)

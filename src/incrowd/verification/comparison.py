@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from incrowd.verification.opening import column
+from incrowd.verification.asked import Asked, Original
+from incrowd.verification.opening import column, register
+from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 _MACROS = (
     # text that a spreadsheet would take for a formula is written with an apostrophe before it
@@ -16,9 +18,9 @@ _MACROS = (
     "member(t) AS replace(replace(t, '%', '%25'), '|', '%7C')",
     "day(d) AS datediff('day', DATE '1970-01-01', d)::DOUBLE",
     "number(t) AS coalesce(TRY_CAST(t AS DOUBLE), day(TRY_CAST(t AS DATE)))",
-    r"low_end(t) AS number(regexp_extract(t, '^\((.+), (.+)[\])]$', 1))",
-    r"high_end(t) AS number(regexp_extract(t, '^\((.+), (.+)[\])]$', 2))",
-    "within(x, y, t) AS (x > low_end(t) AND y <= high_end(t))",
+    r"low_end(t) AS number(regexp_extract(t, '^[\[(](.+), (.+)[\])]$', 1))",
+    r"high_end(t) AS number(regexp_extract(t, '^[\[(](.+), (.+)[\])]$', 2))",
+    "within(x, y, t) AS ((x > low_end(t) OR (x = low_end(t) AND starts_with(t, '['))) AND y <= high_end(t))",
     # a mean is known only as closely as the numbers it is taken over
     "close_to(x, y, low, high) AS (abs(x - y) <= 1e-9 * greatest(abs(low), abs(high)))",
 )
@@ -30,40 +32,62 @@ class Comparison:
 
     Parameters
     ----------
-    columns
-        The names of the columns of both, in order.
-    shared_means
-        Numeric quasi-identifiers whose numbers are means over all rows that show the number; the numbers of other
-        columns are means over their class.
     escapes
         Whether text that looks like a formula was written with an apostrophe before it.
     """
 
-    def __init__(
-        self,
-        connection: Any,
-        columns: Sequence[str],
-        quasi_identifiers: Sequence[str],
-        shared_means: Collection[str],
-        *,
-        escapes: bool,
-    ) -> None:
+    def __init__(self, connection: Any, asked: Asked, original: Original, *, escapes: bool) -> None:
         self._connection = connection
-        known_as = {name: column(i) for i, name in enumerate(columns)}
+        known_as = {name: column(i) for i, name in enumerate(asked.columns)}
         self._known_as = known_as
-        self._keys = [known_as[name] for name in quasi_identifiers]
-        self._shared = {known_as[name] for name in shared_means}
+        self._keys = [known_as[name] for name in asked.quasi_identifiers]
+        self._shared = {known_as[name] for name in asked.shared_means}
+        self._ends = {
+            known_as[end]: (known_as[low], known_as[high]) for low, high in asked.bounds for end in (low, high)
+        }
+        self._middles = {known_as[name] for name in original.claims}
+        self._named = {known_as[name] for name, found in asked.hierarchies.items() if found.kind is Leaves.VALUES}
         self._escapes = escapes
         for macro in _MACROS:
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+        register(connection, original.table.select(list(asked.columns)), "original")
+        self._register_claims(original)
+        for name, hierarchy in asked.hierarchies.items():
+            self._register_groups(known_as[name], hierarchy)
         self._written, self._given = self._describe("released"), self._describe("original")
+
+    def _register_claims(self, original: Original) -> None:
+        import pyarrow as pa
+
+        ends = {
+            f"{self._known_as[name]}_{end}": values
+            for name, claimed in original.claims.items()
+            for end, values in zip(("low", "high"), claimed, strict=True)
+        }
+        if ends:
+            self._connection.register("claimed", pa.table(ends))
+
+    def _register_groups(self, at: str, hierarchy: Hierarchy) -> None:
+        """The table of all groups of a hierarchy and the values below them."""
+        import pyarrow as pa
+
+        pairs = list(groups_and_values(hierarchy))
+        self._connection.register(
+            f"groups_{at}", pa.table({"name": [pair[0] for pair in pairs], "value": [pair[1] for pair in pairs]})
+        )
 
     def wrong(self, name: str) -> int:
         """How many cells of a column do not follow from the original (for numbers: how many different ones)."""
         at = self._known_as[name]
         if at not in self._keys:
             return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(at)}")
+        if at in self._ends:
+            return self._wrong_ends(*self._ends[at])
+        if at in self._middles:
+            return self._wrong_middles(at)
         if not self._is_number(at):
+            return self._wrong_values(at)
+        if at in self._named and self._written[at] == "VARCHAR":
             return self._wrong_values(at)
         if self._written[at] == "VARCHAR":
             return self._wrong_labels(at)
@@ -103,10 +127,41 @@ class Comparison:
         if self._escapes:
             same = f"({same} OR shown = escaped(own))"
             one_of = f"({one_of} OR list_contains(string_split(plain(shown), '|'), member(own)))"
+        if at in self._named:
+            shown = "plain(shown)" if self._escapes else "shown"
+            above = f"SELECT 1 FROM groups_{at} AS g WHERE g.name = {shown} AND"
+            same += f" OR EXISTS ({above} g.value = own) OR EXISTS ({above} number(g.value) = number(own))"
+            same += " OR number(shown) = number(own)" if self._is_number(at) else ""
         return self._ask(
             f"WITH pairs AS (SELECT r.{at}::VARCHAR AS shown, o.{at}::VARCHAR AS own, count(*) AS cells "
             f"FROM {_PAIRS} WHERE r.{at} IS NOT NULL GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
             f"WHERE own IS NULL OR NOT ({same} OR (contains(shown, '|') AND {one_of}))"
+        )
+
+    def _wrong_ends(self, low: str, high: str) -> int:
+        """Rows whose number does not lie between the two ends; of a single value both ends are the value."""
+        own = self._own_number(low)
+        least, most = (f"number(r.{at}::VARCHAR)" for at in (low, high))
+        inside = f"coalesce({own} > {least}, true) AND coalesce({own} <= {most}, true)"
+        return self._ask(
+            f"SELECT count(*) FROM {_PAIRS} WHERE ({least} IS NOT NULL OR {most} IS NOT NULL) AND NOT coalesce("
+            f"{own} IS NOT NULL AND (({inside}) OR ({own} = {least} AND {own} = {most})), false)"
+        )
+
+    def _wrong_middles(self, at: str) -> int:
+        """Numbers that are not the middle of the interval their row claims, or claims that are not true of the row."""
+        shown, own = f"number(r.{at}::VARCHAR)", self._own_number(at)
+        low, high = f"c.{at}_low", f"c.{at}_high"
+        middle = f"{low} / 2 + {high} / 2"
+        right = (
+            f"floor({middle}) = {shown}" if self._given[at] == "DATE" else f"close_to({middle}, {shown}, {low}, {high})"
+        )
+        inside = f"{shown} >= {low} AND {shown} <= {high}" if self._given[at] != "DATE" else f"{shown} <= {high}"
+        right = f"CASE WHEN isinf({low}) OR isinf({high}) THEN {inside} ELSE {right} END"
+        true = f"{own} > {low} AND {own} <= {high} AND {right}"
+        return self._ask(
+            f"SELECT count(*) FROM {_PAIRS} POSITIONAL JOIN claimed AS c "
+            f"WHERE r.{at} IS NOT NULL AND {shown} IS DISTINCT FROM {own} AND NOT coalesce({true}, false)"
         )
 
     def _wrong_labels(self, at: str) -> int:
@@ -148,3 +203,19 @@ class Comparison:
             "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM means) "
             f"SELECT count(*) FROM neighbours WHERE NOT coalesce(whole AND {right}, false)"
         )
+
+
+def groups_and_values(hierarchy: Hierarchy) -> Iterator[tuple[str, str]]:
+    """Every group of a hierarchy, with each value below it.
+
+    Examples
+    --------
+    >>> list(groups_and_values(Hierarchy("job", ("*", "care", "nurse", "cook"), (-1, 0, 1, 0))))
+    [('nurse', 'nurse'), ('care', 'nurse'), ('*', 'nurse'), ('cook', 'cook'), ('*', 'cook')]
+    """
+    inner = set(hierarchy.parents)
+    for leaf, label in enumerate(hierarchy.labels):
+        node = leaf
+        while leaf not in inner and node >= 0:
+            yield hierarchy.labels[node], label
+            node = hierarchy.parents[node]

@@ -57,6 +57,11 @@ class Requirement(Protocol):
         """The sets of attributes an attacker knows together, each with its k; a promise about every one of them."""
         ...
 
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """Each promise in words, as the verification names it."""
+        ...
+
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
         ...
@@ -106,6 +111,11 @@ class KAnonymity:
         """All quasi-identifiers, with k."""
         return (KnownSet(tuple(quasi_identifiers), self.k),)
 
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """The one promise."""
+        return (str(self),)
+
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
         return {"is": "k-anonymity", "k": self.k}
@@ -122,9 +132,9 @@ class KnownTogether:
 
     Examples
     --------
-    >>> asked = KnownTogether((KnownSet(("education", "sex"), 4), KnownSet(("sex", "hours"), 11), KnownSet(("sex",), 4)))
+    >>> asked = KnownTogether((KnownSet(("age", "sex"), 4), KnownSet(("sex", "hours"), 11), KnownSet(("sex",), 4)))
     >>> str(asked)
-    '4-anonymity of education, sex; 11-anonymity of sex, hours'
+    '4-anonymity of age, sex; 11-anonymity of sex, hours'
     >>> asked.smallest_group
     11
     """
@@ -167,6 +177,11 @@ class KnownTogether:
                 f"Quasi-identifiers: {', '.join(quasi_identifiers)}."
             )
         return self.known
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """One for each set."""
+        return tuple(map(str, self.known))
 
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""

@@ -159,7 +159,9 @@ def test_rows_come_in_random_order():
 def test_columns_the_source_lacks_are_left_out():
     table, schema, *_ = make_case(8)
     plan = make_plan(schema, 8)
-    made = draft_columns(plan, np.zeros(3, int), table.drop("note", "ill"), np.array([1, 2, 3]))
+    made = draft_columns(
+        plan, dict.fromkeys(plan.names, np.zeros(3, int)), table.drop("note", "ill"), np.array([1, 2, 3])
+    )
     assert made.columns == ["job", "pay"]
     assert made.height == 3
 
@@ -167,7 +169,7 @@ def test_columns_the_source_lacks_are_left_out():
 def test_evidence_is_the_original_in_the_order_of_the_draft():
     table, schema, encoded, _ = make_case(8)
     origin = np.array([5, 0, 3])
-    found = evidence(Draft(table.clear(), origin), table, encoded, schema)
+    found = evidence(Draft(table.clear(), origin), table, encoded, make_plan(schema, 8))
     assert found.column_names == ["job", "pay", "ill", "note"]
     assert found.to_pylist() == [{name: table[name][int(i)] for name in found.column_names} for i in origin]
 
@@ -176,7 +178,8 @@ def test_evidence_keeps_missing_values():
     column = EncodedColumn("q", ColumnType.INTEGER, np.array([1, 0], np.int32), pl.Series([4]))
     schema = Schema((Column("q", Role.QUASI_IDENTIFIER, ColumnType.INTEGER),))
     source = pl.DataFrame({"q": ["?", "4"]})
-    found = evidence(Draft(source.clear(), np.array([0, 1, 0])), source, EncodedTable.of([column]), schema)
+    plan = ReleasePlan("m", (), KAnonymity(1), schema, 2, (Show(("q",), ()),))
+    found = evidence(Draft(source.clear(), np.array([0, 1, 0])), source, EncodedTable.of([column]), plan)
     assert found["q"].to_pylist() == [None, 4, None]
 
 

@@ -7,17 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import polars as pl
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.settling import group_means, with_means
-from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Group, Show
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.released_value import Level, Mean, Shown, Suppressed
-from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from incrowd.engines.embedded.settling import group_means, settle_forms
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.released_value import Level, Mean, Range, Shown, Suppressed
+from incrowd.vocabulary.schema import ColumnType
 
 
 def column(values, kind):
@@ -79,41 +75,30 @@ def test_constant_groups_show_exactly_their_value():
     assert means.tolist() == [0.1, 1 / 3]
 
 
-def plan_with(*groups):
-    schema = Schema((Column("x", Role.QUASI_IDENTIFIER, ColumnType.INTEGER), Column("ill", Role.TARGET)))
-    show = Show(("x",), tuple(Group(2, (form,)) for form in groups))
-    return ReleasePlan("m", (), KAnonymity(1), schema, 2 * len(groups), (show,))
-
-
 def test_only_means_and_levels_are_filled_in():
-    table = EncodedTable.of([column([1, 4, 10, 20, 7, 7], ColumnType.INTEGER)])
-    plan = plan_with(Mean(), Suppressed(), Shown(7))
-    filled = with_means(plan, table, np.array([0, 0, 1, 1, 2, 2], np.int32))
-    assert [group.forms for group in filled.groups] == [(Mean(2.5),), (Suppressed(),), (Shown(7),)]
-    assert plan.groups[0].forms == (Mean(),)
+    numbers = column([1, 4, 10, 20, 7, 7], ColumnType.INTEGER)
+    forms = [Mean(), Suppressed(), Shown(7)]
+    filled = settle_forms(forms, numbers, np.array([0, 0, 1, 1, 2, 2], np.int32))
+    assert filled == [Mean(2.5), Suppressed(), Shown(7)]
+    assert forms[0] == Mean()
 
 
 def test_a_level_is_the_mean_over_all_groups_that_show_its_interval():
-    table = EncodedTable.of([column([1, 2, 3, 6, 50, 60, 4, 4], ColumnType.INTEGER)])
+    numbers = column([1, 2, 3, 6, 50, 60, 4, 4], ColumnType.INTEGER)
     low, high = Level(None, 10), Level(10, None)
-    filled = with_means(plan_with(low, low, high, Suppressed()), table, np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32))
-    assert [group.forms[0] for group in filled.groups] == [
-        Level(None, 10, 3.0),
-        Level(None, 10, 3.0),
-        Level(10, None, 55.0),
-        Suppressed(),
-    ]
+    filled = settle_forms([low, low, high, Suppressed()], numbers, np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32))
+    assert filled == [Level(None, 10, 3.0), Level(None, 10, 3.0), Level(10, None, 55.0), Suppressed()]
+
+
+def test_a_range_goes_from_the_smallest_to_the_largest_number_of_its_group():
+    numbers = column([5, 1, 9, 9, None, 2], ColumnType.INTEGER)
+    filled = settle_forms([Range(), Range(), Suppressed()], numbers, np.array([0, 0, 1, 1, 1, 2], np.int32))
+    assert filled == [Range(1, 5), Range(9, 9), Suppressed()]
 
 
 def test_rows_that_are_left_out_do_not_count():
-    table = EncodedTable.of([column([1, 3, 1000], ColumnType.INTEGER)])
-    filled = with_means(plan_with(Level(None, 2000)), table, np.array([0, 0, -1], np.int32))
-    assert filled.groups[0].forms == (Level(None, 2000, 2.0),)
-    filled = with_means(plan_with(Mean()), table, np.array([0, 0, -1], np.int32))
-    assert filled.groups[0].forms == (Mean(2.0),)
-
-
-@pytest.mark.parametrize("days", [[-719162, -719161], [0, 1], [18321, 18322, 2932896]])
-def test_dates_have_means_too(days):
-    encoded = EncodedColumn("x", ColumnType.DATE, np.arange(len(days), dtype=np.int32), pl.Series(days).cast(pl.Date))
-    assert group_means(encoded, np.zeros(len(days), np.int32), 1)[0] == sum(days) / len(days)
+    numbers = column([1, 3, 1000], ColumnType.INTEGER)
+    shown = np.array([0, 0, -1], np.int32)
+    assert settle_forms([Level(None, 2000)], numbers, shown) == [Level(None, 2000, 2.0)]
+    assert settle_forms([Mean()], numbers, shown) == [Mean(2.0)]
+    assert settle_forms([Range()], numbers, shown) == [Range(1, 3)]

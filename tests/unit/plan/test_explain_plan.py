@@ -9,7 +9,7 @@ import pytest
 from incrowd.errors import PlanError
 from incrowd.plan.explain import describe_group, explain
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Bin, Drop, Group, Place, Share, Show, cells_shown
+from incrowd.plan.steps import Bin, Drop, Group, Place, Share, Show
 from incrowd.trees.tree import Node, Tree
 from incrowd.vocabulary.released_value import Interval, Level, Mean, Shown, ShownMissing, Suppressed, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity
@@ -73,25 +73,27 @@ def test_a_plan_counts_itself():
     plan = plan_of(Group(6, (Mean(1.0), Suppressed(), Suppressed())), rows=8, steps=(Drop(("id",)),))
     assert (plan.rows_released, plan.rows_dropped) == (6, 2)
     assert plan.share_of_cells_shown == 6 / 24
-    assert cells_shown(plan.groups) == 6
     assert plan.levelled == ()
     assert plan_of(Group(6, (Level(0, 1, 0.5), Suppressed(), Suppressed()))).levelled == ("age",)
     assert plan_of(rows=0).share_of_cells_shown == 1.0
     assert plan_of(steps=(Bin((("age", (1.0,)),)),)).cuts == {"age": (1.0,)}
 
 
-def test_groups_can_be_replaced_and_nothing_else_changes():
+def test_forms_can_be_replaced_and_nothing_else_changes():
     plan = plan_of(Group(6, (Mean(), Suppressed(), Suppressed())), Group(7, (Suppressed(),) * 3))
-    changed = plan.with_groups(lambda number, group: Group(group.rows + number, group.forms))
-    assert [group.rows for group in changed.groups] == [6, 8]
-    assert [group.rows for group in plan.groups] == [6, 7]
+    forms = {name: plan.forms(name) for name in plan.names} | {"age": [Mean(3.0), Suppressed()]}
+    changed = plan.with_forms(forms)
+    assert [group.forms[0] for group in changed.groups] == [Mean(3.0), Suppressed()]
+    assert [group.forms[1:] for group in changed.groups] == [group.forms[1:] for group in plan.groups]
+    assert [group.rows for group in changed.groups] == [6, 7]
+    assert plan.groups[0].forms[0] == Mean()
     assert changed.schema is plan.schema
 
 
 def test_a_plan_shows_once():
     plan = ReleasePlan("m", (), KAnonymity(2), SCHEMA, 0, ())
-    with pytest.raises(PlanError, match="does not say what its groups show"):
-        _ = plan.groups
+    with pytest.raises(PlanError, match="does not say what its rows show"):
+        _ = plan.names
 
 
 def test_steps_are_checked_at_birth():

@@ -93,7 +93,7 @@ forms = st.one_of(
 def test_any_forms_read_back_equal(tmp_path, drawn, ending):
     plan = make_plan()
     groups = tuple(Group(rows, (first, second)) for rows, first, second in drawn)
-    steps = (plan.steps[0], plan.steps[1], Show(plan.show.names, groups))
+    steps = (plan.steps[0], plan.steps[1], Show(plan.names, groups))
     plan = replace(plan, steps=steps)
     path = tmp_path / f"plan.{ending}"
     write_plan(plan, path)

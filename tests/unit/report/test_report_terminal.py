@@ -69,7 +69,7 @@ def test_files_are_listed_where_they_are() -> None:
     assert "certificate" not in printed(example(), {})
 
 
-@given(st.lists(st.floats(0, 1), min_size=5, max_size=5).filter(sum), st.integers(1, 60))
+@given(st.lists(st.floats(0, 1), min_size=len(ALL_FORMS), max_size=len(ALL_FORMS)).filter(sum), st.integers(1, 60))
 def test_a_bar_has_its_width_and_its_shares(parts: list[float], width: int) -> None:
     shares = {form: part / sum(parts) for form, part in zip(ALL_FORMS, parts, strict=True)}
     pieces = bar(shares, _LETTERS, width)

@@ -23,7 +23,7 @@ FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]
 def count(tmp_path, ending, frame, k, names):
     path, form = tmp_path / f"t.{ending}", FileForm.of(f"t.{ending}")
     write_table(frame, path, form)
-    return verify_table(path, form, k, names)
+    return verify_table(path, form, [(f"{k}-anonymity", names, k)])
 
 
 @pytest.mark.parametrize("ending", FORMS)
@@ -68,7 +68,7 @@ def test_classes_are_those_of_a_plain_count(tmp_path, rows, ending):
     expected = Counter(Counter(rows).values())
     assert dict(sizes.histogram) == dict(expected)
     assert sizes.rows == len(rows)
-    assert verify_arrow(frame.to_arrow(), 1, ["a", "B"]).sizes == sizes
+    assert verify_arrow(frame.to_arrow(), [("all", ["a", "B"], 1)]).sizes == sizes
 
 
 @pytest.mark.parametrize("ending", FORMS)
@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_an_error_not_a_verdict(tmp_path, name, data):
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises((FileFormatError, HeaderError)):
-        verify_table(path, FileForm.of(name), 1, ["a"])
+        verify_table(path, FileForm.of(name), [("all", ["a"], 1)])
 
 
 def test_an_arff_of_somebody_else(tmp_path):
@@ -119,7 +119,7 @@ def test_an_arff_of_somebody_else(tmp_path):
         "% made by hand\n@RELATION r\n@ATTRIBUTE 'a b' {'c, d', e}\n@attribute n numeric\n\n@DATA\n"
         "'c, d', 1\n% a comment\n\ne,1\n'c, d',1\ne,?\n"
     )
-    sizes = verify_table(path, FileForm.of(path), 1, ["a b", "n"]).sizes
+    sizes = verify_table(path, FileForm.of(path), [("all", ["a b", "n"], 1)]).sizes
     assert sizes == ClassSizes(4, 3, 1, ((1, 2), (2, 1)))
 
 
@@ -127,13 +127,13 @@ def test_the_verdict_tells_what_was_found():
     sizes = sizes_of([(2, 3), (10, 1)])
     assert (sizes.rows, sizes.classes, sizes.smallest, sizes.largest) == (16, 4, 2, 10)
     assert (sizes.rows_below(10), sizes.classes_below(10)) == (6, 3)
-    assert not k_check(sizes, 3).passed
-    assert k_check(sizes, 2).passed
-    verdict = Verdict(sizes, (k_check(sizes, 2), Check("rows", False, "3 left out")))
+    assert not k_check(sizes, "3-anonymity", 3).passed
+    assert k_check(sizes, "2-anonymity", 2).passed
+    verdict = Verdict(sizes, (k_check(sizes, "2-anonymity", 2), Check("rows", False, "3 left out")))
     assert not verdict.passed
     assert verdict.to_json()["class_size_histogram"] == [[2, 3], [10, 1]]
     assert sizes_of([]).smallest == sizes_of([]).largest == 0
-    assert not k_check(sizes_of([]), 1).passed
+    assert not k_check(sizes_of([]), "1-anonymity", 1).passed
 
 
 def test_frames_are_recounted_without_a_copy_on_disk(tmp_path, monkeypatch):

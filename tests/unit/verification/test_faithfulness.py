@@ -12,7 +12,8 @@ import pytest
 
 from incrowd.errors import FileFormatError
 from incrowd.publishing.serialise import write_table
-from incrowd.verification.faithfulness import Original, verify_release
+from incrowd.verification.asked import Asked, Original
+from incrowd.verification.faithfulness import verify_release
 from incrowd.vocabulary.file_form import FileForm
 
 FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]
@@ -67,14 +68,15 @@ def verify(tmp_path, ending, frame, original=None, **changes):
     write_table(frame, path, form)
     original = original or Original(original_table(), np.arange(12), 12)
     options = {
-        "k": 3,
         "quasi_identifiers": QUASI_IDENTIFIERS,
         "columns": COLUMNS,
-        "original": original,
         "may_lose": 0,
         "shared_means": ["level"],
+        **changes,
     }
-    return verify_release(path, form, **{**options, **changes})
+    k = options.pop("k", 3)
+    promises = [(f"{k}-anonymity", options["quasi_identifiers"], k)]
+    return verify_release(path, form, Asked(**{"promises": promises, **options}), original)
 
 
 def failed(verdict):
@@ -320,9 +322,8 @@ def test_a_truncated_file_never_passes(tmp_path, ending, share):
     original = Original(pa.concat_tables([original_table()] * 30), np.arange(360), 360)
     outcome = None
     try:
-        outcome = verify_release(
-            path, form, k=3, quasi_identifiers=["job"], columns=COLUMNS, original=original, may_lose=0
-        )
+        asked = Asked([("3-anonymity", ["job"], 3)], COLUMNS, ["job"], may_lose=0)
+        outcome = verify_release(path, form, asked, original)
     except FileFormatError as error:
         assert "release" in str(error)  # noqa: PT017, either way is right
     assert outcome is None or "rows" in failed(outcome)

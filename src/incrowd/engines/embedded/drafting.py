@@ -6,34 +6,66 @@ values its groups show, other columns are copied value by value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.release_plan import LOW, ReleasePlan, Written
+from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.fresh import fresh_series
-from incrowd.vocabulary.released_value import Form, Interval, Level, Mean, Shown, ValueSet, render
+from incrowd.vocabulary.released_value import Form, Interval, Level, Mean, Midpoint, Shown, ValueSet, date_text, render
 from incrowd.vocabulary.schema import ColumnType
 
 
 def draft_columns(
-    plan: ReleasePlan, groups: npt.NDArray[np.integer], source: pl.DataFrame, rows: npt.NDArray[np.intp]
+    plan: ReleasePlan, shown: Mapping[str, Codes], source: pl.DataFrame, rows: npt.NDArray[np.intp]
 ) -> pl.DataFrame:
-    """The released columns that the source has, for the given rows; ``groups`` are the groups of those rows."""
-    position = {name: i for i, name in enumerate(plan.show.names)}
+    """The released columns that the source has, for the given rows.
+
+    ``shown`` says for each attribute of the plan which of its forms each of those rows shows; -1 is nothing.
+    """
     columns = []
-    for name in plan.schema.released:
-        if name not in source.columns:
+    for written in plan.written:
+        if written.source not in source.columns:
             continue
-        if name in position:
-            forms = [group.forms[position[name]] for group in plan.groups]
-            shown = shown_values(name, forms, plan.schema[name].type, source.schema[name])
-            columns.append(shown.gather(groups))
+        if written.source in shown:
+            values = _values(plan, written, source.schema[written.source])
+            values = values.extend(pl.Series(values.name, [None], values.dtype))
+            columns.append(values.gather(np.where(shown[written.source] < 0, len(values) - 1, shown[written.source])))
         else:
-            columns.append(fresh_series(source[name].gather(rows)))
+            columns.append(fresh_series(source[written.source].gather(rows)))
     return pl.DataFrame(columns)
+
+
+def _values(plan: ReleasePlan, written: Written, source_type: pl.DataType) -> pl.Series:
+    """What each form of the attribute shows in this column."""
+    forms, column_type = plan.forms(written.source), plan.schema[written.source].type
+    if written.end:
+        return end_values(written, forms, column_type)
+    return shown_values(written.name, forms, column_type, source_type)
+
+
+def end_values(written: Written, forms: Sequence[Form], column_type: ColumnType) -> pl.Series:
+    """One end of the interval each form shows; of a single value both ends are the value."""
+    low = written.end == LOW
+    ends = [_end(form, low) for form in forms]
+    if column_type is ColumnType.DATE:
+        texts = [None if end is None else date_text(end) for end in ends]
+        return pl.Series(written.name, texts, pl.String).str.to_date("%Y-%m-%d")
+    whole = column_type is ColumnType.INTEGER and all(end is None or float(end).is_integer() for end in ends)
+    return pl.Series(written.name, ends, pl.Int64 if whole else pl.Float64, strict=False)
+
+
+def _end(form: Form, low: bool) -> float | None:
+    match form:
+        case Interval(below, above):
+            return below if low else above
+        case Shown(value):
+            return float(value) if isinstance(value, float) else int(value)
+        case _:
+            return None
 
 
 def shown_values(name: str, forms: Sequence[Form], column_type: ColumnType, source_type: pl.DataType) -> pl.Series:
@@ -51,4 +83,4 @@ def shown_values(name: str, forms: Sequence[Form], column_type: ColumnType, sour
 def _number_type(forms: Sequence[Form]) -> type[pl.DataType]:
     """Whole numbers stay whole as long as no mean is released."""
     whole = all(isinstance(form.value, int) for form in forms if isinstance(form, Shown))
-    return pl.Int64 if whole and not any(isinstance(form, Mean | Level) for form in forms) else pl.Float64
+    return pl.Int64 if whole and not any(isinstance(form, Mean | Level | Midpoint) for form in forms) else pl.Float64

@@ -94,9 +94,7 @@ class EmbeddedPopulation:
         """The rows that are not left out."""
         return np.arange(self.rows) if self.groups is None else np.flatnonzero(self.groups != DROPPED)
 
-    def _by_class(
-        self, cells: npt.NDArray[np.int64], count: int, rows: npt.NDArray[np.intp]
-    ) -> npt.NDArray[np.int64]:
+    def _by_class(self, cells: npt.NDArray[np.int64], count: int, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
         """Rows per cell and class; without a target there is one class."""
         if self.schema.target is None:
             return np.bincount(cells, minlength=count).reshape(count, 1)

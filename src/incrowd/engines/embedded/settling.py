@@ -1,4 +1,4 @@
-"""Filling in what only the rows tell: the exact mean of every group that shows one."""
+"""Filling in what only the rows tell: exact means, and the ends of ranges."""
 
 from __future__ import annotations
 
@@ -10,39 +10,41 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Group
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
-from incrowd.vocabulary.released_value import Form, Level, Mean
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
+from incrowd.vocabulary.released_value import Form, Level, Mean, Range
 
 _EXACT_IN_A_FLOAT = 2**53
 
 
-def with_means(plan: ReleasePlan, table: EncodedTable, groups: Codes) -> ReleasePlan:
-    """The plan with every mean computed, once per group, over exactly the rows of the group."""
-    columns = [
-        _filled(table[name], [group.forms[i] for group in plan.groups], groups)
-        for i, name in enumerate(plan.show.names)
-    ]
+def settle_forms(forms: Sequence[Form], column: EncodedColumn, shown: Codes) -> Sequence[Form]:
+    """The forms of one attribute with what only the rows tell; ``shown`` is the position of the form each row shows.
 
-    def filled(number: int, group: Group) -> Group:
-        return replace(group, forms=tuple(forms[number] for forms in columns))
-
-    return plan.with_groups(filled)
-
-
-def _filled(column: EncodedColumn, forms: Sequence[Form], groups: Codes) -> Sequence[Form]:
-    """The forms of one attribute with means over the group, and levels over all groups that show the interval."""
+    Means and ranges are over the rows that show the form, levels over all rows that show the interval.
+    """
     if any(isinstance(form, Mean) for form in forms):
-        means = group_means(column, groups, len(forms))
+        means = group_means(column, shown, len(forms))
         forms = [Mean(float(means[i])) if isinstance(form, Mean) else form for i, form in enumerate(forms)]
+    if any(isinstance(form, Range) for form in forms):
+        least, most = group_ends(column, shown, len(forms))
+        forms = [Range(least[i].item(), most[i].item()) if isinstance(f, Range) else f for i, f in enumerate(forms)]
     levels = {form: i for i, form in enumerate(dict.fromkeys(f for f in forms if isinstance(f, Level)))}
     if levels:
         level_of = np.array([levels.get(form, -1) if isinstance(form, Level) else -1 for form in forms], np.int32)
-        shown = np.where(groups >= 0, level_of[groups], np.int32(-1))
-        means = group_means(column, shown, len(levels))
+        of_rows = np.where(shown >= 0, level_of[shown], np.int32(-1))
+        means = group_means(column, of_rows, len(levels))
         forms = [replace(f, value=float(means[levels[f]])) if isinstance(f, Level) else f for f in forms]
     return forms
+
+
+def group_ends(
+    column: EncodedColumn, groups: Codes, count: int
+) -> tuple[npt.NDArray[np.int64] | npt.NDArray[np.float64], npt.NDArray[np.int64] | npt.NDArray[np.float64]]:
+    """The smallest and the largest number of every group; codes are in the order of the numbers."""
+    known = (column.codes != column.missing_code) & (groups >= 0)
+    least, most = np.full(count, len(column.numbers) - 1), np.zeros(count, np.int64)
+    np.minimum.at(least, groups[known], column.codes[known])
+    np.maximum.at(most, groups[known], column.codes[known])
+    return column.numbers[least], column.numbers[most]
 
 
 def group_means(column: EncodedColumn, groups: Codes, count: int) -> npt.NDArray[np.float64]:

@@ -6,39 +6,53 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
-from incrowd.vocabulary.released_value import Form, Interval, Level, Mean, Shown, Value, ValueSet, render
-from incrowd.vocabulary.schema import ColumnType
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.released_value import (
+    Category,
+    Form,
+    Interval,
+    Level,
+    Mean,
+    Midpoint,
+    Range,
+    Shown,
+    Value,
+    ValueSet,
+    render,
+)
+from incrowd.vocabulary.schema import Column
 
 
-def truthful(plan: ReleasePlan, table: EncodedTable, groups: Codes, frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with every quasi-identifier cell suppressed that its row's own value does not bear out."""
-    covered = []
-    for i, name in enumerate(plan.show.names):
-        column = table[name]
-        forms = [group.forms[i] for group in plan.groups]
-        kind = plan.schema[name].type
-        if column.type.is_numeric:
-            covered_rows = _numbers_covered(column, forms, np.maximum(groups, 0))
-        else:
-            covered_rows = _values_covered(column, forms, np.maximum(groups, 0), kind)
-        true = covered_rows & (groups != DROPPED)
-        covered.append(pl.when(pl.Series(true)).then(pl.col(name)).otherwise(None).alias(name))
-    return frame.with_columns(covered)
+def truthful(column: EncodedColumn, asked: Column, forms: Sequence[Form], shown: Codes) -> Codes:
+    """The form each row shows, ``DROPPED`` where its own value does not bear it out.
+
+    ``column`` holds the rows' values, or the names of their bins; ``asked`` is the column as the plan knows it.
+    """
+    groups = np.maximum(shown, 0)
+    if column.type.is_numeric:
+        covered = _numbers_covered(column, asked, forms, groups)
+    else:
+        covered = _values_covered(column, asked, forms, groups)
+    return np.where(covered & (shown != DROPPED), shown, np.int32(DROPPED))
 
 
-def _numbers_covered(column: EncodedColumn, forms: Sequence[Form], groups: Codes) -> npt.NDArray[np.bool_]:
+def _numbers_covered(
+    column: EncodedColumn, asked: Column, forms: Sequence[Form], groups: Codes
+) -> npt.NDArray[np.bool_]:
     """Whether each row's number lies in what its group shows; a mean is true of any number."""
+    if any(isinstance(form, Category) for form in forms):
+        return _values_covered(column, asked, forms, groups)
     low, high = np.full(len(forms), np.inf), np.full(len(forms), -np.inf)
     for number, form in enumerate(forms):
         match form:
             case Shown(value):
                 low[number], high[number] = np.nextafter(float(value), -np.inf), float(value)
-            case Interval(below, above):
+            case Range(least, most) if least is not None and most is not None:
+                low[number], high[number] = np.nextafter(float(least), -np.inf), float(most)
+            case Interval(below, above) | Level(below, above) | Midpoint(below, above):
                 low[number] = -np.inf if below is None else below
                 high[number] = np.inf if above is None else above
             case Mean():
@@ -51,24 +65,36 @@ def _numbers_covered(column: EncodedColumn, forms: Sequence[Form], groups: Codes
 
 
 def _values_covered(
-    column: EncodedColumn, forms: Sequence[Form], groups: Codes, kind: ColumnType
+    column: EncodedColumn, asked: Column, forms: Sequence[Form], groups: Codes
 ) -> npt.NDArray[np.bool_]:
-    """Whether each row's value is one its group shows."""
-    code_of = {value: code for code, value in enumerate(column.dictionary.to_list())}
-    covered = np.zeros((len(forms), column.width), bool)
-    for number, form in enumerate(forms):
-        covered[number, [code_of[value] for value in _values(form, kind) if value in code_of]] = True
-    return covered[groups, column.codes]
+    """Whether each row's value is one its group shows; equal forms cover the same."""
+    numbers = {form: i for i, form in enumerate(dict.fromkeys(forms))}
+    values = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
+    code_of = {value: code for code, value in enumerate(values)}
+    covered = np.zeros((len(numbers), column.width), bool)
+    for form, number in numbers.items():
+        if isinstance(form, Category) and asked.hierarchy is not None:
+            covered[number, _below(asked.hierarchy, form.label, column)] = True
+        covered[number, [code_of[value] for value in _values(form, asked) if value in code_of]] = True
+    number_of = np.array([numbers[form] for form in forms], np.int64)
+    return covered[number_of[groups], column.codes]
 
 
-def _values(form: Form, kind: ColumnType) -> Sequence[Value]:
+def _below(hierarchy: Hierarchy, label: str, column: EncodedColumn) -> npt.NDArray[np.intp]:
+    """The codes whose values lie below a node of the hierarchy."""
+    below = hierarchy.leaves_below(hierarchy.labels.index(label))
+    leaves = hierarchy.find(column)
+    return np.flatnonzero((leaves >= below.start) & (leaves < below.stop))
+
+
+def _values(form: Form, asked: Column) -> Sequence[Value]:
     """The values, or names of bins, that a form stands for."""
     match form:
         case Shown(value):
             return (value,)
         case ValueSet(values):
             return values
-        case Interval(low, high) | Level(low, high):
-            return (str(render(Interval(low, high), kind)),)
+        case Interval(low, high) | Level(low, high) | Midpoint(low, high):
+            return (str(render(Interval(low, high), asked.type)),)
         case _:
             return ()
