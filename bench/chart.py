@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from incrowd.report.markup import Html, element, join, text
 
 Point = tuple[float, float]
+Scale = Literal["from zero", "close", "powers"]
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#9aa0a6")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#9aa0a6", "#1f2933")
 INK, GREY, RULE = "#1f2933", "#52606d", "#d9dee3"
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 320, 64, 48, 76, 52
 LETTER, BAR, GAP = 6.8, 22, 14
 
 
+class _Ruler(NamedTuple):
+    """Round numbers along the upright axis, and how far up a value lies, from 0 to 1."""
+
+    ticks: Sequence[float]
+    share: Callable[[float], float]
+
+
 def line_chart(
-    title: str, across: str, up: str, series: Mapping[str, Sequence[Point]], label: Callable[[float], str]
+    title: str,
+    across: str,
+    up: str,
+    series: Mapping[str, Sequence[Point]],
+    label: Callable[[float], str],
+    scale: Scale = "from zero",
 ) -> str:
-    """Lines over a logarithmic axis; ``label`` writes the places on it. The other axis begins at zero.
+    """Lines over a logarithmic axis; ``label`` writes the places on it.
+
+    The other axis begins at zero, lies close around the values, or shows powers of ten.
 
     Examples
     --------
@@ -26,19 +42,19 @@ def line_chart(
     True
     """
     places = sorted({x for points in series.values() for x, _ in points})
-    ticks = _ticks(max(y for points in series.values() for _, y in points))
+    ruler = _RULERS[scale]([y for points in series.values() for _, y in points])
     low, span = math.log(places[0]), math.log(places[-1] / places[0]) or 1.0
 
     def where(point: Point) -> Point:
         x = LEFT + (WIDTH - LEFT - RIGHT) * (math.log(point[0]) - low) / span
-        return x, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * point[1] / ticks[-1]
+        return x, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ruler.share(point[1])
 
-    drawn = [_level(tick, where((places[0], tick))[1]) for tick in ticks]
-    drawn += [_words(label(x), where((x, 0))[0], HEIGHT - BOTTOM + 18, "middle") for x in places]
+    drawn = [_level(tick, where((places[0], tick))[1]) for tick in ruler.ticks]
+    drawn += [_words(label(x), where((x, ruler.ticks[0]))[0], HEIGHT - BOTTOM + 18, "middle") for x in places]
     drawn += [_line(place, [where(point) for point in points]) for place, points in enumerate(series.values())]
     drawn += [
         _words(across, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "middle"),
-        _words(up, 8, TOP - 12, "start"),
+        _words(up, 8, TOP - 8, "start"),
         *_legend(series),
     ]
     return _document(title, drawn, HEIGHT)
@@ -96,11 +112,15 @@ def _level(tick: float, y: float) -> Html:
 
 
 def _legend(names: Iterable[str]) -> Iterator[Html]:
-    x = 8.0
+    """What each colour stands for, on a second line where the first is full."""
+    x, y = 8.0, 30
     for place, name in enumerate(names):
-        yield element("rect", x=x, y=30, width=10, height=10, fill=COLOURS[place % len(COLOURS)])
-        yield _words(name, x + 15, 39, "start")
-        x += 15 + LETTER * len(name) + 18
+        wide = 15 + LETTER * len(name)
+        if x + wide > WIDTH:
+            x, y = 8.0, y + 14
+        yield element("rect", x=x, y=y, width=10, height=10, fill=COLOURS[place % len(COLOURS)])
+        yield _words(name, x + 15, y + 9, "start")
+        x += wide + 18
 
 
 def _words(words: str, x: float, y: float, anchor: str) -> Html:
@@ -119,6 +139,47 @@ def _ticks(largest: float) -> list[float]:
     power = 10.0 ** math.floor(math.log10(largest))
     step = next(size * power for size in (0.2, 0.5, 1.0, 2.0, 5.0) if largest / (size * power) <= 5)
     return [round(step * place, 10) for place in range(math.ceil(largest / step - 1e-9) + 1)]
+
+
+def _from_zero(values: Sequence[float]) -> _Ruler:
+    ticks = _ticks(max(values))
+    return _Ruler(ticks, lambda y: y / ticks[-1])
+
+
+def _close(values: Sequence[float]) -> _Ruler:
+    """From a round number below all values to one above.
+
+    Examples
+    --------
+    >>> _close([75.2, 83.1]).ticks
+    [74.0, 76.0, 78.0, 80.0, 82.0, 84.0]
+    """
+    low, high = min(values), max(values)
+    step = _ticks(high - low)[1]
+    first, last = math.floor(low / step), max(math.ceil(high / step), math.floor(low / step) + 1)
+    ticks = [round(step * place, 10) for place in range(first, last + 1)]
+    return _Ruler(ticks, lambda y: (y - ticks[0]) / (ticks[-1] - ticks[0]))
+
+
+def _powers(values: Sequence[float]) -> _Ruler:
+    """Powers of ten around positive values.
+
+    Examples
+    --------
+    >>> _powers([0.02, 30]).ticks
+    [0.01, 0.1, 1.0, 10.0, 100.0]
+    """
+    first = math.floor(math.log10(min(values)))
+    last = max(math.ceil(math.log10(max(values))), first + 1)
+    ticks = [float(f"1e{place}") for place in range(first, last + 1)]
+    return _Ruler(ticks, lambda y: (math.log10(y) - first) / (last - first))
+
+
+_RULERS: Mapping[Scale, Callable[[Sequence[float]], _Ruler]] = {
+    "from zero": _from_zero,
+    "close": _close,
+    "powers": _powers,
+}
 
 
 def _document(title: str, drawn: Sequence[Html], height: float) -> str:

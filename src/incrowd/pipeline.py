@@ -172,7 +172,7 @@ def decide(job: Job, known: Understood, randomness: Randomness) -> tuple[Release
     with job.clock("applying"):
         draft = job.engine.draft(plan, population, known.source.frame, randomness)
         if job.form.kind != "csv":
-            draft = replace(draft, frame=_typed(draft.frame, known.schema))
+            draft = replace(draft, frame=_typed(draft.frame, plan))
     return plan, draft
 
 
@@ -273,15 +273,15 @@ def _load(path: Path) -> pl.DataFrame:
     return read(path).frame
 
 
-def _typed(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+def _typed(frame: pl.DataFrame, plan: ReleasePlan) -> pl.DataFrame:
     """Text columns that hold whole numbers, reals or truth values throughout, as such."""
     wanted = {ColumnType.INTEGER: pl.Int64, ColumnType.REAL: pl.Float64}
     changed = []
-    for name in frame.columns:
-        to = wanted.get(schema[name].type)
-        if to is not None and frame.schema[name] == pl.String:
-            typed = frame[name].cast(to, strict=False)
-            if typed.null_count() == frame[name].null_count():
+    for column in plan.written:
+        to = wanted.get(plan.schema[column.source].type)
+        if to is not None and frame.schema[column.name] == pl.String:
+            typed = frame[column.name].cast(to, strict=False)
+            if typed.null_count() == frame[column.name].null_count():
                 changed.append(typed)
     return frame.with_columns(changed)
 

@@ -6,13 +6,28 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import polars as pl
 import pytest
+from bench import growth
+from bench.alone import Figures, LeftOut, measure_alone
+from bench.census import ATTRIBUTES, K, census, hierarchies, lengthen, widen
 from bench.chart import bar_chart, line_chart
+from bench.growth import Series, measure_all, power
+from bench.people import TARGET
 from bench.process import Cost, Costs, Workshop
+from bench.releasing import release_timed
 from bench.section import Goal, Section, Table
+from bench.setting import Setting
 
 ROOT = Path(__file__).parents[2]
-HEADINGS = ["## Growing the tree", "## The whole command", "## What a release keeps"]
+HEADINGS = [
+    "## Growing the tree",
+    "## The whole command",
+    "## What a release keeps",
+    "## The methods side by side",
+    "## How the methods grow",
+]
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.slow
@@ -77,5 +92,99 @@ def test_charts_are_well_formed_and_escape_their_words():
     bars = bar_chart("<b>", "s", {"one": {"p": 1.0, "q": 0.0}, "two": {"p": 2.0}}, limit=1.5)
     for chart, lone in ((lines, "a < b"), (bars, "<b>")):
         assert ElementTree.fromstring(chart).get("aria-label") == lone
-    points = [circle.get("cy") for circle in ElementTree.fromstring(lines).iter("{http://www.w3.org/2000/svg}circle")]
+    points = [circle.get("cy") for circle in ElementTree.fromstring(lines).iter(f"{SVG}circle")]
     assert float(points[1]) < float(points[2]) < float(points[0])
+
+
+def test_a_chart_with_powers_of_ten_puts_equal_ratios_at_equal_distances():
+    chart = line_chart("t", "x", "y", {"s": [(1, 0.05), (10, 0.5), (100, 5.0)]}, str, scale="powers")
+    high = [float(circle.get("cy")) for circle in ElementTree.fromstring(chart).iter(f"{SVG}circle")]
+    assert high[0] - high[1] == pytest.approx(high[1] - high[2], abs=0.2)
+    assert high[0] > high[1]
+
+
+def test_a_close_chart_uses_its_height_and_a_long_legend_takes_two_lines():
+    series = {f"method number {place}": [(1.0, 80.0 + place / 10), (10.0, 79.0)] for place in range(9)}
+    root = ElementTree.fromstring(line_chart("t", "k", "%", series, str, scale="close"))
+    high = [float(circle.get("cy")) for circle in root.iter(f"{SVG}circle")]
+    assert max(high) - min(high) > 100
+    squares = [square for square in root.iter(f"{SVG}rect") if square.get("width") == "10"]
+    assert {square.get("y") for square in squares} == {"30", "44"}
+    assert len({square.get("fill") for square in squares}) == 9
+    assert all(float(square.get("x")) < 720 for square in squares)
+
+
+def test_more_rows_and_more_columns_are_of_the_same_kind():
+    frame, source = census(Setting(quick=True))
+    assert (source, frame.columns) == ("stand-in", [*ATTRIBUTES, TARGET])
+    longer, wider = lengthen(frame, 3 * frame.height), widen(frame, 19)
+    assert (longer.shape, wider.shape) == ((3 * frame.height, 9), (frame.height, 20))
+    assert widen(frame, 3).equals(frame.select(*ATTRIBUTES[:3], TARGET))
+    assert wider.columns[7:10] == ["native-country", "age 2", "workclass 2"]
+    for name, hierarchy in hierarchies(wider.columns[:-1]).items():
+        values = set(frame[name.partition(" ")[0]])
+        assert set(wider[name]) <= values
+        assert all(hierarchy.covers(value) for value in values)
+    assert (wider["age"] == wider["age 2"]).mean() == pytest.approx(0.8, abs=0.05)
+    assert set(longer["age"]) <= set(frame["age"])
+    assert lengthen(frame, 500).equals(lengthen(frame, 500))
+
+
+def test_a_release_is_timed_as_a_whole_and_in_its_deciding(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    file = tmp_path / "people.csv"
+    census(Setting(quick=True))[0].write_csv(file)
+    for method in ("mondrian", "kactus"):
+        spent = release_timed(file, method, K)
+        assert 0 < spent.deciding < spent.whole
+        assert spent.facts.method == method
+        assert spent.facts.smallest_group >= K
+        assert [column.name for column in spent.facts.schema.columns if column.hierarchy] == (
+            ATTRIBUTES if method == "mondrian" else []
+        )
+
+
+def test_the_power_is_the_slope_of_the_logarithms():
+    sizes = (10.0, 70.0, 900.0)
+    assert power([(n, 3 * n**1.5) for n in sizes]) == pytest.approx(1.5)
+    assert power([(n, 0.2) for n in sizes]) == pytest.approx(0.0)
+    assert power([(10.0, 1.0)]) is None
+
+
+def test_what_takes_too_long_is_left_out_with_its_reason(tmp_path):
+    file = tmp_path / "people.csv"
+    census(Setting(quick=True))[0].write_csv(file)
+    assert measure_alone("mondrian", K, file, file, 0.01) == LeftOut("not done after 0 s")
+
+
+def test_what_fails_is_not_a_measurement(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("age,class\n30,a\n", encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"mondrian on people\.csv ended with status 1"):
+        measure_alone("mondrian", K, file, file, 60)
+
+
+def test_a_method_that_was_stopped_is_not_tried_on_more(tmp_path, monkeypatch):
+    asked = []
+
+    def measured(method, k, few, file, limit):
+        rows = pl.read_csv(file).height
+        asked.append((method, rows))
+        return LeftOut("slow") if (method, rows) == ("tdr", 20) else Figures(rows / 10, rows / 100, 1)
+
+    monkeypatch.setattr(growth, "measure_alone", measured)
+    table = pl.DataFrame({"age": range(40), TARGET: ["a"] * 40})
+    found = measure_all(["tdr", "iack"], [10, 20, 40], table.head, tmp_path)
+    assert asked == [("tdr", 10), ("iack", 10), ("tdr", 20), ("iack", 20), ("iack", 40)]
+    assert [type(each) for each in found[0].found.values()] == [Figures, LeftOut, LeftOut]
+    assert found[1].points(lambda figures: figures.whole) == [(10.0, 1.0), (20.0, 2.0), (40.0, 4.0)]
+    assert growth._left_out("rows", found) == [
+        "Left out: `tdr` with 20 rows (slow); `tdr` with 40 rows (not tried). A process was given 120 s."
+    ]
+    text = str(growth._table("s", found, lambda figures: figures.whole))
+    assert "left out" in text
+    assert "nan" not in text
+    assert "None" not in text
+    assert text.endswith("|  1.00 |      1.00 |")
+    lone = Series("tdr", {10: Figures(1.0, 0.0, 1)})
+    assert lone.points(lambda figures: figures.deciding) == [(10.0, 0.001)]

@@ -36,13 +36,13 @@ class Entry:
         return loaded
 
 
-_FAMILY = "incrowd.algorithms.tree_suppression"
+_ROOM = "incrowd.algorithms"
 METHODS = {
     entry.name: entry
     for entry in (
         Entry(
             "kactus",
-            f"{_FAMILY}.kactus",
+            f"{_ROOM}.tree_suppression.kactus",
             "KActus",
             "suppresses, bottom-up, what a decision tree cannot show to k people at once",
             "Kisilevich, Rokach, Elovici, Shapira: Efficient Multi-Dimensional Suppression for K-Anonymity, 2010",
@@ -50,11 +50,60 @@ METHODS = {
         ),
         Entry(
             "kactus-plus",
-            f"{_FAMILY}.kactus_plus",
+            f"{_ROOM}.tree_suppression.kactus_plus",
             "KActusPlus",
             "kACTUS with value sets, regrown groups and no lost row",
             "improves on the above where its section 5.9 names drawbacks",
-            loses_rows=False,
+        ),
+        Entry(
+            "tdr",
+            f"{_ROOM}.top_down_refinement.tdr",
+            "TDR",
+            "starts with everything hidden and refines what tells most about the class for the least anonymity",
+            "Fung, Wang, Yu: Anonymizing Classification Data for Privacy Preservation, 2007",
+            generalizes=True,
+        ),
+        Entry(
+            "tds",
+            f"{_ROOM}.top_down_refinement.tds",
+            "TDS",
+            "tdr by hierarchies alone: no value is hidden singly",
+            "Fung, Wang, Yu: Top-Down Specialization for Information and Privacy Preservation, 2005",
+            generalizes=True,
+        ),
+        Entry(
+            "iack",
+            f"{_ROOM}.mutual_information.iack",
+            "IACk",
+            "moves every attribute to the level that tells most about the class, then hides rare combinations",
+            "Li, Liu, Baig, Wong: Information based data anonymization for classification utility, 2011",
+            loses_rows=True,
+            generalizes=True,
+        ),
+        Entry(
+            "iacc",
+            f"{_ROOM}.mutual_information.iacc",
+            "IACc",
+            "iack, then hides more combinations as long as the class information stays within limits",
+            "as above",
+            loses_rows=True,
+            generalizes=True,
+        ),
+        Entry(
+            "mondrian",
+            f"{_ROOM}.partitioning.mondrian",
+            "Mondrian",
+            "cuts the rows at medians into boxes of at least k; needs no target",
+            "LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimensional K-Anonymity, 2006",
+            generalizes=True,
+        ),
+        Entry(
+            "infogain-mondrian",
+            f"{_ROOM}.partitioning.infogain_mondrian",
+            "InfoGainMondrian",
+            "cuts the rows into boxes of at least k where the class is told apart best",
+            "LeFevre, DeWitt, Ramakrishnan: Workload-Aware Anonymization, 2006 and 2008",
+            generalizes=True,
         ),
     )
 }
@@ -67,10 +116,10 @@ def find_method(name: str) -> Entry:
     --------
     >>> find_method("kactus").factory
     'KActus'
-    >>> find_method("kaktus")
+    >>> find_method("kaktus")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    incrowd.errors.ParameterError: There is no method 'kaktus'. Did you mean 'kactus'? Methods: kactus, kactus-plus.
+    incrowd.errors.ParameterError: There is no method 'kaktus'. Did you mean 'kactus'? Methods: kactus, ...
     """
     if name in METHODS:
         return METHODS[name]

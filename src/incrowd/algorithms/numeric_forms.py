@@ -1,7 +1,7 @@
 """How an interval of numbers is written: one choice, ``numeric=``, for all methods that generalize.
 
-``interval``: the label ``(30, 40]``. ``bounds``: two columns, its two ends. ``midpoint``: its middle. ``mean``: the mean
-of the rows it stands for.
+``interval``: the label ``(30, 40]``. ``bounds``: two columns, its two ends. ``midpoint``: its middle. ``mean``: the
+mean of the rows it stands for.
 """
 
 from __future__ import annotations

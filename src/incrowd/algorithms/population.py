@@ -59,10 +59,6 @@ class Population(Protocol):
         """Rows that come to rest at each node, class by class: an array of nodes x classes."""
         ...
 
-    def records(self) -> tuple[EncodedTable, npt.NDArray[np.int64]]:
-        """All rows, those that are equal in quasi-identifiers and class possibly collapsed, and how many each stands for."""
-        ...
-
     def contingency(self, name: str) -> npt.NDArray[np.int64]:
         """Rows per code of an attribute and class: codes (the missing one last) x classes (the missing one last)."""
         ...

@@ -50,6 +50,8 @@ def options(
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_INTERRUPTED = "interrupted; no half-written file is left"
+_PATIENCE = 3.0
 
 
 class Stopped(BaseException):
@@ -71,17 +73,32 @@ def main() -> None:
         typer.echo(f"incrowd: {message}", err=True)
         sys.exit(status)
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
 
 
 def _listen() -> list[int]:
-    """Let interrupts and requests to end unwind the program, and note them: libraries turn them into errors."""
+    """Let interrupts and requests to end unwind the program, and note them: libraries turn them into errors.
+
+    What is interrupted at an unlucky moment may wait for ever, a pool of threads for instance. So the program ends after
+    a few seconds, unwound or not.
+    """
     received: list[int] = []
 
     def stop(number: int, _frame: FrameType | None) -> None:
         received.append(number)
+        signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
         raise Stopped
+
+    def give_up(_number: int, _frame: FrameType | None) -> None:
+        from incrowd.publishing.staging import abandon
+
+        abandon()
+        os.write(sys.stderr.fileno(), f"incrowd: {_INTERRUPTED}\n".encode())
+        os._exit(128 + received[0])
+
+    signal.signal(signal.SIGALRM, give_up)
 
     for number in _SIGNALS:
         signal.signal(number, stop)
@@ -91,7 +108,7 @@ def _listen() -> list[int]:
 def _ending(error: BaseException, received: list[int]) -> tuple[int, str]:
     """Exit status and message."""
     if received:
-        return 128 + received[0], "interrupted; no half-written file is left"
+        return 128 + received[0], _INTERRUPTED
     if isinstance(error, IncrowdError):
         return error.exit_status, str(error)
     return 2, describe_failure(error)

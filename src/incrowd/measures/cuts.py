@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+MAX_FLOAT = 1.7e308
+
 
 def even_cuts(rows: npt.NDArray[np.int64], smallest: int) -> list[int]:
     """Cuts as soon as a piece has enough rows; the rest below that joins the last piece.
@@ -37,7 +39,7 @@ def roundest(low: float, high: float, whole: bool) -> float:
     0.13
     """
     middle = (Fraction(low) + Fraction(high)) / 2
-    for exponent in range(math.floor(math.log10(high - low)) + 1, -18, -1):
+    for exponent in range(math.floor(math.log10(min(high - low, MAX_FLOAT))) + 1, -18, -1):
         step = Fraction(10) ** exponent
         for multiple in (round(middle / step), math.ceil(Fraction(low) / step)):
             cut = int(multiple * step) if whole else float(multiple * step)

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from incrowd.errors import OutputError
 
+_OPEN: set[Path] = set()  # the private folders of this process
+
 
 def check_target(target: Path, inputs: tuple[Path, ...] = ()) -> None:
     """Raise unless a file may be written there.
@@ -61,6 +63,7 @@ def staged(target: Path) -> Iterator[Path]:
     check_target(target)
     folder = target.parent / f".{target.name}.incrowd"
     handle = _private_folder(folder)
+    _OPEN.add(folder)
     try:
         draft = folder / target.name
         yield draft
@@ -74,7 +77,14 @@ def staged(target: Path) -> Iterator[Path]:
         try:
             shutil.rmtree(folder, ignore_errors=True)
         finally:
+            _OPEN.discard(folder)
             os.close(handle)
+
+
+def abandon() -> None:
+    """Remove what this process has written but not published, for a program that ends without unwinding."""
+    for folder in tuple(_OPEN):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _private_folder(folder: Path) -> int:

@@ -15,15 +15,14 @@ from incrowd.errors import FileFormatError
 from incrowd.verification.asked import Asked, Original
 from incrowd.verification.class_sizes import recount_promises, sizes_of
 from incrowd.verification.comparison import Comparison
-from incrowd.verification.opening import connect, open_table
+from incrowd.verification.opening import connect, duckdb_module, open_table
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.file_form import FileForm
 
 
 def verify_release(path: Path, form: FileForm, asked: Asked, original: Original) -> Verdict:
     """Recount everything a release promises, from the bytes on disk."""
-    import duckdb
-
+    duckdb = duckdb_module()
     columns = list(asked.columns)
     with connect() as connection:
         try:

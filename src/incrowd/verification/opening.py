@@ -6,6 +6,7 @@ DuckDB takes ``Age`` and ``age`` for one name. So a table is opened with its col
 
 from __future__ import annotations
 
+import signal
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,24 @@ _NEVER_IN_A_LINE = "\x1f\x1e\x1d\x1c"
 
 def connect() -> Any:
     """A fresh in-memory database that reads files in their order and loads nothing from outside."""
-    import duckdb
-
-    connection = duckdb.connect(config={"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"})
+    connection = duckdb_module().connect(
+        config={"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"}
+    )
     connection.execute("SET enable_progress_bar = false")  # it would write into the standard output of a shell
     return connection
+
+
+def duckdb_module() -> Any:
+    """DuckDB, imported with interrupts held back: its native code ends the process if its import is interrupted."""
+    if hasattr(signal, "pthread_sigmask"):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        try:
+            import duckdb
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    import duckdb
+
+    return duckdb
 
 
 def column(position: int) -> str:

@@ -15,7 +15,7 @@ from incrowd.engines.embedded.drafting import draft_columns, shown_values
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.evidence import evidence
 from incrowd.engines.engine import Draft
-from incrowd.errors import PlanError
+from incrowd.errors import PlanError, SchemaError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Drop, Group, Place, Share, Show
 from incrowd.trees.tree import Branch, Node, Tree
@@ -194,7 +194,7 @@ def test_unknown_steps_are_refused():
 def test_a_tree_of_other_classes_is_refused():
     _, schema, encoded, _ = make_case(8)
     population = EmbeddedEngine().population(encoded, schema, SeededRandomness(1))
-    with pytest.raises(PlanError, match="does not know all classes of 'ill'"):
+    with pytest.raises(SchemaError, match="have a class in 'ill' that the tree does not know"):
         population.count(Tree((Node(None, (), (0,)),), "ill", ("z",)))
 
 

@@ -1,5 +1,7 @@
 """The scikit-learn faces: scikit-learn's own checks, imbalanced-learn's pipeline, new rows."""
 
+from dataclasses import fields
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,10 +13,22 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from incrowd import C45, KActus, KActusPlus, SklearnInducer
+from incrowd import C45, KActus, KActusPlus, SklearnInducer, estimators
+from incrowd.algorithms.catalog import METHODS
 from incrowd.errors import ParameterError, RequirementError, SchemaError
+from incrowd.estimators import TDR, TDS, IACc, IACk, InfoGainMondrian, Mondrian
+from incrowd.vocabulary.hierarchy import Hierarchy
 
-FACES = [KActus, KActusPlus]
+TREES = [KActus, KActusPlus]
+GENERAL = [TDR, TDS, IACk, IACc, Mondrian, InfoGainMondrian]
+FACES = [*TREES, *GENERAL]
+
+
+def test_every_method_has_a_face_with_its_parameters():
+    assert {face._method for face in FACES} == set(METHODS)
+    assert sorted(face.__name__ for face in FACES) == sorted(estimators.__all__)
+    for face in FACES:
+        assert set(face._method_parameters) == {field.name for field in fields(METHODS[face._method].load())}
 
 
 def checks():
@@ -87,8 +101,23 @@ def test_it_works_in_a_pipeline_again_and_again(people, face, loss):
     assert len(pipeline.predict(X)) == len(X)
 
 
-@pytest.mark.parametrize("face", FACES)
-@pytest.mark.parametrize("numeric", ["bins", "levels", "mean", "interval"])
+@pytest.mark.parametrize("face", GENERAL)
+def test_a_learner_takes_what_generalizing_faces_give(people, face):
+    """The class depends on age alone: these methods look at one attribute at a time."""
+    frame, _ = people
+    X, y = frame[["age", "note"]].astype(float), np.where(frame["age"] > 50, "yes", "no")
+    chosen = face(k=10, quasi_identifiers=["age"])
+    pipeline = make_pipeline(chosen, DecisionTreeClassifier(min_samples_leaf=10))
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
+    pipeline.fit(X, y).fit(X, y)
+    assert len(pipeline.predict(X)) == len(X)
+
+
+FORMS = [(face, form) for face in TREES for form in ("bins", "levels", "mean", "interval")]
+FORMS += [(face, form) for face in GENERAL for form in ("interval", "bounds", "midpoint", "mean")]
+
+
+@pytest.mark.parametrize(("face", "numeric"), FORMS)
 def test_new_rows(people, face, numeric):
     frame, y = people
     fitted = face(k=15, numeric=numeric).fit(frame, y)
@@ -98,7 +127,9 @@ def test_new_rows(people, face, numeric):
     new.loc[2, "job"] = None
     new["age"] = new["age"] + 0.5
     shown = fitted.transform(new)
-    assert list(shown.columns) == list(frame.columns)
+    spread = {"age", "height", "note"} if numeric == "bounds" else set()
+    columns = [[f"{name}_low", f"{name}_high"] if name in spread else [name] for name in frame.columns]
+    assert face is IACk or face is IACc or list(shown.columns) == [name for pair in columns for name in pair]
     assert len(shown) == 50
     assert shown["job"].isna()[0]
     assert shown["job"].isna()[2]
@@ -116,7 +147,7 @@ def test_transform_needs_fit(people):
     assert hasattr(sampler, "transform")
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", TREES)
 @pytest.mark.parametrize(
     "inducer",
     [C45(confidence=None), SklearnInducer(DecisionTreeClassifier(min_samples_leaf=5, random_state=0))],
@@ -138,6 +169,35 @@ def test_labels_keep_their_type(people):
     assert isinstance(classes, pd.Series)
     assert classes.dtype == whole.dtype
     assert classes.name == "ill"
+
+
+JOBS = Hierarchy.from_paths(
+    "job", [["nurse", "care", "*"], ["clerk", "other", "*"], ["smith", "other", "*"], ["cook", "other", "*"]]
+)
+
+
+@pytest.mark.parametrize("face", GENERAL)
+def test_hierarchies_are_used(people, face):
+    frame, y = people
+    sampler = face(k=150, quasi_identifiers=["job", "age"], hierarchies={"job": JOBS})
+    released, _ = sampler.fit_resample(frame, y)
+    assert set(released["job"].dropna()) <= {*JOBS.labels}
+    assert sampler.plan_.schema["job"].hierarchy == JOBS
+    assert clone(sampler).hierarchies == {"job": JOBS}
+
+
+@pytest.mark.parametrize("face", [TDR, TDS, IACk, IACc])
+def test_sets_of_columns_have_their_own_k(people, face):
+    frame, y = people
+    sampler = face(known_together=[(["age", "job"], 8), (["job", "height"], 40)])
+    released, _ = sampler.fit_resample(frame, y)
+    rows = pl.from_pandas(released)
+    assert rows.group_by("age", "job").len()["len"].min() >= 8
+    assert rows.group_by("job", "height").len()["len"].min() >= 40
+    assert [check.name for check in sampler.verdict_.checks if "anonymity" in check.name] == [
+        "8-anonymity of age, job",
+        "40-anonymity of job, height",
+    ]
 
 
 def test_refusals(people):

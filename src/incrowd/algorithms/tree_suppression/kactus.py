@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from incrowd.algorithms.parameters import check_choice
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.tree_suppression.binning import bin_numbers
 from incrowd.algorithms.tree_suppression.forms import forms_of_path, suppress_sets
@@ -165,9 +166,3 @@ def check_inducer(inducer: object) -> None:
     """Raise unless it can grow a tree."""
     if inducer is not None and not callable(getattr(inducer, "grow", None)):
         raise ParameterError("inducer must be an object that can grow a tree, for instance incrowd.C45().")
-
-
-def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    """Raise unless the parameter has one of its values."""
-    if value not in choices:
-        raise ParameterError(f"{name} must be one of {', '.join(choices)}.")

@@ -17,13 +17,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from incrowd.algorithms.parameters import check_choice, check_flag
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.tree_suppression.binning import bin_numbers
 from incrowd.algorithms.tree_suppression.forms import FormOfSet, forms_of_path
 from incrowd.algorithms.tree_suppression.kactus import (
     MISSING,
     NUMERIC,
-    check_choice,
     check_inducer,
     describe_inducer,
     grow,
@@ -83,8 +83,7 @@ class KActusPlus:
         check_inducer(self.inducer)
         if not isinstance(self.largest_set, int | float) or not 0 <= self.largest_set <= 1:
             raise ParameterError("largest_set must be a number between 0 and 1.")
-        if not isinstance(self.regrow, bool):
-            raise ParameterError("regrow must be true or false.")
+        check_flag("regrow", self.regrow)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data."""

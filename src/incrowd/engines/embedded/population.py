@@ -17,8 +17,8 @@ from incrowd.engines.embedded.combining import combine, first_rows
 from incrowd.engines.embedded.dealing import deal
 from incrowd.engines.embedded.hiding import drop_rows, hide_rows, rare_rows
 from incrowd.engines.embedded.recoding import recode_table
-from incrowd.errors import PlanError
 from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode
+from incrowd.trees.classes import class_places
 from incrowd.trees.routing import route
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
@@ -69,10 +69,6 @@ class EmbeddedPopulation:
         width = len(tree.classes)
         cells = self._resting(tree).astype(np.int64) * width + self._labels(tree)
         return np.bincount(cells, minlength=len(tree.nodes) * width).reshape(len(tree.nodes), width)
-
-    def records(self) -> tuple[EncodedTable, npt.NDArray[np.int64]]:
-        """All rows, each standing for itself: equal ones are too few, in general, to be worth collapsing."""
-        return self.table, np.ones(self.rows, np.int64)
 
     def contingency(self, name: str) -> npt.NDArray[np.int64]:
         """Rows per code of an attribute and class."""
@@ -151,9 +147,4 @@ class EmbeddedPopulation:
         """The position of each row's class among the tree's classes; a tree without a target has one."""
         if not tree.target:
             return np.zeros(self.rows, np.int32)
-        column = self.table[tree.target]
-        position = {label: i for i, label in enumerate(tree.classes)}
-        values = [*column.dictionary.to_list(), None]
-        if any(value not in position and rows for value, rows in zip(values, column.counts, strict=True)):
-            raise PlanError(f"The tree does not know all classes of {tree.target!r}; was it grown on other data?")
-        return np.array([position.get(value, 0) for value in values], np.int32)[column.codes]
+        return class_places(tree, self.table).astype(np.int32)

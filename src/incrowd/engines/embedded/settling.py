@@ -23,7 +23,7 @@ def settle_forms(forms: Sequence[Form], column: EncodedColumn, shown: Codes) -> 
     """
     if any(isinstance(form, Mean) for form in forms):
         means = group_means(column, shown, len(forms))
-        forms = [Mean(float(means[i])) if isinstance(form, Mean) else form for i, form in enumerate(forms)]
+        forms = [Mean(_known(means[i])) if isinstance(form, Mean) else form for i, form in enumerate(forms)]
     if any(isinstance(form, Range) for form in forms):
         least, most = group_ends(column, shown, len(forms))
         forms = [Range(least[i].item(), most[i].item()) if isinstance(f, Range) else f for i, f in enumerate(forms)]
@@ -32,8 +32,13 @@ def settle_forms(forms: Sequence[Form], column: EncodedColumn, shown: Codes) -> 
         level_of = np.array([levels.get(form, -1) if isinstance(form, Level) else -1 for form in forms], np.int32)
         of_rows = np.where(shown >= 0, level_of[shown], np.int32(-1))
         means = group_means(column, of_rows, len(levels))
-        forms = [replace(f, value=float(means[levels[f]])) if isinstance(f, Level) else f for f in forms]
+        forms = [replace(f, value=_known(means[levels[f]])) if isinstance(f, Level) else f for f in forms]
     return forms
+
+
+def _known(mean: float) -> float | None:
+    """A mean as it is released; what no row shows has none."""
+    return None if math.isnan(mean) else float(mean)
 
 
 def group_ends(

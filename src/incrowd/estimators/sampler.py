@@ -1,4 +1,4 @@
-"""scikit-learn faces of the release methods.
+"""What the scikit-learn faces of the release methods share.
 
 A release may reorder and drop rows, so these are samplers in the manner of imbalanced-learn: ``fit_resample``
 gives the released rows with their classes, and works inside its ``Pipeline``, where it touches training data
@@ -8,7 +8,8 @@ that offer both, which is why ``transform`` appears with ``fit`` and not with ``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,17 +27,18 @@ from incrowd.pipeline import Job, run_release
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.source import Origin, Source
-from incrowd.recipe import Recipe
+from incrowd.recipe import Recipe, with_hierarchies
+from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import ColumnType, Role
 
 _CLASS = "the class"
 
 
-def _fitted_by_fit(estimator: _Sampler) -> bool:
+def _fitted_by_fit(estimator: Sampler) -> bool:
     return getattr(estimator, "_transforms", False)
 
 
-class _Sampler(BaseEstimator):  # type: ignore[misc]
+class Sampler(BaseEstimator):  # type: ignore[misc]
     """What the faces share; a subclass names its method and its parameters."""
 
     _method: ClassVar[str]
@@ -45,6 +47,8 @@ class _Sampler(BaseEstimator):  # type: ignore[misc]
     k: int
     quasi_identifiers: Sequence[str] | None
     random_state: int | None
+    hierarchies: Mapping[str, Hierarchy | str | Path] | None = None
+    known_together: Sequence[tuple[Sequence[str], int]] | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Decide on the release of the rows."""
@@ -97,18 +101,25 @@ class _Sampler(BaseEstimator):  # type: ignore[misc]
         return pl.from_numpy(np.ascontiguousarray(X), schema=names), Origin("polars")
 
     def _recipe(self, frame: pl.DataFrame) -> Recipe:
-        chosen = [name for name in frame.columns if name != _CLASS]
-        if self.quasi_identifiers is not None:
-            unknown = [name for name in self.quasi_identifiers if name not in chosen]
-            if unknown:
-                raise SchemaError(f"There is no column {unknown[0]!r}. X has: {', '.join(chosen)}.")
-            chosen = list(self.quasi_identifiers)
+        sets = [{"columns": list(columns), "k": k} for columns, k in self.known_together or ()]
+        chosen = self._chosen([name for name in frame.columns if name != _CLASS], sets)
         roles = {_CLASS: Role.TARGET, **dict.fromkeys(chosen, Role.QUASI_IDENTIFIER)}
         columns = {
             name: {"role": roles.get(name, Role.OTHER), "type": _type(dtype)} for name, dtype in frame.schema.items()
         }
         parameters = {name: getattr(self, name) for name in self._method_parameters}
-        return Recipe(k=self.k, method=self._method, parameters=parameters, columns=columns)
+        recipe = Recipe(k=self.k, method=self._method, parameters=parameters, columns=columns, known_together=sets)
+        return with_hierarchies(recipe, self.hierarchies or {})
+
+    def _chosen(self, names: list[str], sets: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The quasi-identifiers: those that are named, those of the sets, or all."""
+        asked = list(self.quasi_identifiers) if self.quasi_identifiers is not None else None
+        if asked is None and sets:
+            asked = list(dict.fromkeys(name for known in sets for name in known["columns"]))
+        unknown = [name for name in asked or () if name not in names]
+        if unknown:
+            raise SchemaError(f"There is no column {unknown[0]!r}. X has: {', '.join(names)}.")
+        return names if asked is None else asked
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -117,113 +128,6 @@ class _Sampler(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-class KActus(_Sampler):
-    """kACTUS as a sampler: suppression along the paths of a decision tree.
-
-    Parameters
-    ----------
-    k
-        The smallest number of rows that may share their released quasi-identifiers.
-    quasi_identifiers
-        Columns an attacker may know; all columns if not given.
-    inducer
-        The tree inducer to wrap; C4.5 if not given.
-    reading
-        ``"recommended"`` or ``"literal"``.
-    numeric
-        ``"levels"`` (default here, since pipelines want numbers): numbers are cut at public places and written as one
-        number for each piece. ``"bins"``: the same pieces as intervals. ``"mean"``, ``"interval"``: as in the paper.
-    missing
-        ``"stuck"`` or ``"branch"``.
-    random_state
-        For experiments only; chance is cryptographic if not given.
-
-    Attributes
-    ----------
-    plan_
-        The plan of the last fit.
-    verdict_
-        The independent recount of the last fit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.repeat([[1.0, 5.0], [2.0, 6.0]], 10, axis=0)
-    >>> y = np.repeat(["no", "yes"], 10)
-    >>> released, classes = KActus(k=5).fit_resample(X, y)
-    >>> released.shape, sorted(set(classes.tolist()))
-    ((20, 2), ['no', 'yes'])
-    """
-
-    _method = "kactus"
-    _method_parameters = ("inducer", "reading", "numeric", "missing")
-
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        quasi_identifiers: Sequence[str] | None = None,
-        inducer: Any = None,
-        reading: str = "recommended",
-        numeric: str = "levels",
-        missing: str = "stuck",
-        random_state: int | None = None,
-    ) -> None:
-        self.k = k
-        self.quasi_identifiers = quasi_identifiers
-        self.inducer = inducer
-        self.reading = reading
-        self.numeric = numeric
-        self.missing = missing
-        self.random_state = random_state
-
-
-class KActusPlus(_Sampler):
-    """The improved kACTUS as a sampler: value sets, regrown groups, no lost row.
-
-    Parameters
-    ----------
-    k, quasi_identifiers, inducer, numeric, missing, random_state
-        As in :class:`KActus`.
-    regrow
-        Split finished groups further while every part keeps k rows.
-    largest_set
-        Largest share of an attribute's values that a value set may hold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.repeat([["a"], ["b"]], 6, axis=0)
-    >>> released, classes = KActusPlus(k=4).fit_resample(X, np.repeat([0, 1], 6))
-    >>> sorted(released.ravel().tolist())[::6]
-    ['a', 'b']
-    """
-
-    _method = "kactus-plus"
-    _method_parameters = ("inducer", "numeric", "missing", "regrow", "largest_set")
-
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        quasi_identifiers: Sequence[str] | None = None,
-        inducer: Any = None,
-        numeric: str = "levels",
-        missing: str = "stuck",
-        regrow: bool = True,
-        largest_set: float = 0.5,
-        random_state: int | None = None,
-    ) -> None:
-        self.k = k
-        self.quasi_identifiers = quasi_identifiers
-        self.inducer = inducer
-        self.numeric = numeric
-        self.missing = missing
-        self.regrow = regrow
-        self.largest_set = largest_set
-        self.random_state = random_state
 
 
 def _type(dtype: pl.DataType) -> ColumnType:

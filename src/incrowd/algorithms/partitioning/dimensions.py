@@ -1,0 +1,151 @@
+"""How each quasi-identifier may be cut, and how wide it is.
+
+::
+
+    RANGE  in two, between neighbours: numbers, dates, ordered categories (for Mondrian all categories, in their order)
+    SET    in two sets of values, neighbours in their class mix: categories without an order
+    TREE   into the groups right below the current one in the attribute's hierarchy
+
+Rows with a missing value are a part of their own in every cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
+from incrowd.vocabulary.leaf_interval import parse_day, parse_number
+from incrowd.vocabulary.released_value import Interval, Value
+from incrowd.vocabulary.schema import ColumnType, Schema
+
+RANGE, SET, TREE = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Dimension:
+    """One quasi-identifier, as the partitioning sees it.
+
+    A place is a code of the column's dictionary, or, with a hierarchy, the place of a leaf; the last place is that
+    of the missing.
+    """
+
+    column: EncodedColumn
+    kind: int
+    hierarchy: Hierarchy | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the attribute."""
+        return self.column.name
+
+    @property
+    def whole(self) -> bool:
+        """Whether thresholds are whole numbers."""
+        return self.column.type is not ColumnType.REAL
+
+    @property
+    def width(self) -> int:
+        """Number of places, that of the missing included."""
+        return self.column.width if self.hierarchy is None else len(self.hierarchy.leaves) + 1
+
+    @cached_property
+    def places(self) -> Codes:
+        """The place of each row."""
+        if self.hierarchy is None:
+            return self.column.codes
+        return self.hierarchy.encode(self.column).astype(np.int32)[self.column.codes]
+
+    @property
+    def counted(self) -> bool:
+        """Whether the width of a part is its number of values; otherwise it is the way from the first to the last."""
+        return not self.column.type.has_order
+
+    @cached_property
+    def positions(self) -> npt.NDArray[np.float64]:
+        """Where each value lies between the first (0) and the last (1)."""
+        if not self.column.type.is_numeric:
+            return np.linspace(0.0, 1.0, max(1, len(self.column.dictionary)))
+        return positions_of(self.column.numbers)
+
+    @cached_property
+    def values(self) -> list[Value]:
+        """The dictionary as plain values."""
+        column = self.column
+        return column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether the attribute is shown as an interval of numbers."""
+        if self.hierarchy is None:
+            return self.column.type.is_numeric
+        return self.hierarchy.kind is not Leaves.VALUES
+
+    def settled(self, node: int) -> int:
+        """The lowest group of the hierarchy with the same leaves as this one: an only child stands for its parent."""
+        assert self.hierarchy is not None
+        while len(below := self.hierarchy.children(node)) == 1:
+            node = below[0]
+        return node
+
+    @cached_property
+    def intervals(self) -> list[Interval]:
+        """The interval of each group of a hierarchy of numbers or dates."""
+        assert self.hierarchy is not None
+        found = [self.hierarchy.interval(group) for group in range(len(self.hierarchy))]
+        return [Interval() if interval is None else interval for interval in found]
+
+    @cached_property
+    def leaf_values(self) -> list[Value | None]:
+        """The value of each leaf of a hierarchy of values, in the type of the column; None if no value can meet it."""
+        assert self.hierarchy is not None
+        labels = [self.hierarchy.labels[leaf] for leaf in self.hierarchy.leaves]
+        if self.column.type is ColumnType.DATE:
+            return [parse_day(label) for label in labels]
+        if not self.column.type.is_numeric:
+            return list(labels)
+        numbers = [parse_number(label) for label in labels]
+        met = [number is not None and self.hierarchy.leaf_of(number) == leaf for leaf, number in enumerate(numbers)]
+        return [number if is_met else None for number, is_met in zip(numbers, met, strict=True)]
+
+
+def positions_of(numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Ascending numbers, moved and scaled to begin at 0 and to end at 1.
+
+    Examples
+    --------
+    >>> positions_of(np.array([20, 30, 60])).tolist(), positions_of(np.array([-1e308, 1e308])).tolist()
+    ([0.0, 0.25, 1.0], [0.0, 1.0])
+    """
+    if len(numbers) < 2:
+        return np.zeros(len(numbers))
+    if numbers.dtype.kind == "i":  # the difference of two 64-bit numbers fits 64 bits without a sign
+        apart = (numbers.astype(np.uint64) - numbers[:1].astype(np.uint64)).astype(np.float64)
+    else:
+        near = numbers / 4 if np.abs(numbers).max() > 1e300 else numbers  # so that no difference is infinite
+        apart = near - near[0]
+    return np.asarray(apart / apart[-1], np.float64)
+
+
+def dimensions_of(table: EncodedTable, schema: Schema, by_class: bool) -> tuple[Dimension, ...]:
+    """The quasi-identifiers as dimensions; a value without a leaf in the attribute's hierarchy is an error."""
+    return tuple(_dimension(table[name], schema[name].hierarchy, by_class) for name in schema.quasi_identifiers)
+
+
+def _dimension(column: EncodedColumn, hierarchy: Hierarchy | None, by_class: bool) -> Dimension:
+    if hierarchy is not None:
+        return Dimension(column, TREE, hierarchy)
+    return Dimension(column, SET if by_class and not column.type.has_order else RANGE)
+
+
+def stacked(dimensions: Sequence[Dimension], rows: int) -> npt.NDArray[np.int32]:
+    """The places of all rows, rows x dimensions."""
+    found = np.empty((rows, len(dimensions)), np.int32)
+    for number, dimension in enumerate(dimensions):
+        found[:, number] = dimension.places
+    return found

@@ -1,0 +1,157 @@
+"""The rows of the table by what they show, and how large groups would be after each refinement.
+
+This is the TIPS of the paper (leaf partitions and their links) with its QITS (counts per set of attributes) in one.
+Only :meth:`Partitions.split` reads records, and only those that show what is refined.
+
+Why minima are enough. A refinement changes the groups that show the refined id, and every leaf of such a group shows
+it; so all rows of a new group have just been read, and what it would be split into is known. Groups only ever fall
+apart. So the smallest group a candidate would leave never grows: it is the smaller of what it was and of what the new
+groups would leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.algorithms.population import Combinations
+from incrowd.algorithms.top_down_refinement.attribute import Attribute
+from incrowd.vocabulary.encoded_table import Codes
+
+_NONE = np.iinfo(np.int64).max
+
+
+class Partitions:
+    """Leaf partitions of records, and the groups they form in each set of attributes known together.
+
+    Parameters
+    ----------
+    held
+        The combinations of values that occur: a record for each, that stands for so many rows.
+    attributes
+        The state of each attribute.
+    sets
+        For each set whether each attribute belongs to it: sets x attributes.
+
+    Attributes
+    ----------
+    anonymity
+        The smallest group of each set.
+    smallest
+        For each set and candidate, the smallest part the candidate would leave of the groups it touches.
+    reads
+        Records read by the last split.
+    """
+
+    def __init__(
+        self,
+        held: Combinations,
+        attributes: Sequence[Attribute],
+        sets: npt.NDArray[np.bool_],
+    ) -> None:
+        from incrowd.algorithms.top_down_refinement import partitions_kernel as kernel
+
+        height, width = held.codes.shape
+        self._kernel = kernel
+        self._attributes = attributes
+        self._sets = sets
+        self.first = np.cumsum([0, *(len(attribute.open) for attribute in attributes)])
+        codes, rows = np.array(held.codes, order="C"), held.sizes
+        self._records = kernel.Records(codes, rows, np.empty_like(codes), np.empty_like(rows))
+        self._leaves = kernel.Leaves(
+            np.empty(height, np.int64),
+            np.empty(height, np.int64),
+            np.empty((height, width), np.int32),
+            np.empty((len(sets), height), np.int64),
+        )
+        self._number = 1
+        self._leaves.begin[0], self._leaves.end[0] = 0, height
+        self._leaves.following[0], self._leaves.group[:, 0] = -1, 0
+        self._heads = np.zeros(self.first[-1], np.int64)
+        self._offsets = np.cumsum([0, *(len(attribute.next) for attribute in attributes)])
+        self._upcoming = np.empty(self._offsets[-1], np.int64)
+        self._meaning = kernel.Meaning(
+            np.repeat(np.arange(width), np.diff(self.first)),
+            np.arange(self.first[-1]),
+            np.repeat([attribute.one_by_one for attribute in attributes], np.diff(self.first)),
+        )
+        self._scratch = np.zeros(self.first[-1], np.int64)
+        self.anonymity = np.full(len(sets), _NONE)
+        self.smallest = np.full((len(sets), self.first[-1]), _NONE)
+        for attribute in range(width):
+            self.refresh(attribute)
+        self._count(np.zeros(1, np.int64), np.zeros(1, np.int64), 1, np.ones(len(sets), np.bool_))
+
+    def refresh(self, attribute: int) -> None:
+        """Take over which ids the codes of an attribute would show next."""
+        state = self._attributes[attribute]
+        first = self.first[attribute]
+        upcoming = self._upcoming[self._offsets[attribute] : self._offsets[attribute + 1]]
+        upcoming[:] = np.where(state.next < 0, -1, state.next + first)
+        self._meaning.decides[first : self.first[attribute + 1]] = state.decides + first
+
+    def split(self, attribute: int, shown: int, into: Sequence[int], position: Codes) -> None:
+        """Split the leaves that show an id of an attribute.
+
+        Parameters
+        ----------
+        shown
+            The id.
+        into
+            The ids that follow it.
+        position
+            For each code the position of its id among these.
+        """
+        first = self.first[attribute]
+        changed, part_of, heads, self._number = self._kernel.split(
+            self._records,
+            self._leaves,
+            self._number,
+            attribute,
+            int(self._heads[first + shown]),
+            position,
+            len(into),
+        )
+        self._heads[first + np.array(into)] = heads
+        self._count(changed, part_of, len(into), self._sets[:, attribute])
+
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Rows of each leaf partition."""
+        leaves = zip(self._leaves.begin[: self._number], self._leaves.end[: self._number], strict=True)
+        return np.array([self._records.weights[begin:end].sum() for begin, end in leaves])
+
+    def _count(
+        self,
+        changed: npt.NDArray[np.int64],
+        part_of: npt.NDArray[np.int64],
+        parts: int,
+        sets: npt.NDArray[np.bool_],
+    ) -> None:
+        """Read the changed leaves, and lower the minima of the sets that are concerned."""
+        concerned = np.logical_or.reduce(self._sets[sets], axis=0)
+        watched = [i for i, state in enumerate(self._attributes) if concerned[i] and state.open.any()]
+        counted = self._kernel.tally(
+            self._records,
+            self._leaves,
+            changed,
+            part_of,
+            np.array(watched, np.int64),
+            self._offsets,
+            self._upcoming,
+            self._scratch,
+        )
+        self.reads = int((self._leaves.end[changed] - self._leaves.begin[changed]).sum())
+        for known in np.flatnonzero(sets).tolist():
+            least = self._kernel.lower(
+                self._leaves,
+                known,
+                self._sets[known],
+                counted,
+                parts,
+                self._meaning,
+                self._scratch,
+                self.smallest[known],
+            )
+            self.anonymity[known] = min(int(self.anonymity[known]), least)
