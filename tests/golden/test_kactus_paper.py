@@ -121,7 +121,7 @@ def test_fifteen_row_sample(tmp_path):
     sample = GOLDEN["sample15"]
     frame = pl.DataFrame(sample["rows"], schema=sample["columns"], orient="row")
     frame.write_csv(tmp_path / "sample.csv")
-    verdict = verify_table(tmp_path / "sample.csv", FileForm("csv"), 2, sample["qi"])
+    verdict = verify_table(tmp_path / "sample.csv", FileForm("csv"), [("2-anonymity", sample["qi"], 2)])
     assert verdict.sizes.classes == sample["distinct_qi_tuples"]
     assert verdict.sizes.smallest == sample["k_of_table"]
     assert verdict.sizes.rows_below(2) == len(sample["rows_violating_2_anonymity"])

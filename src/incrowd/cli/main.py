@@ -15,6 +15,7 @@ from incrowd.cli.explain import explain
 from incrowd.cli.hierarchy import hierarchy_app
 from incrowd.cli.inspect import inspect
 from incrowd.cli.methods import methods
+from incrowd.cli.model import model
 from incrowd.cli.release import release
 from incrowd.cli.transform import transform
 from incrowd.cli.verify import verify
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, release, verify, explain, transform, methods, demo):
+for command in (inspect, release, model, verify, explain, transform, methods, demo):
     app.command()(command)
 app.add_typer(hierarchy_app)
 
@@ -92,9 +93,7 @@ def _listen() -> list[int]:
         raise Stopped
 
     def give_up(_number: int, _frame: FrameType | None) -> None:
-        from incrowd.publishing.staging import abandon
-
-        abandon()
+        _clean_up()
         os.write(sys.stderr.fileno(), f"incrowd: {_INTERRUPTED}\n".encode())
         os._exit(128 + received[0])
 
@@ -105,9 +104,17 @@ def _listen() -> list[int]:
     return received
 
 
+def _clean_up() -> None:
+    """Remove what was written and not published, where the unwinding itself was interrupted."""
+    from incrowd.publishing.staging import abandon
+
+    abandon()
+
+
 def _ending(error: BaseException, received: list[int]) -> tuple[int, str]:
     """Exit status and message."""
     if received:
+        _clean_up()
         return 128 + received[0], _INTERRUPTED
     if isinstance(error, IncrowdError):
         return error.exit_status, str(error)

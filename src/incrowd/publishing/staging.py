@@ -76,8 +76,8 @@ def staged(target: Path) -> Iterator[Path]:
     finally:
         try:
             shutil.rmtree(folder, ignore_errors=True)
-        finally:
             _OPEN.discard(folder)
+        finally:
             os.close(handle)
 
 
