@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import json
 import os
 import platform
 import secrets
@@ -19,6 +20,7 @@ from typing import Any
 
 from incrowd.errors import OutputError
 from incrowd.report.facts import Facts
+from incrowd.vocabulary.hierarchy import Hierarchy
 
 VERSION = 1
 KEY_BYTES = 32
@@ -62,6 +64,7 @@ def certificate(
             }
             for a in facts.attributes
         },
+        "hierarchies": {c.name: _sha256_of_text(c.hierarchy) for c in facts.schema.columns if c.hierarchy is not None},
         "public_cuts": {name: list(cuts) for name, cuts in facts.cuts.items()},
         "notices": [{"code": notice.code, "where": notice.where} for notice in facts.notices],
         "attacks": "not run",
@@ -75,6 +78,11 @@ def certificate(
             "learner": "C4.5 decision tree, held-out rows",
         }
     return data
+
+
+def _sha256_of_text(hierarchy: Hierarchy) -> str:
+    text = json.dumps(hierarchy.to_json(), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:

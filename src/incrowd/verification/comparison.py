@@ -135,7 +135,7 @@ class Comparison:
         return self._ask(
             f"WITH pairs AS (SELECT r.{at}::VARCHAR AS shown, o.{at}::VARCHAR AS own, count(*) AS cells "
             f"FROM {_PAIRS} WHERE r.{at} IS NOT NULL GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
-            f"WHERE own IS NULL OR NOT ({same} OR (contains(shown, '|') AND {one_of}))"
+            f"WHERE own IS NULL OR NOT coalesce({same} OR (contains(shown, '|') AND {one_of}), false)"
         )
 
     def _wrong_ends(self, low: str, high: str) -> int:

@@ -319,11 +319,19 @@ class Hierarchy:
         places = self.find(column)
         gone = places < 0
         if gone.any():
+            cure = "Add them to the hierarchy."
+            if self.kind is Leaves.VALUES and column.type.is_numeric and self._leaves_are_intervals:
+                cure = f"Its leaves look like intervals: say so in the file, as in '{self.name} [numbers]'."
             raise ValuesError(
                 f"Hierarchy {self.name!r} has a gap: {int(gone.sum())} of {len(gone) - 1} distinct values of column "
-                f"{column.name!r} ({int(column.counts[gone].sum())} rows) have no leaf. Add them to the hierarchy."
+                f"{column.name!r} ({int(column.counts[gone].sum())} rows) have no leaf. {cure}"
             )
         return places
+
+    @property
+    def _leaves_are_intervals(self) -> bool:
+        labels = [self.labels[leaf] for leaf in self.leaves]
+        return all(parse_interval(label, dates=False) is not None for label in labels)
 
     def unused(self, column: EncodedColumn) -> tuple[Notice, ...]:
         """A notice if some leaves have no value in the column."""

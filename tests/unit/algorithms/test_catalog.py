@@ -67,5 +67,5 @@ def test_methods_that_look_at_the_class_need_a_target(name):
     column = EncodedColumn("a", ColumnType.CATEGORICAL, np.zeros(4, np.int32), pl.Series(["x"]))
     schema = Schema((Column("a", Role.QUASI_IDENTIFIER),))
     population = EmbeddedEngine().population(EncodedTable.of([column]), schema, SeededRandomness(1))
-    with pytest.raises(SchemaError, match="needs? a target"):
+    with pytest.raises(SchemaError, match=r"needs? a target"):
         make_method(name, {}).decide(population, KAnonymity(2), SeededRandomness(1))

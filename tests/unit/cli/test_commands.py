@@ -12,8 +12,8 @@ import pytest
 
 from incrowd.cli.main import describe_failure, main
 from incrowd.cli.memory import enough_memory
-from incrowd.cli.release import parameters, whole
-from incrowd.cli.shared import names, reading_options
+from incrowd.cli.release import parameters
+from incrowd.cli.shared import names, reading_options, whole
 from incrowd.errors import InputError, ParameterError
 
 
@@ -202,3 +202,49 @@ def test_a_limit_on_memory_is_told_before_any_work(tmp_path, monkeypatch):
     assert enough_memory(path) == path
     monkeypatch.setattr("incrowd.cli.memory._address_space", lambda: None)
     assert enough_memory(path) == path
+
+
+@pytest.mark.parametrize("method", ["tdr", "tds", "iack", "iacc", "mondrian", "infogain-mondrian"])
+def test_generalizing_methods_with_hierarchies(incrowd, tmp_path, method):
+    ages = "age [numbers]\n  young: (0, 30], (30, 40]\n  old: (40, 50], (50, 99]\n"
+    (tmp_path / "age.txt").write_text(ages)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "sex.csv").write_text("f;*\nm;*\n")
+    asked = ("--method", method, "--hierarchy", "age=age.txt", "--hierarchies", "folder", "--plan", "plan.json")
+    status, _, err = incrowd(*RELEASE, *asked, "--report", "report.html", "--to", "out.csv")
+    assert status == 0, err
+    assert {None, "f", "m"} >= set(pl.read_csv(tmp_path / "out.csv")["sex"])
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert set(certificate["hierarchies"]) == {"age", "sex"}
+    assert certificate["verification"]["passed"]
+    status, out, _ = incrowd("explain", "plan.json")
+    assert status == 0
+    assert out.startswith(f"{method} keeps 5-anonymity")
+    status, out, _ = incrowd("transform", "plan.json", "people.csv", "--to", "shown.csv")
+    assert status == 0
+    assert pl.read_csv(tmp_path / "shown.csv").height == 200
+
+
+def test_sets_of_columns_known_together(incrowd, tmp_path):
+    sets = ("--known-together", "age,sex:2", "--known-together", "sex:50")
+    asked = ("release", "people.csv", "--target", "ill", "--method", "tdr", *sets, "--to", "out.csv")
+    status, _, err = incrowd(*asked)
+    assert status == 0, err
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    names = [check["name"] for check in certificate["verification"]["checks"]]
+    assert names[1:3] == ["2-anonymity of age, sex", "50-anonymity of sex"]
+    status, out, _ = incrowd("verify", "out.csv", *sets)
+    assert (status, out.count("passed")) == (0, 2)
+    status, out, _ = incrowd("verify", "people.csv", "--known-together", "person,sex:2")
+    assert (status, out.startswith("FAILED")) == (1, True)
+    for wrong in ("age", "age:x", ":5"):
+        status, _, err = incrowd("verify", "out.csv", "--known-together", wrong)
+        assert status == 2
+        assert err.startswith("incrowd: ")
+    status, _, err = incrowd(*RELEASE, "--hierarchy", "age", "--to", "o.csv")
+    assert (status, "column=file" in err) == (2, True)
+    (tmp_path / "age.txt").write_text("age: (0, 50], (50, 99]")
+    status, _, err = incrowd(*RELEASE, "--method", "tdr", "--hierarchy", "age=age.txt", "--to", "o.csv")
+    assert (status, "say so in the file, as in 'age [numbers]'" in err) == (2, True)
+    status, _, err = incrowd(*RELEASE, "--hierarchies", "nowhere", "--to", "o.csv")
+    assert (status, "not a folder" in err) == (2, True)

@@ -16,11 +16,36 @@ from incrowd.errors import PlanError
 from incrowd.plan.explain import explain
 from incrowd.plan.plan_file import plan_from_json, plan_to_json, read_plan, write_plan
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import DROPPED, Bin, Drop, Group, Place, Share, Show
+from incrowd.plan.steps import (
+    DROPPED,
+    Bin,
+    Drop,
+    Group,
+    Hide,
+    Part,
+    Place,
+    Reasons,
+    Recode,
+    Recoding,
+    Share,
+    Show,
+    Spread,
+)
 from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
-from incrowd.vocabulary.released_value import Interval, Level, Mean, Shown, ShownMissing, Suppressed, ValueSet
-from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.released_value import (
+    Category,
+    Interval,
+    Level,
+    Mean,
+    Midpoint,
+    Shown,
+    ShownMissing,
+    Suppressed,
+    ValueSet,
+)
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 AWKWARD = "a|b%c \"q\" 'é'\n<b>, 𝔘\t\\"
@@ -233,3 +258,78 @@ def test_plans_that_contradict_themselves_are_refused(tmp_path, place):
 def test_plain_data_is_plain():
     text = json.dumps(plan_to_json(make_plan()), allow_nan=False)
     assert plan_from_json(json.loads(text)) == make_plan()
+
+
+def recoding_plan():
+    jobs = Hierarchy.from_paths("job", [["cook", "craft", "*"], ["smith", "craft", "*"], ["nurse", "*"]])
+    schema = Schema(
+        (
+            Column("age", Role.QUASI_IDENTIFIER, ColumnType.INTEGER),
+            Column("job", Role.QUASI_IDENTIFIER, hierarchy=jobs),
+            Column("born", Role.QUASI_IDENTIFIER, ColumnType.DATE),
+        )
+    )
+    middle = Part(Interval(30, None), Midpoint(30, None, 45.5), 7)
+    recode = Recode(
+        (
+            Recoding("age", (Part(Interval(None, 30), Level(None, 30, 21.5), 3), middle)),
+            Recoding("job", (Part(("cook", "smith"), Category("craft"), 8), Part(("nurse",), Shown("nurse"), 1))),
+            Recoding("born", (Part(Interval(0, 100), Interval(0, 100), 9),)),
+        )
+    )
+    hide = Hide(("age", "job"), 5, ((0, 2), (1, 1)), False, 2)
+    drop = Hide(("born",), 2, (), True, 2)
+    table = (("age", "* 12", 0.25, None), ("job", "craft", 1, "infinite"))
+    reasons = Reasons(
+        "What was done", ("attribute", "refined", "gain", "D_N"), table, (("alpha", 0.125), ("k", (3, 4)))
+    )
+    known = KnownTogether((KnownSet(("age", "job"), 5), KnownSet(("born",), 2)))
+    return ReleasePlan("iack", (("strict", True),), known, schema, 14, (recode, hide, drop, Spread(("born",)), reasons))
+
+
+@pytest.mark.parametrize("name", ["plan.json", "plan.parquet"])
+def test_a_plan_that_recodes_comes_back_whole(tmp_path, name):
+    plan = recoding_plan()
+    write_plan(plan, tmp_path / name)
+    assert read_plan(tmp_path / name) == plan
+
+
+def test_a_plan_that_recodes_counts_and_explains_itself():
+    plan = recoding_plan()
+    assert (plan.groups, plan.show, plan.rows_released, plan.rows_dropped) == ((), None, 12, 2)
+    assert plan.rows_showing("job") == (8, 1, 3)
+    assert plan.share_of_cells_shown == (10 + 9 + 9) / 42
+    assert [column.name for column in plan.written] == ["age", "job", "born_low", "born_high"]
+    told = explain(plan).splitlines()
+    assert told[0] == (
+        "iack keeps 5-anonymity of age, job; 2-anonymity of born by showing a value as the same part in every row; "
+        "12 of 14 rows are released; 2 rows are left out."
+    )
+    assert "  age: 2 parts ((30, inf) as 45.5 7, (-inf, 30] as 21.5 3); 2 rows hidden" in told
+    assert "  job: 2 parts (craft 8, nurse 1); 3 rows hidden" in told
+    assert (
+        "Combinations of age and job that fewer than 5 rows share are hidden, and 2 more combinations: 2 rows." in told
+    )
+    assert "  attribute  refined  gain  D_N" in told
+    assert "  age        * 12     0.25" in told
+    assert "  alpha: 0.125" in told
+    assert "hidden in every row" in explain(replace(plan, steps=(Recode((Recoding("age", ()),)),)))
+
+
+@pytest.mark.parametrize(
+    ("step", "change"),
+    [
+        (0, {"columns": {"nobody": []}}),
+        (1, {"names": ["nobody"]}),
+        (1, {"below": -1}),
+        (1, {"also": [["x"]]}),
+        (3, {"names": ["nobody"]}),
+        (0, {"columns": {"age": [{"form": {"is": "Shown"}, "rows": 1, "values": [], "between": None}]}}),
+    ],
+)
+def test_a_plan_that_was_tampered_with_is_refused(tmp_path, step, change):
+    data = plan_to_json(recoding_plan())
+    data["steps"][step] |= change
+    (tmp_path / "plan.json").write_text(json.dumps(data))
+    with pytest.raises(PlanError):
+        read_plan(tmp_path / "plan.json")

@@ -8,7 +8,9 @@ import pytest
 from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.read import read
-from incrowd.recipe import Recipe, draft_recipe, read_recipe, with_roles
+from incrowd.recipe import Recipe, draft_recipe, read_recipe, with_hierarchies, with_roles
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirement import KnownSet, KnownTogether
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 FULL = """
@@ -166,3 +168,40 @@ def test_a_draft_from_data_is_a_recipe(tmp_path):
     frame = pl.DataFrame({"id": range(60), "age": [20, 30, 40] * 20, "class": ["x", "y"] * 30})
     schema = draft_schema(read(frame))
     assert read_recipe(write(tmp_path, draft_recipe(schema))).schema(schema).names == schema.names
+
+
+SEX = Hierarchy.from_paths("sex", [["f", "*"], ["m", "*"]])
+
+
+def test_a_hierarchy_is_a_file_beside_the_recipe(tmp_path, monkeypatch):
+    (tmp_path / "sex.txt").write_text("sex: f, m\n")
+    (tmp_path / "elsewhere").mkdir()
+    path = write(tmp_path, "columns: {gender: {role: quasi-identifier, hierarchy: sex.txt}}")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    recipe = read_recipe(path)
+    schema = recipe.schema(Schema((Column("gender"), Column("ill"))))
+    assert schema["gender"].hierarchy == Hierarchy("gender", SEX.labels, SEX.parents)
+    assert schema["ill"].hierarchy is None
+
+
+def test_hierarchies_are_read_or_taken(tmp_path):
+    (tmp_path / "a.csv").write_text("f;*\nm;*\n")
+    recipe = with_hierarchies(Recipe(columns={"a": {"role": "target"}}), {"a": tmp_path / "a.csv", "b": SEX})
+    assert recipe.columns["a"]["role"] == "target"
+    assert recipe.columns["a"]["hierarchy"].labels == SEX.labels
+    assert recipe.columns["b"]["hierarchy"].name == "b"
+    named = Recipe(columns={"a": {"hierarchy": str(tmp_path / "a.csv")}})
+    assert named.schema(Schema((Column("a"),)))["a"].hierarchy.labels == SEX.labels
+    with pytest.raises(ParameterError, match="must be the name of a file"):
+        Recipe(columns={"a": {"hierarchy": 5}})
+
+
+def test_sets_that_are_known_together(tmp_path):
+    text = "k: 3\nknown_together:\n  - {columns: [a, b], k: 4}\n  - {columns: [c]}\n"
+    recipe = read_recipe(write(tmp_path, text))
+    assert recipe.requirement == KnownTogether((KnownSet(("a", "b"), 4), KnownSet(("c",), 3)))
+    for wrong in ("known_together: {a: 4}", "known_together: [{k: 4}]", "known_together: [{columns: a, k: 4}]"):
+        with pytest.raises(ParameterError, match="known_together"):
+            read_recipe(write(tmp_path, wrong))
+    with pytest.raises(ParameterError, match="whole number"):
+        read_recipe(write(tmp_path, "known_together: [{columns: [a], k: 0}]"))

@@ -1,0 +1,166 @@
+"""What the file of a published tree says, as the verification reads it: by itself, and without trust."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.errors import PlanError
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of the model: who knows it, and what values it has."""
+
+    public: bool
+    kind: str
+    domain: tuple[str, ...] | None
+    missing: bool
+    fill: str | int | float | None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is tested by thresholds."""
+        return self.kind in ("integer", "real", "date")
+
+
+@dataclass(frozen=True)
+class Test:
+    """A branch: the kind of its condition, the values or the threshold in it, and where it leads."""
+
+    kind: str
+    values: frozenset[str]
+    threshold: float
+    child: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: its label, its tests unless it is a leaf, its counts if it shows them."""
+
+    label: int
+    attribute: str | None
+    tests: tuple[Test, ...]
+    counts: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What the file says, read by this module alone."""
+
+    target: str
+    classes: tuple[Any, ...]
+    class_private: bool
+    attributes: Mapping[str, Attribute]
+    nodes: tuple[Node, ...]
+    k: int
+    l: float | None  # noqa: E741
+    cap: float | None
+    smallest: int
+    spans: int
+
+    @classmethod
+    def of(cls, data: Any) -> Model:
+        """Read the plain data of a model's JSON file, and refuse what is malformed."""
+        try:
+            _expect(data["incrowd_model"] == 1)
+            asked = data["requirement"]
+            model = cls(
+                data["target"],
+                tuple(data["classes"]),
+                _truth(data["class_private"]),
+                {each["name"]: _attribute(each) for each in data["attributes"]},
+                tuple(_node(each) for each in data["nodes"]),
+                _whole(asked["k"], 1),
+                _number(asked["l"], 1, math.inf),
+                _number(asked["max_confidence"], 0, 1),
+                _whole(data["smallest_span"]),
+                _whole(data["spans"]),
+            )
+            model._check()
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise PlanError(
+                f"This is not a model that can be verified: a part is gone or malformed ({type(error).__name__})."
+            ) from None
+        return model
+
+    def _check(self) -> None:
+        """One parent before every node but the first; tests fit their attributes, labels and counts the classes."""
+        children = [test.child for node in self.nodes for test in node.tests]
+        _expect(sorted(children) == list(range(1, len(self.nodes))))
+        _expect(len(set(self.classes)) == len(self.classes) > 0)
+        _expect(self.class_private or (self.l is None and self.cap is None))
+        for number, node in enumerate(self.nodes):
+            _expect(node.label < len(self.classes) and all(test.child > number for test in node.tests))
+            _expect(node.counts is None or (not node.tests and len(node.counts) == len(self.classes)))
+            if node.attribute is not None:
+                allowed = ("le", "gt", "missing") if self.attributes[node.attribute].numeric else ("in", "missing")
+                _expect(all(test.kind in allowed for test in node.tests))
+
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """The attributes that are tested somewhere."""
+        return tuple(dict.fromkeys(node.attribute for node in self.nodes if node.attribute is not None))
+
+    def tests_of(self, name: str) -> Iterator[tuple[int, Test]]:
+        """All tests of an attribute, with their nodes."""
+        return ((i, test) for i, node in enumerate(self.nodes) if node.attribute == name for test in node.tests)
+
+
+def _attribute(data: Any) -> Attribute:
+    domain = None if data["domain"] is None else tuple(map(_text, data["domain"]))
+    read = Attribute(_truth(data["public"]), _text(data["type"]), domain, _truth(data["missing"]), data["fill"])
+    _expect(read.numeric == (domain is None))
+    return read
+
+
+def _node(data: Any) -> Node:
+    branches = data.get("branches", [])
+    _expect(bool(branches) == ("attribute" in data))
+    tests = tuple(_test(branch["if"], _whole(branch["go"]), data["attribute"]) for branch in branches)
+    counts = tuple(map(_whole, data["counts"])) if "counts" in data else None
+    return Node(_whole(data["label"]), _text(data["attribute"]) if branches else None, tests, counts)
+
+
+def _test(data: Any, child: int, attribute: str) -> Test:
+    _expect(data["attribute"] == attribute)
+    match data["is"]:
+        case "eq":
+            return Test("in", frozenset([_text(data["value"])]), 0.0, child)
+        case "in":
+            return Test("in", frozenset(map(_text, data["values"])), 0.0, child)
+        case "le" | "gt":
+            threshold = data["threshold"]
+            _expect(isinstance(threshold, int | float) and math.isfinite(threshold))
+            return Test(data["is"], frozenset(), threshold, child)
+        case "missing":
+            return Test("missing", frozenset(), 0.0, child)
+        case _:
+            raise ValueError
+
+
+def _expect(sound: bool) -> None:
+    if not sound:
+        raise ValueError
+
+
+def _whole(value: Any, least: int = 0) -> int:
+    _expect(isinstance(value, int) and not isinstance(value, bool) and value >= least)
+    return int(value)
+
+
+def _number(value: Any, low: float, high: float) -> float | None:
+    _expect(value is None or (isinstance(value, int | float) and low <= value <= high))
+    return None if value is None else float(value)
+
+
+def _truth(value: Any) -> bool:
+    _expect(isinstance(value, bool))
+    return bool(value)
+
+
+def _text(value: Any) -> str:
+    _expect(isinstance(value, str))
+    return str(value)

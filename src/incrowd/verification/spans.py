@@ -1,0 +1,341 @@
+"""Recount a published tree: is every span shared by enough rows, and are its counts those of the table?
+
+By the definition (Friedman, Schuster, Wolff, "k-Anonymous Decision Tree Induction", PKDD 2006, section 2), and from the
+written JSON alone: nothing is shared with the induction or with the model's own class. The span of a row is the set of
+places where it may come to rest when its private attributes take every value of their domains; of a private number, one
+value from each stretch between thresholds will do. The places that a private completion reaches are found by walking
+the tree with the values each private attribute can still have. Rows that no public test tells apart walk together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError, PlanError, SchemaError
+from incrowd.verification.model_file import Attribute, Model, Node, Test
+from incrowd.verification.verdict import Check, ClassSizes, Verdict
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+
+MOST_VISITS = 50_000_000
+SLACK = 1e-9
+
+Flags = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
+
+
+def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISITS) -> Verdict:
+    """Whether a model, as the plain data of its JSON file, keeps what it promises about its training table.
+
+    Parameters
+    ----------
+    data
+        What ``json.load`` gives for the file of a model.
+    table
+        The training table: the tested attributes and the class, typed as the model says.
+    most_visits
+        How many visits of distinct public tuples to nodes are allowed. They can grow exponentially with the number of
+        private attributes.
+
+    Raises
+    ------
+    PlanError
+        If the data are no model, or parts of it are gone or contradict each other.
+    ParameterError
+        If there are more visits; nothing is told then.
+    """
+    model = Model.of(data)
+    if table.height == 0:
+        raise SchemaError("The table has no rows; there is nothing to verify.")
+    classes = _classes(model, table)
+    columns = {name: _Values.of_rows(table[name], model.attributes[name]) for name in model.tested}
+    spans = _Spans(model, columns, table.height, most_visits).of_rows()
+    counts = np.bincount(spans * len(model.classes) + classes, minlength=(spans.max() + 1) * len(model.classes))
+    counts = counts.reshape(-1, len(model.classes))
+    sizes = counts.sum(axis=1) if model.class_private else counts[counts > 0]
+    arrived = _arrivals(model, columns, classes)
+    checks = (
+        *_promises(model, counts, sizes),
+        _as_published(model, sizes),
+        _shown_counts(model, arrived),
+        _labels(model, arrived),
+        _domains(model, columns, table),
+    )
+    bars = np.unique(sizes, return_counts=True)
+    histogram = tuple(zip(*(bar.tolist() for bar in bars), strict=True))
+    return Verdict(ClassSizes(table.height, len(sizes), int(sizes.min()), histogram), checks)
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """Values that tests are put to, and the value of each row, by its place among them, if there are rows.
+
+    A place whose value is missing is not present; ``whole`` numbers are compared as such, hence exactly.
+    """
+
+    values: npt.NDArray[Any]
+    present: Flags
+    whole: bool
+    codes: npt.NDArray[np.int32] | None = None
+
+    @classmethod
+    def of_rows(cls, column: EncodedColumn, attribute: Attribute) -> _Values:
+        """The values of a column; where the model says what stands for a missing one, that."""
+        if column.type.is_numeric != attribute.numeric:
+            raise SchemaError(f"Column {column.name!r} is {column.type} here, but {attribute.kind} in the model.")
+        numeric, fill = attribute.numeric, attribute.fill
+        values = column.numbers if numeric else np.array(column.dictionary.to_list(), dtype=object)
+        last = fill if fill is not None else 0 if numeric else ""
+        present = np.ones(len(values) + 1, np.bool_)
+        present[-1] = fill is not None
+        kind = np.result_type(values, np.array(last)) if numeric else np.dtype(object)
+        return cls(np.append(values.astype(kind), np.array([last], kind)), present, kind.kind == "i", column.codes)
+
+    @classmethod
+    def of_domain(cls, attribute: Attribute, thresholds: Sequence[float]) -> _Values:
+        """Every value of a private attribute; of a number one from each stretch between thresholds."""
+        if attribute.domain is not None:
+            values = np.array([*attribute.domain, *([""] if attribute.missing else [])], dtype=object)
+        else:
+            values = np.array([*_stretches(thresholds, attribute.kind != "real"), *([0] if attribute.missing else [])])
+        present = np.ones(len(values), np.bool_)
+        present[len(values) - attribute.missing :] = False
+        return cls(values, present, values.dtype.kind == "i")
+
+    def holds(self, test: Test) -> Flags:
+        """Which values satisfy a test."""
+        if test.kind == "missing":
+            return ~self.present
+        if test.kind == "in":
+            return self.present & np.array([value in test.values for value in self.values.tolist()], np.bool_)
+        threshold = math.floor(test.threshold) if self.whole else test.threshold
+        low = self.values <= threshold
+        return np.asarray(self.present & (low if test.kind == "le" else ~low))
+
+    def ways(self, node: Node) -> list[Flags]:
+        """Which values take which branch of a node."""
+        found = [self.holds(test) for test in node.tests]
+        if found and int(np.sum(found, axis=0).max(initial=0)) > 1:
+            raise PlanError(f"A test of {node.attribute!r} has branches that overlap: nobody knows where to go.")
+        return found
+
+
+def _stretches(thresholds: Sequence[float], whole: bool) -> list[float]:
+    """A number from each stretch between thresholds, whole ones where only those exist."""
+    ends = sorted({math.floor(each) for each in thresholds} if whole else set(thresholds))
+    return [*ends, ends[-1] + max(1, abs(ends[-1]))]
+
+
+class _Spans:
+    """The walk through the tree, of all distinct public tuples at once."""
+
+    def __init__(self, model: Model, columns: Mapping[str, _Values], rows: int, most: int) -> None:
+        self._model, self._columns, self._left, self._most = model, columns, most, most
+        self._tuple_of = np.zeros(rows, np.int64)
+        self._public = {name: values for name, values in columns.items() if model.attributes[name].public}
+        for name, values in self._public.items():
+            cells = _cells([values.holds(test) for _, test in model.tests_of(name)])
+            assert values.codes is not None
+            self._tuple_of = np.unique(self._tuple_of * (cells.max() + 1) + cells[values.codes], return_inverse=True)[1]
+        _, self._first = np.unique(self._tuple_of, return_index=True)
+        self._spans = np.zeros(len(self._first), np.int64)
+        self._next = 1
+
+    def of_rows(self) -> Places:
+        """The number of the span of each row, from 0; a public class is not part of it yet."""
+        start = np.arange(len(self._first))
+        waiting: list[tuple[int, Places, dict[str, Flags]]] = [(0, start, {})]
+        while waiting:
+            number, tuples, possible = waiting.pop()
+            self._left -= len(tuples)
+            if self._left < 0:
+                raise ParameterError(
+                    f"Too many private completions: verifying takes more than {self._most:,} visits to nodes. Nothing "
+                    "is known about this model. Make fewer attributes private, or grow a smaller tree by a larger k."
+                )
+            name = self._model.nodes[number].attribute
+            if name is None:
+                self._rest(tuples)
+            elif name in self._public:
+                waiting += self._public_ways(number, tuples, possible)
+            else:
+                waiting += self._private_ways(number, tuples, possible)
+        return np.unique(self._spans, return_inverse=True)[1][self._tuple_of]
+
+    def _rest(self, tuples: Places) -> None:
+        """Tell those that may rest at a place from those that may not: theirs are other spans."""
+        _, parts = np.unique(self._spans[tuples], return_inverse=True)
+        self._spans[tuples] = self._next + parts
+        self._next += len(tuples)
+
+    def _public_ways(
+        self, number: int, tuples: Places, possible: dict[str, Flags]
+    ) -> Iterator[tuple[int, Places, dict[str, Flags]]]:
+        """Each tuple goes where its own value leads."""
+        node = self._model.nodes[number]
+        values = self._public[str(node.attribute)]
+        assert values.codes is not None
+        own = values.codes[self._first[tuples]]
+        left = np.ones(len(tuples), np.bool_)
+        for test, ways in zip(node.tests, values.ways(node), strict=True):
+            going = ways[own]
+            left &= ~going
+            if going.any():
+                yield test.child, tuples[going], possible
+        if left.any():
+            self._rest(tuples[left])
+
+    def _private_ways(
+        self, number: int, tuples: Places, possible: dict[str, Flags]
+    ) -> Iterator[tuple[int, Places, dict[str, Flags]]]:
+        """All tuples go wherever some value leads that the way so far has left possible."""
+        node = self._model.nodes[number]
+        name = str(node.attribute)
+        values = self._domains[name]
+        now = possible.get(name, np.ones(len(values.values), np.bool_))
+        left = now.copy()
+        for test, ways in zip(node.tests, values.ways(node), strict=True):
+            left &= ~ways
+            if (now & ways).any():
+                yield test.child, tuples, {**possible, name: now & ways}
+        if left.any():
+            self._rest(tuples)
+
+    @cached_property
+    def _domains(self) -> dict[str, _Values]:
+        return {name: _domain(self._model, name) for name in self._columns if name not in self._public}
+
+
+def _domain(model: Model, name: str) -> _Values:
+    thresholds = [test.threshold for _, test in model.tests_of(name) if test.kind in ("le", "gt")]
+    return _Values.of_domain(model.attributes[name], thresholds or [0.0])
+
+
+def _cells(tests: Sequence[Flags]) -> Places:
+    """For each value a number; values that no test tells apart have the same."""
+    return np.unique(np.array(tests), axis=1, return_inverse=True)[1].reshape(-1)
+
+
+def _classes(model: Model, table: EncodedTable) -> Places:
+    """The class of each row, as a place in the model's classes."""
+    column = table[model.target]
+    place = {None if value is None else str(value): i for i, value in enumerate(model.classes)}
+    known = [place.get(None if value is None else str(value), -1) for value in [*column.dictionary.to_list(), None]]
+    places = np.array(known, np.int64)[column.codes]
+    unknown = int((places < 0).sum())
+    if unknown:
+        raise SchemaError(
+            f"{unknown:,} rows have a class in {model.target!r} that the model does not know. Is this its table?"
+        )
+    return places
+
+
+def _arrivals(model: Model, columns: Mapping[str, _Values], classes: Places) -> Places:
+    """How many rows of each class pass or reach each node."""
+    found = np.zeros((len(model.nodes), len(model.classes)), np.int64)
+    waiting = [(0, np.arange(len(classes)))]
+    while waiting:
+        number, rows = waiting.pop()
+        found[number] = np.bincount(classes[rows], minlength=len(model.classes))
+        node = model.nodes[number]
+        if node.attribute is not None:
+            values = columns[node.attribute]
+            assert values.codes is not None
+            own = values.codes[rows]
+            ways = zip(node.tests, values.ways(node), strict=True)
+            waiting += [(test.child, rows[going[own]]) for test, going in ways]
+    return found
+
+
+def _promises(model: Model, counts: Places, sizes: Places) -> Iterator[Check]:
+    """k, and what is promised about the classes."""
+    below = sizes[sizes < model.k]
+    found = f"smallest of {len(sizes):,} spans: {sizes.min():,} rows"
+    if len(below):
+        found += f"; {below.sum():,} rows are in {len(below):,} spans below {model.k}"
+    yield Check(f"{model.k}-anonymity of spans", not len(below), found)
+    if model.l is not None:
+        least = float(_entropies(counts).min())
+        passed = least >= math.log2(model.l) - SLACK
+        yield Check(f"entropy {model.l:g}-diversity of spans", passed, f"smallest of all: {2**least:.4f}")
+    if model.cap is not None:
+        most = float(_shares(counts).max())
+        yield Check(f"confidence of at most {model.cap:g}", _capped(model.cap)(counts), f"largest share: {most:.4f}")
+
+
+def _entropies(counts: Places) -> npt.NDArray[np.float64]:
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.asarray(-(shares * logs).sum(axis=1))
+
+
+def _shares(counts: Places) -> npt.NDArray[np.float64]:
+    return np.asarray(counts.max(axis=1) / counts.sum(axis=1))
+
+
+def _capped(cap: float) -> Callable[[Places], bool]:
+    return lambda counts: bool((counts.max(axis=1) <= cap * counts.sum(axis=1) + SLACK).all())
+
+
+def _as_published(model: Model, sizes: Places) -> Check:
+    passed = (model.spans, model.smallest) == (len(sizes), int(sizes.min()))
+    said = f"the model says {model.spans:,} spans, the smallest of {model.smallest:,} rows"
+    return Check("spans as published", passed, said if passed else f"{said}; recounted {len(sizes):,}, {sizes.min():,}")
+
+
+def _shown_counts(model: Model, arrived: Places) -> Check:
+    """The counts that leaves show: those of the table, and enough rows to be shown."""
+    shown = [i for i, node in enumerate(model.nodes) if node.counts is not None]
+    wrong = sum(model.nodes[i].counts != tuple(arrived[i].tolist()) for i in shown)
+    unsafe = sum(not _may_show(model, arrived[i : i + 1]) for i in shown)
+    leaves = sum(not node.tests for node in model.nodes)
+    found = f"{len(shown)} of {leaves} leaves show counts"
+    found += f"; {wrong} of them not as recounted" if wrong else ""
+    found += f"; {unsafe} of them too small or too uneven to be shown" if unsafe else ""
+    return Check("counts as recounted", not wrong and not unsafe, found)
+
+
+def _may_show(model: Model, counts: Places) -> bool:
+    if not model.class_private:
+        return bool((counts[counts > 0] >= model.k).all()) and bool(counts.any())
+    diverse = model.l is None or bool(_entropies(counts).min() >= math.log2(model.l) - SLACK)
+    return counts.sum() >= model.k and diverse and (model.cap is None or _capped(model.cap)(counts))
+
+
+def _labels(model: Model, arrived: Places) -> Check:
+    """A label is a most frequent class; where nobody arrives, the label of the parent."""
+    parent = {test.child: i for i, node in enumerate(model.nodes) for test in node.tests}
+    wrong = 0
+    for number, node in enumerate(model.nodes):
+        counts = arrived[number]
+        if counts.any():
+            wrong += int(counts[node.label] < counts.max())
+        elif number:
+            wrong += int(node.label != model.nodes[parent[number]].label)
+    found = f"all {len(model.nodes):,} nodes" if not wrong else f"{wrong:,} of {len(model.nodes):,} nodes differ"
+    return Check("labels are majorities", not wrong, found)
+
+
+def _domains(model: Model, columns: Mapping[str, _Values], table: EncodedTable) -> Check:
+    """The private values of all rows belong to the domains over which spans are counted."""
+    outside: list[str] = []
+    for name, values in columns.items():
+        attribute = model.attributes[name]
+        if attribute.public:
+            continue
+        known = set(attribute.domain) if attribute.domain is not None else None
+        inside = [
+            attribute.missing if not present else known is None or value in known
+            for value, present in zip(values.values.tolist(), values.present.tolist(), strict=True)
+        ]
+        rows = int(table[name].counts[~np.array(inside)].sum())
+        if rows:
+            outside.append(f"{name!r} ({rows:,} rows)")
+    found = f"values outside the domain: {', '.join(outside)}" if outside else "every private value is in its domain"
+    return Check("private domains", not outside, found)
