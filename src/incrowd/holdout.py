@@ -91,7 +91,7 @@ def as_learned(plan: ReleasePlan) -> ReleasePlan:
     def learned(name: str, form: Form) -> Form:
         if isinstance(form, ValueSet):
             return Suppressed()
-        return _middle(form) if isinstance(form, Interval | Range) and name not in plan.cuts else form
+        return _middle(form) if isinstance(form, Interval | Range) and name not in plan.binned else form
 
     whole = replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step, Spread)))
     return whole.with_forms({name: [learned(name, form) for form in plan.forms(name)] for name in plan.names})

@@ -44,6 +44,7 @@ from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRa
 from incrowd.vocabulary.schema import ColumnType, Role, Schema
 
 Progress = Callable[[str], None]
+LITTLE = 0.1
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ def describe(job: Job, known: Understood, plan: ReleasePlan, verdict: Verdict, w
         verdict,
         source=job.path.name if job.path else f"a {known.source.origin.form} table",
         output=job.outputs.release.name if job.outputs.release else None,
-        notices=known.notices,
+        notices=(*known.notices, *_little_shown(plan)),
         accuracy=accuracy,
         seconds=job.clock.seconds,
     )
@@ -307,6 +308,15 @@ def _asked(job: Job) -> Iterator[Notice]:
     if job.seed is not None:
         message = "a seed was given: who knows it and the program can undo the shuffling. For experiments only."
         yield Notice("seeded", "seed", message)
+
+
+def _little_shown(plan: ReleasePlan) -> Iterator[Notice]:
+    if plan.share_of_cells_shown < LITTLE:
+        message = (
+            f"less than {LITTLE:.0%} of the quasi-identifier cells show something. Try another method, hierarchies, "
+            "fewer quasi-identifiers or a smaller k."
+        )
+        yield Notice("little-shown", plan.method, message)
 
 
 def _recipe_hash(recipe: Recipe) -> str:

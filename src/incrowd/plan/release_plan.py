@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from incrowd.errors import PlanError, SchemaError
 from incrowd.plan.steps import Bin, Drop, Group, Hide, Part, Place, Reasons, Recode, Recoding, Show, Spread, Step
-from incrowd.vocabulary.released_value import Form, Level, Suppressed, is_shown
+from incrowd.vocabulary.released_value import Form, Interval, Level, Suppressed, is_shown
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema
 
@@ -65,8 +65,18 @@ class ReleasePlan:
 
     @property
     def cuts(self) -> dict[str, tuple[float, ...]]:
-        """The public cuts of the numbers that are binned."""
-        return {name: cuts for step in self._only(Bin) for name, cuts in step.cuts}
+        """The public cuts of numbers: where they are binned, or where the intervals of their parts end."""
+        cuts = {name: cuts for step in self._only(Bin) for name, cuts in step.cuts}
+        for column in self.recode.columns if self.recode else ():
+            ends = [(p.members.low, p.members.high) for p in column.parts if isinstance(p.members, Interval)]
+            if ends:
+                cuts[column.name] = tuple(sorted({end for pair in ends for end in pair if end is not None}))
+        return cuts
+
+    @property
+    def binned(self) -> tuple[str, ...]:
+        """The numbers that the method saw only as bins."""
+        return tuple(name for step in self._only(Bin) for name, _ in step.cuts)
 
     @property
     def levelled(self) -> tuple[str, ...]:
