@@ -1,1 +1,1 @@
-"""Speed and scale, as ratios within one run: ``python -m bench [tree|command|adult|methods|growth|all]``."""
+"""Speed and scale, as ratios within one run: ``python -m bench [tree|command|adult|methods|growth|kadet|all]``."""

@@ -13,6 +13,7 @@ from bench.alone import Figures, LeftOut, measure_alone
 from bench.census import ATTRIBUTES, K, census, hierarchies, lengthen, widen
 from bench.chart import bar_chart, line_chart
 from bench.growth import Series, measure_all, power
+from bench.kadet import measure as measure_kadet
 from bench.people import TARGET
 from bench.process import Cost, Costs, Workshop
 from bench.releasing import release_timed
@@ -26,6 +27,7 @@ HEADINGS = [
     "## What a release keeps",
     "## The methods side by side",
     "## How the methods grow",
+    "## Trees that are k-anonymous themselves",
 ]
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -142,6 +144,16 @@ def test_a_release_is_timed_as_a_whole_and_in_its_deciding(tmp_path, monkeypatch
         assert [column.name for column in spent.facts.schema.columns if column.hierarchy] == (
             ATTRIBUTES if method == "mondrian" else []
         )
+
+
+def test_k_anonymous_trees_are_measured_and_verified():
+    section = measure_kadet(Setting(quick=True))
+    text = section.text(pictures=True)
+    assert HEADINGS[-1] in text
+    assert [part.name for part in section.pictures] == ["kadet_id3", "kadet_c45", "kadet_exposed"]
+    checked, *_ = section.goals
+    assert checked.met
+    assert checked.found == "4 of 4"
 
 
 def test_the_power_is_the_slope_of_the_logarithms():

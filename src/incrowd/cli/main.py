@@ -82,8 +82,8 @@ def main() -> None:
 def _listen() -> list[int]:
     """Let interrupts and requests to end unwind the program, and note them: libraries turn them into errors.
 
-    What is interrupted at an unlucky moment may wait for ever, a pool of threads for instance. So the program ends after
-    a few seconds, unwound or not.
+    What is interrupted at an unlucky moment may wait for ever, a pool of threads for instance. So the program ends
+    after a few seconds, unwound or not.
     """
     received: list[int] = []
 

@@ -1,11 +1,13 @@
-"""``incrowd verify``: recount any table."""
+"""``incrowd verify``: recount any table, or a model against its table."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from incrowd.cli.memory import enough_memory
 from incrowd.cli.shared import (
     Delimiter,
     Encoding,
@@ -20,6 +22,7 @@ from incrowd.cli.shared import (
     reading_options,
     whole,
 )
+from incrowd.errors import ParameterError
 
 
 def verify(
@@ -27,21 +30,34 @@ def verify(
     k: Annotated[str | None, typer.Option("-k", help="Smallest group of rows that may look alike.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     known_together: KnownTogether = None,
+    against: Annotated[
+        Path | None, typer.Option(help="FILE is a published model: recount it against the table it was grown on.")
+    ] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: MissingMarks = None,
     json: Json = False,
 ) -> None:
-    """Recount a table, anybody's. Exit status 0: it holds, 1: it does not, 2: it cannot be told."""
-    from incrowd.recount import recount
+    """Recount a table, anybody's, or a model. Exit status 0: it holds, 1: it does not, 2: it cannot be told."""
+    reading = reading_options(delimiter, encoding, missing)
+    if against is not None:
+        from incrowd.modelling import verify_model
 
-    verdict = recount(
-        file,
-        k=None if k is None else whole(k),
-        quasi_identifiers=names(quasi_identifiers) or [],
-        known_together=known_sets(known_together),
-        **reading_options(delimiter, encoding, missing),
-    )
+        if k is not None or quasi_identifiers is not None or known_together:
+            raise ParameterError("A model says itself what it keeps: leave out -k and the columns.")
+        verdict = verify_model(file, enough_memory(against), **reading)
+    elif file.suffix.lower() == ".json":
+        raise ParameterError("A model is verified against its table. Add --against and the file of the table.")
+    else:
+        from incrowd.recount import recount
+
+        verdict = recount(
+            file,
+            k=None if k is None else whole(k),
+            quasi_identifiers=names(quasi_identifiers) or [],
+            known_together=known_sets(known_together),
+            **reading,
+        )
     if json:
         print_json(verdict.to_json())
     else:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.errors import PlanError
+from incrowd.vocabulary.schema import ColumnType
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Model:
     def _check(self) -> None:
         """One parent before every node but the first; tests fit their attributes, labels and counts the classes."""
         children = [test.child for node in self.nodes for test in node.tests]
-        _expect(sorted(children) == list(range(1, len(self.nodes))))
+        _expect(len(self.nodes) > 0 and sorted(children) == list(range(1, len(self.nodes))))
         _expect(len(set(self.classes)) == len(self.classes) > 0)
         _expect(self.class_private or (self.l is None and self.cap is None))
         for number, node in enumerate(self.nodes):
@@ -111,7 +112,9 @@ class Model:
 
 def _attribute(data: Any) -> Attribute:
     domain = None if data["domain"] is None else tuple(map(_text, data["domain"]))
-    read = Attribute(_truth(data["public"]), _text(data["type"]), domain, _truth(data["missing"]), data["fill"])
+    read = Attribute(
+        _truth(data["public"]), str(ColumnType(data["type"])), domain, _truth(data["missing"]), data["fill"]
+    )
     _expect(read.numeric == (domain is None))
     return read
 

@@ -49,6 +49,18 @@ def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISI
         If the data are no model, or parts of it are gone or contradict each other.
     ParameterError
         If there are more visits; nothing is told then.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> codes = np.array([0, 1, 1], np.int32)
+    >>> ill = EncodedColumn("ill", ColumnType.CATEGORICAL, codes, pl.Series(["no", "yes"]))
+    >>> asked = {"k": 4, "l": None, "max_confidence": None}
+    >>> said = {"target": "ill", "classes": ["no", "yes"], "class_private": True, "smallest_span": 3, "spans": 1}
+    >>> model = {"incrowd_model": 1, **said, "attributes": [], "requirement": asked, "nodes": [{"label": 1}]}
+    >>> print(verify_spans(model, EncodedTable.of([ill])).checks[0].found)
+    smallest of 1 spans: 3 rows; 3 rows are in 1 spans below 4
     """
     model = Model.of(data)
     if table.height == 0:

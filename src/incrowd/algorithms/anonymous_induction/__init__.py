@@ -1,0 +1,1 @@
+"""Models that keep k-anonymity themselves, grown under the guarantee: kADET."""

@@ -1,0 +1,1 @@
+"""Models that are published instead of a table: what leaves the house, and nothing else."""
