@@ -20,7 +20,6 @@ from bench.setting import Setting, tell
 from incrowd.algorithms.anonymous_induction.induction import Induction
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.hierarchies.read import read_hierarchy
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.c45 import C45
 from incrowd.trees.id3 import ID3
@@ -40,7 +39,7 @@ NAMES = {"ID3": CATEGORIES, "C4.5": ATTRIBUTES}
 PRIVATE = ("occupation", "hours-per-week", "capital-gain", "workclass")
 SPEED_K, MOST_TIMES_SLOWER, MANY_SPANS = 100, 5.0, 5_000
 BUMP, AFTER = 750, 1000
-PAPERS = "the taxonomies of the TDS authors"
+OURS = "the hierarchies that come with incrowd, whose groups are the paper's"
 Points = list[tuple[float, float]]
 
 
@@ -99,20 +98,16 @@ def _rows(setting: Setting) -> Rows:
     if files and all(file.exists() for file in files):
         parts = [pl.read_csv(file, null_values="?").drop_nulls() for file in files]
         few = QUICK_ROWS if setting.quick else max(part.height for part in parts)
-        return Rows(parts[0].head(few), parts[1].head(few), "Adult", *_hierarchies(setting.data))
+        return Rows(parts[0].head(few), parts[1].head(few), "Adult", _ours(), OURS)
     frame, source = people(setting)
     frame = frame.drop_nulls()
     third = frame.height // 3
     return Rows(frame[third:], frame[:third], source, {}, "no hierarchies")
 
 
-def _hierarchies(data: Path | None) -> tuple[Mapping[str, Hierarchy], str]:
-    """The taxonomies of the TDS authors, which the paper used, if they lie beside Adult; else our own."""
-    files = {name: data / "hierarchies" / f"tds_adult_{name}.csv" for name in CATEGORIES} if data else {}
-    if files and all(file.exists() for file in files.values()):
-        return {name: read_hierarchy(file, name) for name, file in files.items()}, PAPERS
+def _ours() -> Mapping[str, Hierarchy]:
     ours = adult_hierarchies()
-    return {name: ours[name] for name in CATEGORIES}, "the hierarchies that come with incrowd"
+    return {name: ours[name] for name in CATEGORIES}
 
 
 def schema_of(rows: Rows, names: Sequence[str]) -> Schema:
@@ -254,7 +249,7 @@ def _goals(rows: Rows, found: Mapping[str, Sequence[Result]]) -> list[Goal]:
         )
     ]
     by_k = {each.k: each for each in found["ID3"]}
-    if rows.groups == PAPERS and {BUMP, AFTER} <= by_k.keys():
+    if rows.groups == OURS and {BUMP, AFTER} <= by_k.keys():
         bump, after = by_k[BUMP], by_k[AFTER]
         goals.append(
             Goal(

@@ -208,12 +208,15 @@ def test_columns_come_from_a_frame():
 def test_the_adult_hierarchies_know_their_values():
     adult = adult_hierarchies()
     counts = {"workclass": 8, "education": 16, "marital-status": 7, "occupation": 14, "relationship": 6, "race": 5}
-    counts |= {"sex": 2, "native-country": 41, "age": 14}
+    counts |= {"sex": 2, "native-country": 41, "age": 16}
     assert {name: len(hierarchy.leaves) for name, hierarchy in adult.items()} == counts
     assert all(name == hierarchy.name for name, hierarchy in adult.items())
-    assert adult["age"].interval(adult["age"].at_level(2)[0]).high == 50
+    assert adult["age"].interval(adult["age"].at_level(2)[0]).high == 54
     assert adult["native-country"].covers("Trinadad&Tobago")
     assert adult["native-country"].covers("Outlying-US(Guam-USVI-etc)")
+    heights = {"age": 5, "workclass": 5, "education": 5, "marital-status": 4, "occupation": 3, "relationship": 3}
+    heights |= {"race": 3, "sex": 2, "native-country": 4}
+    assert {name: hierarchy.height for name, hierarchy in adult.items()} == heights
 
 
 def test_a_drawing_folds_and_cannot_move_the_cursor():
