@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "incrowd"
 FIRST = {"errors", "optional"}
 WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
-DECIDING = TREES | {"plan", "models", "algorithms"}
+DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
 MAKING = DECIDING | {"engines", "reading", "hierarchies", "verification", "publishing", "report", "recipe", "outcome"}
 WHOLE = MAKING | {"understanding", "holdout", "pipeline", "recount", "new_rows", "demo"}
 ROOMS = {
@@ -25,7 +25,8 @@ ROOMS = {
     "trees": WORDS | {"measures"},
     "plan": TREES,
     "models": TREES,
-    "algorithms": TREES | {"plan", "models"},
+    "adversaries": TREES,
+    "algorithms": TREES | {"plan", "models", "adversaries"},
     "engines": DECIDING,
     "reading": WORDS,
     "hierarchies": WORDS | {"measures", "reading"},

@@ -1,0 +1,162 @@
+"""Naive Bayes in exact fractions.
+
+The likelihood of a value under a class divides by all rows of the class, hidden cells included (``"counted"``, the
+adversary of DECP, INCP and DROPP), by those with a known cell (``"ignored"``), or shares hidden and generalized cells
+out along the taxonomy (``"shared"``, the adversary of the generalizing forms; Zhang and Honavar 2003).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.adversaries.published import PublishedTable
+from incrowd.adversaries.taxonomy import HIDDEN
+from incrowd.errors import ParameterError
+
+Unknown = Literal["counted", "ignored", "shared"]
+Scores = dict[int, Fraction]
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The model for one row: for each candidate value its prior and the likelihoods of the row's known cells."""
+
+    prior: dict[int, Fraction]
+    likelihood: dict[int, dict[str, Fraction]]
+
+    @property
+    def scores(self) -> Scores:
+        """Prior times likelihoods, not normalized."""
+        return {value: prior * prod(self.likelihood[value].values()) for value, prior in self.prior.items()}
+
+
+def best(scores: Scores) -> int | None:
+    """The value with the highest score; None if two share it: a tie is no prediction.
+
+    Examples
+    --------
+    >>> best({1: Fraction(1, 2), 2: Fraction(1, 3)}), best({1: Fraction(1, 2), 2: Fraction(1, 2)})
+    (1, None)
+    """
+    top = max(scores.values(), default=Fraction(0))
+    first = [value for value, score in scores.items() if score == top]
+    return first[0] if len(first) == 1 else None
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    """A naive Bayes classifier over what is published.
+
+    Parameters
+    ----------
+    unknown
+        What a hidden cell of a training row does to likelihoods (see the module).
+    smoothing
+        Added to every count (Laplace: 1).
+
+    Examples
+    --------
+    >>> NaiveBayes().name, NaiveBayes("ignored").name
+    ('nb', 'nb-ignored')
+    """
+
+    unknown: Unknown = "counted"
+    smoothing: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if self.unknown not in ("counted", "ignored", "shared"):
+            raise ParameterError("unknown must be 'counted', 'ignored' or 'shared'.")
+        if self.smoothing < 0:
+            raise ParameterError("smoothing must be at least 0. Use 0 for none, 1 for Laplace's.")
+        object.__setattr__(self, "smoothing", Fraction(self.smoothing))
+
+    @property
+    def name(self) -> str:
+        """``nb``, with what is unusual about it."""
+        parts = ["nb", *[self.unknown] * (self.unknown != "counted"), *["smoothed"] * (self.smoothing > 0)]
+        return "-".join(parts)
+
+    def study(self, published: PublishedTable, attribute: str, shown: int) -> BayesStudent:  # noqa: ARG002
+        """Nothing to learn beforehand: the counts of the table are the model."""
+        return BayesStudent(self, published, attribute)
+
+    def belief(self, published: PublishedTable, row: int, attribute: str) -> Belief:
+        """Priors and likelihoods for a row, learnt from all others."""
+        shown = published.node(row, attribute)
+        known = [name for name in published.others(attribute) if published.node(row, name) != HIDDEN]
+        prior, likelihood = {}, {}
+        for value in published.taxonomy(attribute).leaves_below(shown):
+            rows, total = self._class_size(published, row, attribute, value, shown)
+            prior[value] = Fraction(rows, total) if total else Fraction(0)
+            likelihood[value] = {name: self._likelihood(published, row, attribute, value, name, rows) for name in known}
+        return Belief(prior, likelihood)
+
+    def scores(self, published: PublishedTable, row: int, attribute: str) -> Scores:
+        """The score of each candidate value."""
+        return self.belief(published, row, attribute).scores
+
+    def _class_size(
+        self, published: PublishedTable, row: int, attribute: str, value: int, shown: int
+    ) -> tuple[Fraction, Fraction]:
+        """Rows of a class and rows of all classes, the row in question left out."""
+        counts = without(published.counts(attribute), published.node(row, attribute))
+        taxonomy = published.taxonomy(attribute)
+        if self.unknown == "shared":
+            total = int(counts[shown : taxonomy.ends[shown]].sum())
+            size = taxonomy.estimate(counts, value, shown)
+        else:
+            total, size = int(counts[1:].sum()), Fraction(int(counts[value]))
+        return size + self.smoothing, Fraction(total) + self.smoothing * len(taxonomy.leaves_below(shown))
+
+    def _likelihood(
+        self, published: PublishedTable, row: int, attribute: str, value: int, name: str, rows: Fraction
+    ) -> Fraction:
+        """The share of a class that shows what the row shows."""
+        cells = published.joint(attribute, name)[value]
+        if published.node(row, attribute) == value:
+            cells = without(cells, published.node(row, name))
+        support = self.support(published, cells, name, published.node(row, name))
+        known = rows - self.smoothing - (int(cells[HIDDEN]) if self.unknown == "ignored" else 0)
+        taxonomy = published.taxonomy(name)
+        below = len(taxonomy.leaves_below(published.node(row, name)))
+        whole = known + self.smoothing * len(taxonomy.leaves)
+        return (support + self.smoothing * below) / whole if whole else Fraction(0)
+
+    def support(self, published: PublishedTable, cells: npt.NDArray[np.int64], name: str, node: int) -> Fraction:
+        """How many of the counted cells speak for a node: those that show it or a value below, with its share."""
+        taxonomy = published.taxonomy(name)
+        if self.unknown == "shared":
+            return taxonomy.estimate(cells, node)
+        return Fraction(int(cells[node : taxonomy.ends[node]].sum()))
+
+
+@dataclass(frozen=True)
+class BayesStudent:
+    """Naive Bayes for one attribute."""
+
+    adversary: NaiveBayes
+    published: PublishedTable
+    attribute: str
+
+    def guess(self, row: int) -> int | None:
+        """The value with the highest score, if it is the only one."""
+        return best(self.adversary.scores(self.published, row, self.attribute))
+
+
+def without(counts: npt.NDArray[np.int64], node: int) -> npt.NDArray[np.int64]:
+    """Counts with one cell less.
+
+    Examples
+    --------
+    >>> without(np.array([3, 2]), 1).tolist()
+    [3, 1]
+    """
+    fewer = counts.copy()
+    fewer[node] -= 1
+    return fewer

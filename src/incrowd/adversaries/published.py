@@ -1,0 +1,245 @@
+"""The table as it would be published: what cells show, how often, and a way back.
+
+Hiding a cell is tried on a :class:`PublishedTable` and taken back if it does not help. The counts the adversaries
+reckon with are made once for each pair of attributes and then kept up to date cell by cell; rows are found by an index
+that is made once. The source table is never changed.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.adversaries.row_index import RowIndex, Rows
+from incrowd.adversaries.taxonomy import Taxonomy
+from incrowd.errors import HeaderError, ParameterError
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.schema import Schema, unknown_column
+
+Nodes = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
+_WIDEST = 50_000_000
+
+
+@dataclass
+class Work:
+    """What was read so far: whole columns (to count or index them) and single rows."""
+
+    scans: int = 0
+    rows: int = 0
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Cells of one attribute that were changed together, and what they showed before."""
+
+    rows: Rows
+    name: str
+    before: Nodes
+
+
+@dataclass(eq=False)
+class PublishedTable:
+    """What every cell of a table shows, with the counts adversaries reckon with.
+
+    Parameters
+    ----------
+    table, schema
+        The table; hierarchies of the schema are the groups a cell may show.
+    predictors
+        The columns an adversary reckons with; all released columns if not given.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.encoded_table import EncodedColumn
+    >>> from incrowd.vocabulary.schema import Column, ColumnType
+    >>> import polars as pl
+    >>> kind = ColumnType.CATEGORICAL
+    >>> fever = EncodedColumn("fever", kind, np.array([0, 1, 1], np.int32), pl.Series(["no", "yes"]))
+    >>> ill = EncodedColumn("ill", kind, np.array([0, 1, 1], np.int32), pl.Series(["no", "yes"]))
+    >>> shown = PublishedTable(EncodedTable.of([fever, ill]), Schema((Column("fever"), Column("ill"))))
+    >>> shown.joint("ill", "fever")[2].tolist()
+    [0, 0, 2]
+    >>> mark = shown.mark()
+    >>> shown.show([2], "fever", 0)
+    >>> shown.joint("ill", "fever")[2].tolist()
+    [1, 0, 1]
+    >>> shown.back(mark)
+    >>> shown.joint("ill", "fever")[2].tolist()
+    [0, 0, 2]
+    """
+
+    table: EncodedTable
+    schema: Schema
+    predictors: tuple[str, ...] = ()
+    work: Work = field(default_factory=Work)
+    version: int = 0
+    _nodes: dict[str, Nodes] = field(default_factory=dict)
+    _taxonomies: dict[str, Taxonomy] = field(default_factory=dict)
+    _counts: dict[str, Counts] = field(default_factory=dict)
+    _joint: dict[tuple[str, str], Counts] = field(default_factory=dict)
+    _index: dict[tuple[str, ...], RowIndex] = field(default_factory=dict)
+    _journal: list[_Moved] = field(default_factory=list)
+    _arrived: dict[tuple[str, int], set[int]] = field(default_factory=lambda: defaultdict(set))
+
+    def __post_init__(self) -> None:
+        self.predictors = tuple(self.predictors) or self.attributes
+        for name in self.predictors:
+            if name not in self.attributes:
+                raise HeaderError(unknown_column(name, self.attributes))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns that are published."""
+        return self.schema.released
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return self.table.height
+
+    def others(self, attribute: str) -> tuple[str, ...]:
+        """The predictors of an attribute: all but itself."""
+        return tuple(name for name in self.predictors if name != attribute)
+
+    def taxonomy(self, name: str) -> Taxonomy:
+        """What the cells of a column may show."""
+        if name not in self._taxonomies:
+            self._taxonomies[name] = Taxonomy.of(self.table[name], self.schema[name].hierarchy)
+        return self._taxonomies[name]
+
+    def nodes(self, name: str) -> Nodes:
+        """What each cell of a column shows now. To be read only."""
+        if name not in self._nodes:
+            self.work.scans += 1
+            self._nodes[name] = self.taxonomy(name).of_code[self.table[name].codes]
+        return self._nodes[name]
+
+    def node(self, row: int, name: str) -> int:
+        """What one cell shows now."""
+        return int(self.nodes(name)[row])
+
+    def original(self, row: int, name: str) -> int:
+        """What one cell of the source shows."""
+        return int(self.taxonomy(name).of_code[self.table[name].codes[row]])
+
+    def counts(self, name: str) -> Counts:
+        """Cells of a column that show each node. To be read only."""
+        if name not in self._counts:
+            self._counts[name] = np.bincount(self.nodes(name), minlength=len(self.taxonomy(name)))
+        return self._counts[name]
+
+    def joint(self, name: str, other: str) -> Counts:
+        """Rows that show each node of one column and each node of another one. To be read only."""
+        if (name, other) not in self._joint:
+            wide = len(self.taxonomy(other))
+            size = len(self.taxonomy(name)) * wide
+            self._check_width(name, other, size)
+            keys = self.nodes(name).astype(np.int64) * wide + self.nodes(other)
+            self.work.scans += 1
+            counts = np.bincount(keys, minlength=size).reshape(-1, wide)
+            self._joint[name, other] = counts
+            self._joint[other, name] = counts.T
+        return self._joint[name, other]
+
+    def _check_width(self, name: str, other: str, size: int) -> None:
+        if size > _WIDEST:
+            raise ParameterError(
+                f"Columns {name!r} and {other!r} have too many distinct values to count together ({size:,} pairs). "
+                "Round or bin one of them, or leave it out of the predictors."
+            )
+
+    def show(self, rows: Sequence[int] | Rows, name: str, node: int) -> None:
+        """Let the cells of these rows (each named once) show a node."""
+        places = np.asarray(rows, np.intp)
+        moved = _Moved(places, name, self.nodes(name)[places].copy())
+        self._journal.append(moved)
+        self._put(moved, np.full(len(places), node, np.int32))
+
+    def _put(self, moved: _Moved, after: Nodes) -> None:
+        """Change cells and every count they belong to."""
+        self.work.rows += len(moved.rows)
+        self.version += 1
+        before = self.nodes(moved.name)[moved.rows].copy()
+        self._nodes[moved.name][moved.rows] = after
+        if moved.name in self._counts:
+            np.subtract.at(self._counts[moved.name], before, 1)
+            np.add.at(self._counts[moved.name], after, 1)
+        for (name, other), counts in self._joint.items():
+            if name == moved.name:
+                beside = self._nodes[other][moved.rows]
+                np.subtract.at(counts, (before, beside), 1)
+                np.add.at(counts, (after, beside), 1)
+        for row, node in zip(moved.rows.tolist(), after.tolist(), strict=True):
+            self._arrived[moved.name, node].add(row)
+
+    def mark(self) -> int:
+        """A place to come back to."""
+        return len(self._journal)
+
+    def back(self, mark: int) -> None:
+        """Take back everything that was shown since a mark."""
+        while len(self._journal) > mark:
+            moved = self._journal.pop()
+            self._put(moved, moved.before)
+
+    def touched(self, since: int = 0) -> list[tuple[int, str]]:
+        """Cells that show something else than at a mark, by row and column order."""
+        first: dict[tuple[int, str], int] = {}
+        for moved in self._journal[since:]:
+            for row, node in zip(moved.rows.tolist(), moved.before.tolist(), strict=True):
+                first.setdefault((row, moved.name), node)
+        order = {name: place for place, name in enumerate(self.attributes)}
+        changed = [cell for cell, node in first.items() if self.node(*cell) != node]
+        return sorted(changed, key=lambda cell: (cell[0], order[cell[1]]))
+
+    def rows_with(self, *shown: tuple[str, int]) -> Iterator[int]:
+        """Rows that show the given nodes of one or two columns now, ascending, read as they are asked for.
+
+        A row is checked before it is handed out, so cells may be changed on the way; rows that come to show the
+        nodes on the way are not found.
+        """
+        arrived = sorted(set().union(*(self._arrived.get(pair, ()) for pair in shown)))
+        found = (int(row) for rows in self._chunks(shown) for row in self._still(rows, shown))
+        last = -1
+        for row in heapq.merge(found, (row for row in arrived if len(self._still(np.array([row]), shown)))):
+            if row != last and all(self._nodes[name][row] == node for name, node in shown):
+                last = row
+                yield row
+
+    def all_rows_with(self, name: str, node: int) -> Rows:
+        """All rows that show a node of a column now, ascending."""
+        found = self._index_of((name,)).rows(node)
+        arrived = np.fromiter(self._arrived.get((name, node), ()), np.intp)
+        rows = np.union1d(found, arrived) if len(arrived) else found
+        return self._still(rows, ((name, node),))
+
+    def _chunks(self, shown: tuple[tuple[str, int], ...]) -> Iterator[Rows]:
+        key = 0
+        for name, node in shown:
+            key = key * len(self.taxonomy(name)) + node
+        return self._index_of(tuple(name for name, _ in shown)).chunks(key)
+
+    def _still(self, rows: Rows, shown: tuple[tuple[str, int], ...]) -> Rows:
+        """Those of the rows that show the nodes now."""
+        self.work.rows += len(rows)
+        for name, node in shown:
+            rows = rows[self.nodes(name)[rows] == node]
+        return rows
+
+    def _index_of(self, names: tuple[str, ...]) -> RowIndex:
+        """Rows by what they showed in the source: what changed since is in ``_arrived``."""
+        if names not in self._index:
+            self.work.scans += 1
+            keys, size = np.zeros(self.height, np.int64), 1
+            for name in names:
+                taxonomy = self.taxonomy(name)
+                size *= len(taxonomy)
+                keys = keys * len(taxonomy) + taxonomy.of_code[self.table[name].codes]
+            self._index[names] = RowIndex(keys, size)
+        return self._index[names]
