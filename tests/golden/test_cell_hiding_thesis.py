@@ -13,12 +13,15 @@ from incrowd.adversaries.id3 import ID3Adversary
 from incrowd.adversaries.naive_bayes import NaiveBayes, best
 from incrowd.adversaries.published import PublishedTable
 from incrowd.adversaries.taxonomy import Taxonomy
+from incrowd.algorithms.cell_hiding.costs import costs
 from incrowd.algorithms.cell_hiding.decp import DecP
 from incrowd.algorithms.cell_hiding.decp_g import DecPG
 from incrowd.algorithms.cell_hiding.dropp import DropP
 from incrowd.algorithms.cell_hiding.dropp_g import DropPG
+from incrowd.algorithms.cell_hiding.e_decp import EDecP, Live, impacts
 from incrowd.algorithms.cell_hiding.hid3 import Hid3
 from incrowd.algorithms.cell_hiding.hid3_g import Hid3G
+from incrowd.algorithms.cell_hiding.hybrid import Hybrid
 from incrowd.algorithms.cell_hiding.incp import IncP, strangers
 from incrowd.algorithms.cell_hiding.incp_g import IncPG
 from incrowd.algorithms.cell_hiding.secret import secret_at
@@ -309,3 +312,64 @@ def test_the_caveat_an_adversary_who_ignores_hidden_cells_is_not_stopped(key, ri
         "ex2": (Fraction(3, 32), Fraction(1, 18)),
         "ex3": (Fraction(1, 7), Fraction(1, 7)),
     }[key]
+
+
+METRICS = GOLDEN["derived"]["metrics"]
+
+
+@pytest.mark.parametrize("key", list(METRICS))
+def test_metrics(key):
+    example = EXAMPLES[key] if key in EXAMPLES else EXAMPLES["ex2"]
+    shown = published(example)
+    names = ("Indigestion", "Chest Pain", "Palpitation", "Diagnosis")
+    if key in EXAMPLES:
+        for change in example["changes"]:
+            shown.show([change["row"] - 1], change["column"], 0)
+    elif key == "NRD of row 2":
+        for name in names:
+            shown.show([1], name, 0)
+    found, golden = costs(shown, names), METRICS[key]
+    assert found.direct_distance == golden["direct_distance"]
+    assert found.divergence.bits == pytest.approx(golden["skld_known"], abs=1e-11)
+    assert found.divergence_of_rows.bits == pytest.approx(golden["skld_mass"], abs=1e-11)
+    assert found.information.ratio == pytest.approx(golden["acmi_i_less_j"], abs=1e-11)
+    assert found.information.difference == pytest.approx(golden["mean_abs_mi_change"], abs=1e-11)
+    assert found.uncertainty == pytest.approx(golden["sce"], abs=1e-11)
+
+
+def test_e_decp_of_two_rows():
+    golden = GOLDEN["derived"]["e-DECP"]
+    shown = published(EXAMPLES["ex2"])
+    forced = Forced(node(shown, "Diagnosis", "Gastritis"))
+    rows = [row - 1 for row in golden["targets"]]
+    secrets = [secret_at(shown, row, "Diagnosis", forced) for row in rows]
+    model, order, hide = golden["steps"]
+
+    def check_scores(step):
+        for secret in secrets:
+            scores = NaiveBayes().scores(shown, secret.row, "Diagnosis")
+            named = {label(shown, "Diagnosis", value): score for value, score in scores.items()}
+            assert named == exact(step["scores"][str(secret.row + 1)])
+
+    check_scores(model)
+    live = [Live(secret, Fraction(1, 14), Fraction(4, 63)) for secret in secrets]
+    found = [[i.attribute, label(shown, i.attribute, i.node), i.primary, i.secondary] for i in impacts(live)]
+    assert found == order["miv"]
+    assert EDecP().hide_all(secrets) == [Status.HIDDEN, Status.HIDDEN]
+    check_scores(hide)
+    changed = [(row + 1, name) for row, name in shown.touched()]
+    assert changed == [(change["row"], change["column"]) for change in golden["changes"]]
+    assert all(shown.node(row - 1, name) == 0 for row, name in changed)
+
+
+def test_hid3_and_dropp_in_turn():
+    golden, example = GOLDEN["derived"]["HID3+DROPP"], EXAMPLES["ex5"]
+    shown = published(example)
+    secret = secret_at(shown, example["row"] - 1, "Diagnosis", Forced())
+    assert Hybrid(Hid3(), DropP()).hide(secret) is Status.HIDDEN
+    scores = NaiveBayes().scores(shown, secret.row, "Diagnosis")
+    assert {label(shown, "Diagnosis", value): score for value, score in scores.items()} == exact(
+        golden["after_HID3_score"]
+    )
+    assert golden["needs_DROPP"] is False
+    check_end(example, shown)

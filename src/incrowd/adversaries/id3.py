@@ -134,14 +134,15 @@ class _Training:
     @property
     def sizes(self) -> Counts:
         """Rows of each class."""
-        return self.published.counts(self.target)[self.values]
+        return np.asarray(self.published.counts(self.target)[self.values], np.int64)
 
     def rows_showing(self, name: str, node: int, rows: Rows | None) -> Rows:
         """Those of the rows that show a node; of all training rows, if none are given."""
         if rows is not None:
-            return rows[self.published.nodes(name)[rows] == node]
+            return np.asarray(rows[self.published.nodes(name)[rows] == node], np.intp)
         found = self.published.all_rows_with(name, node)
-        return found[np.isin(self.published.nodes(self.target)[found], self.values)]
+        trained = np.isin(self.published.nodes(self.target)[found], self.values)
+        return np.asarray(found[trained], np.intp)
 
 
 @dataclass(eq=False)

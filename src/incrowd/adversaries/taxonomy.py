@@ -1,8 +1,8 @@
 """The values a cell may show: a tree from "anything" down to the values of the column.
 
 Node 0 is the root: a hidden or missing cell, written ``?``. Nodes are numbered depth first; leaves are the domain, in
-its declared order. A column without a hierarchy has the root and its values. Where the leaves of a hierarchy are intervals,
-the values of the column lie below them.
+its declared order. A column without a hierarchy has the root and its values. Where the leaves of a hierarchy are
+intervals, the values of the column lie below them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import islice
 
 from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.opening import COUNTED, check_degree, closed, open_case
+from incrowd.algorithms.cell_hiding.opening import COUNTED, check_degree, closed, open_case, or_delete
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Chose, Status
 
@@ -37,9 +37,7 @@ class DecP:
         opening = open_case(secret, COUNTED, self.degree)
         mark = secret.mark()
         if isinstance(opening, Status):
-            if opening is Status.DELETED:
-                secret.delete_row()
-            return opening
+            return or_delete(secret, opening)
         push_down(secret, opening.guess)
         return closed(secret, COUNTED, mark)
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.adversaries.taxonomy import Taxonomy
-from incrowd.algorithms.cell_hiding.generalizing import level_by_level, or_delete
-from incrowd.algorithms.cell_hiding.opening import SHARED, check_degree, is_predicted, open_case
+from incrowd.algorithms.cell_hiding.generalizing import level_by_level
+from incrowd.algorithms.cell_hiding.opening import SHARED, check_degree, is_predicted, open_case, or_delete
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Chose, Figure, Status
 

@@ -8,7 +8,7 @@ from math import inf
 
 from incrowd.adversaries.naive_bayes import Belief
 from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.opening import COUNTED, check_degree, closed, open_case
+from incrowd.algorithms.cell_hiding.opening import COUNTED, check_degree, closed, open_case, or_delete
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Chose, Figure, Status
 
@@ -41,9 +41,7 @@ class DropP:
         opening = open_case(secret, COUNTED, self.degree, self.nearest)
         mark = secret.mark()
         if isinstance(opening, Status):
-            if opening is Status.DELETED:
-                secret.delete_row()
-            return opening
+            return or_delete(secret, opening)
         drop(secret, opening.guess)
         return closed(secret, COUNTED, mark)
 

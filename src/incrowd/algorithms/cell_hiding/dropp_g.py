@@ -8,8 +8,8 @@ from math import inf
 
 from incrowd.adversaries.naive_bayes import without
 from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.generalizing import level_by_level, or_delete
-from incrowd.algorithms.cell_hiding.opening import SHARED, check_degree, is_predicted, open_case
+from incrowd.algorithms.cell_hiding.generalizing import level_by_level
+from incrowd.algorithms.cell_hiding.opening import SHARED, check_degree, is_ahead, is_predicted, open_case, or_delete
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Chose, Figure, Status
 
@@ -83,7 +83,7 @@ def drop_by_levels(secret: Secret, guess: int) -> None:
     depths = {name: taxonomies[name].depth(node) for name, node in start.items()}
     for level in range(1, max(depths.values(), default=0) + 1):
         highs = {name: taxonomies[name].up(node, level) for name, node in start.items() if level <= depths[name]}
-        while highs and ahead(secret, guess):
+        while highs and is_ahead(secret, SHARED, guess):
             lifts = {name: lift(secret, guess, name, high) for name, high in highs.items()}
             telling = tuple(name for name in lifts if lifts[name].ratio > 1)
             if not telling:
@@ -91,12 +91,6 @@ def drop_by_levels(secret: Secret, guess: int) -> None:
             chosen = max(telling, key=lambda name: lifts[name].ratio)
             secret.steps.append(Chose(chosen, telling, _figures(lifts), level))
             secret.show([secret.row], chosen, highs.pop(chosen))
-
-
-def ahead(secret: Secret, guess: int) -> bool:
-    """Whether the true value still scores more than the guess."""
-    scores = SHARED.scores(secret.published, secret.row, secret.attribute)
-    return scores[secret.actual] > scores[guess]
 
 
 def _figures(lifts: dict[str, Lift]) -> dict[str, dict[str, Figure]]:

@@ -23,10 +23,3 @@ def level_by_level(secret: Secret, attempt: Callable[[Secret], Status], start: i
                 return ended
         secret.back(mark)
     return Status.DELETED
-
-
-def or_delete(secret: Secret, ended: Status) -> Status:
-    """Delete the row if nothing worked."""
-    if not ended.success:
-        secret.delete_row()
-    return ended

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from incrowd.adversaries.id3 import ID3Adversary, TreeNode, classify, matching, most_common
 from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.generalizing import level_by_level, or_delete
+from incrowd.algorithms.cell_hiding.generalizing import level_by_level
 from incrowd.algorithms.cell_hiding.hid3 import Place
+from incrowd.algorithms.cell_hiding.opening import or_delete
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Status, Walked
 

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 from incrowd.adversaries.taxonomy import HIDDEN
 from incrowd.algorithms.cell_hiding.decp import push_down
-from incrowd.algorithms.cell_hiding.opening import COUNTED, Opening, check_degree, closed, is_predicted, open_case, top
+from incrowd.algorithms.cell_hiding.opening import (
+    COUNTED,
+    Opening,
+    check_degree,
+    closed,
+    is_predicted,
+    open_case,
+    or_delete,
+    top,
+)
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Chose, Status
 
@@ -37,9 +46,7 @@ class IncP:
         opening = open_case(secret, COUNTED, self.degree)
         mark = secret.mark()
         if isinstance(opening, Status):
-            if opening is Status.DELETED:
-                secret.delete_row()
-            return opening
+            return or_delete(secret, opening)
         for value in next_best(opening, secret.actual, self.degree):
             self._pull_up(secret, value)
         if is_predicted(secret, COUNTED):

@@ -79,6 +79,12 @@ def is_predicted(secret: Secret, bayes: NaiveBayes) -> bool:
     return best(bayes.scores(secret.published, secret.row, secret.attribute)) == secret.actual
 
 
+def is_ahead(secret: Secret, bayes: NaiveBayes, guess: int) -> bool:
+    """Whether the true value still scores more than a guess."""
+    scores = bayes.scores(secret.published, secret.row, secret.attribute)
+    return scores[secret.actual] > scores[guess]
+
+
 def closed(secret: Secret, bayes: NaiveBayes, mark: tuple[int, int]) -> Status:
     """How it ended: hidden; or still predicted, then everything since the mark is taken back and the row deleted."""
     if not is_predicted(secret, bayes):
@@ -86,3 +92,10 @@ def closed(secret: Secret, bayes: NaiveBayes, mark: tuple[int, int]) -> Status:
     secret.back(mark)
     secret.delete_row()
     return Status.DELETED
+
+
+def or_delete(secret: Secret, ended: Status) -> Status:
+    """Delete the row if nothing worked."""
+    if not ended.success:
+        secret.delete_row()
+    return ended

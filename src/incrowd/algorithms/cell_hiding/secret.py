@@ -48,6 +48,11 @@ class Secret:
         """What the row shows of an attribute."""
         return self.published.node(self.row, name)
 
+    @property
+    def level(self) -> int:
+        """How many levels above its true value the confidential cell is shown."""
+        return self.taxonomy.depth(self.actual) - self.taxonomy.depth(self.shown(self.attribute))
+
     def coin_says_stop(self) -> bool:
         """With two candidates, whether to leave it at blanking; the coin is flipped once."""
         if len(self.candidates) != 2:

@@ -1,0 +1,122 @@
+"""Any scikit-learn classifier as an adversary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from incrowd.adversaries.features import Features
+from incrowd.adversaries.published import PublishedTable
+from incrowd.adversaries.taxonomy import HIDDEN
+from incrowd.errors import ParameterError
+
+
+def _svm() -> Any:
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(random_state=0)
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000)
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(n_estimators=100, random_state=0)
+
+
+def _boosting() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=0)
+
+
+def _neighbours() -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier()
+
+
+ESTIMATORS: Mapping[str, Callable[[], Any]] = MappingProxyType(
+    {"svm": _svm, "logistic": _logistic, "forest": _forest, "boosting": _boosting, "knn": _neighbours}
+)
+
+
+@dataclass(frozen=True)
+class SklearnAdversary:
+    """A classifier that is trained on the rows that show a value of the attribute.
+
+    Parameters
+    ----------
+    name
+        Its name in reports; one of ``svm``, ``logistic``, ``forest``, ``boosting``, ``knn`` if no estimator is given.
+    estimator
+        A classifier; a copy of it is trained.
+
+    Examples
+    --------
+    >>> SklearnAdversary("svm").name
+    'svm'
+    >>> SklearnAdversary("oracle")
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.ParameterError: There is no adversary 'oracle'. Known: boosting, forest, knn, logistic, svm.
+    """
+
+    name: str
+    estimator: Any = None
+
+    def __post_init__(self) -> None:
+        if self.estimator is None and self.name not in ESTIMATORS:
+            known = ", ".join(sorted(ESTIMATORS))
+            raise ParameterError(f"There is no adversary {self.name!r}. Known: {known}.")
+
+    def study(self, published: PublishedTable, attribute: str, shown: int) -> SklearnStudent:
+        """Train on the rows that show a value below the given node."""
+        labels = published.nodes(attribute)
+        values = published.taxonomy(attribute).leaves_below(shown)
+        rows = np.flatnonzero(np.isin(labels, values))
+        published.work.scans += 1
+        features = Features(published, published.others(attribute))
+        classes = np.unique(labels[rows])
+        if len(classes) < 2:
+            return SklearnStudent(None, features, int(classes[0]) if len(classes) else HIDDEN, False)
+        model = self._fresh()
+        dense = "HistGradientBoosting" in type(model).__name__
+        if hasattr(model, "n_neighbors"):
+            model.n_neighbors = min(model.n_neighbors, len(rows))
+        found = features.of(rows)
+        model.fit(found.toarray() if dense else found, labels[rows])
+        return SklearnStudent(model, features, HIDDEN, dense)
+
+    def _fresh(self) -> Any:
+        if self.estimator is None:
+            return ESTIMATORS[self.name]()
+        from sklearn.base import clone
+
+        return clone(self.estimator)
+
+
+@dataclass(frozen=True)
+class SklearnStudent:
+    """A trained classifier; without two classes to tell apart, the only one there is."""
+
+    model: Any
+    features: Features
+    only: int
+    dense: bool
+
+    def guess(self, row: int) -> int | None:
+        """The class the model predicts."""
+        if self.model is None:
+            return self.only or None
+        found = self.features.of(np.array([row], np.intp))
+        return int(self.model.predict(found.toarray() if self.dense else found)[0])

@@ -1,0 +1,99 @@
+"""Hybrids: HID3 and a hider against naive Bayes in turn, until both adversaries fail.
+
+The thesis runs one after the other once. That is not enough: what the second one hides can bring the first adversary
+back. So they take turns; each turn hides more cells, so it ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from incrowd.algorithms.cell_hiding.secret import Secret
+from incrowd.algorithms.cell_hiding.steps import Status
+
+
+class Hider(Protocol):
+    """Hides one blanked cell."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the list of methods."""
+        ...
+
+    def hide(self, secret: Secret) -> Status:
+        """Change cells until the adversary fails; if that is impossible, delete the row."""
+        ...
+
+
+class LevelHider(Protocol):
+    """Hides one blanked cell by generalizing, from a level of the confidential cell on."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the list of methods."""
+        ...
+
+    def hide(self, secret: Secret, start: int = 1) -> Status:
+        """As :meth:`Hider.hide`; the confidential cell is shown at least so many levels up."""
+        ...
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """Two hiders in turn, by blanking."""
+
+    first: Hider
+    second: Hider
+
+    @property
+    def name(self) -> str:
+        """Both names, joined."""
+        return f"{self.first.name}+{self.second.name}"
+
+    def hide(self, secret: Secret) -> Status:
+        """Hide a blanked cell from both adversaries."""
+        start, ended = secret.mark(), Status.NOT_PREDICTED
+        while True:
+            turns = [self.first.hide(secret), self.second.hide(secret)]
+            if all(turn is Status.NOT_PREDICTED for turn in turns):
+                return ended
+            ended = _together(secret, turns, start)
+            if ended is not Status.HIDDEN:
+                return ended
+
+
+@dataclass(frozen=True)
+class LevelHybrid:
+    """Two hiders in turn, by generalizing; the level of the confidential cell never goes down again."""
+
+    first: LevelHider
+    second: LevelHider
+
+    @property
+    def name(self) -> str:
+        """Both names, joined."""
+        return f"{self.first.name}+{self.second.name}"
+
+    def hide(self, secret: Secret, start: int = 1) -> Status:
+        """Hide a blanked cell from both adversaries."""
+        mark, ended, level = secret.mark(), Status.NOT_PREDICTED, start
+        while True:
+            turns = []
+            for hider in (self.first, self.second):
+                turns.append(hider.hide(secret, level))
+                level = secret.level
+            if all(turn is Status.NOT_PREDICTED for turn in turns):
+                return ended
+            ended = _together(secret, turns, mark)
+            if ended is not Status.HIDDEN:
+                return ended
+
+
+def _together(secret: Secret, turns: list[Status], start: tuple[int, int]) -> Status:
+    """How a round ended: as its worst turn did. Where the row has to go, nothing else is left changed."""
+    if Status.DELETED in turns:
+        secret.back(start)
+        secret.delete_row()
+        return Status.DELETED
+    return Status.COIN if Status.COIN in turns else Status.HIDDEN
