@@ -64,6 +64,11 @@ class ID3Adversary:
         """``id3``."""
         return "id3"
 
+    @property
+    def costly(self) -> bool:
+        """The tree grows only where it is walked."""
+        return False
+
     def study(self, published: PublishedTable, attribute: str, shown: int) -> TreeStudent:
         """The tree over all rows that show a value below the given node."""
         values = published.taxonomy(attribute).leaves_below(shown)

@@ -82,6 +82,11 @@ class NaiveBayes:
         parts = ["nb", *[self.unknown] * (self.unknown != "counted"), *["smoothed"] * (self.smoothing > 0)]
         return "-".join(parts)
 
+    @property
+    def costly(self) -> bool:
+        """The counts are the model."""
+        return False
+
     def study(self, published: PublishedTable, attribute: str, shown: int) -> BayesStudent:  # noqa: ARG002
         """Nothing to learn beforehand: the counts of the table are the model."""
         return BayesStudent(self, published, attribute)
@@ -129,11 +134,10 @@ class NaiveBayes:
         return (support + self.smoothing * below) / whole if whole else Fraction(0)
 
     def support(self, published: PublishedTable, cells: npt.NDArray[np.int64], name: str, node: int) -> Fraction:
-        """How many of the counted cells speak for a node: those that show it or a value below, with its share."""
-        taxonomy = published.taxonomy(name)
+        """How many of the counted cells speak for a node: those that show it; or its estimated share of all cells."""
         if self.unknown == "shared":
-            return taxonomy.estimate(cells, node)
-        return Fraction(int(cells[node : taxonomy.ends[node]].sum()))
+            return published.taxonomy(name).estimate(cells, node)
+        return Fraction(int(cells[node]))
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Work:
     rows: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Moved:
     """Cells of one attribute that were changed together, and what they showed before."""
 
@@ -43,7 +43,7 @@ class _Moved:
     before: Nodes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PublishedTable:
     """What every cell of a table shows, with the counts adversaries reckon with.
 

@@ -79,6 +79,11 @@ class SklearnAdversary:
             known = ", ".join(sorted(ESTIMATORS))
             raise ParameterError(f"There is no adversary {self.name!r}. Known: {known}.")
 
+    @property
+    def costly(self) -> bool:
+        """Training takes long."""
+        return True
+
     def study(self, published: PublishedTable, attribute: str, shown: int) -> SklearnStudent:
         """Train on the rows that show a value below the given node."""
         labels = published.nodes(attribute)

@@ -31,9 +31,9 @@ class DropPG:
     def __post_init__(self) -> None:
         check_degree(self.degree)
 
-    def hide(self, secret: Secret, start: int = 1) -> Status:
+    def hide(self, secret: Secret) -> Status:
         """Hide a blanked cell from naive Bayes that shares hidden cells out."""
-        return or_delete(secret, level_by_level(secret, self.attempt, start))
+        return or_delete(secret, level_by_level(secret, self.attempt))
 
     def attempt(self, secret: Secret) -> Status:
         """One round at the class level that is shown."""

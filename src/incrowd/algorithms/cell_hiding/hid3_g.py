@@ -28,9 +28,9 @@ class Hid3G:
     lean: bool = False
     name = "hid3-g"
 
-    def hide(self, secret: Secret, start: int = 1) -> Status:
+    def hide(self, secret: Secret) -> Status:
         """Hide a blanked cell from ID3."""
-        return or_delete(secret, level_by_level(secret, self.attempt, start))
+        return or_delete(secret, level_by_level(secret, self.attempt))
 
     def attempt(self, secret: Secret) -> Status:
         """One round at the class level that is shown."""

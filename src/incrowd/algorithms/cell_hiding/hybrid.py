@@ -26,22 +26,9 @@ class Hider(Protocol):
         ...
 
 
-class LevelHider(Protocol):
-    """Hides one blanked cell by generalizing, from a level of the confidential cell on."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the list of methods."""
-        ...
-
-    def hide(self, secret: Secret, start: int = 1) -> Status:
-        """As :meth:`Hider.hide`; the confidential cell is shown at least so many levels up."""
-        ...
-
-
 @dataclass(frozen=True)
 class Hybrid:
-    """Two hiders in turn, by blanking."""
+    """Two hiders in turn; generalizing ones never lower the level the confidential cell has reached."""
 
     first: Hider
     second: Hider
@@ -59,33 +46,6 @@ class Hybrid:
             if all(turn is Status.NOT_PREDICTED for turn in turns):
                 return ended
             ended = _together(secret, turns, start)
-            if ended is not Status.HIDDEN:
-                return ended
-
-
-@dataclass(frozen=True)
-class LevelHybrid:
-    """Two hiders in turn, by generalizing; the level of the confidential cell never goes down again."""
-
-    first: LevelHider
-    second: LevelHider
-
-    @property
-    def name(self) -> str:
-        """Both names, joined."""
-        return f"{self.first.name}+{self.second.name}"
-
-    def hide(self, secret: Secret, start: int = 1) -> Status:
-        """Hide a blanked cell from both adversaries."""
-        mark, ended, level = secret.mark(), Status.NOT_PREDICTED, start
-        while True:
-            turns = []
-            for hider in (self.first, self.second):
-                turns.append(hider.hide(secret, level))
-                level = secret.level
-            if all(turn is Status.NOT_PREDICTED for turn in turns):
-                return ended
-            ended = _together(secret, turns, mark)
             if ended is not Status.HIDDEN:
                 return ended
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
 
 from incrowd.adversaries.taxonomy import HIDDEN
 from incrowd.algorithms.cell_hiding.decp import push_down
@@ -55,16 +58,29 @@ class IncP:
 
     def _pull_up(self, secret: Secret, value: int) -> None:
         """Hide labels of strangers until the value scores at least as much as the true one."""
-        published, attribute = secret.published, secret.attribute
-        noted = False
-        for row in strangers(secret, value):
-            scores = COUNTED.scores(published, secret.row, attribute)
-            if scores[secret.actual] <= scores[value]:
-                return
-            if not noted:
-                secret.steps.append(Chose(secret.taxonomy.labels[value], (), {}))
-                noted = True
-            secret.show([row], attribute, HIDDEN)
+        scores = COUNTED.scores(secret.published, secret.row, secret.attribute)
+        lead = scores[secret.actual] / scores[value]
+        count = int(secret.published.counts(secret.attribute)[value])
+        rows = list(islice(strangers(secret, value), labels_needed(count, len(secret.known), lead)))
+        if rows:
+            secret.steps.append(Chose(secret.taxonomy.labels[value], (), {}))
+            secret.show(rows, secret.attribute, HIDDEN)
+
+
+def labels_needed(count: int, known: int, lead: Fraction) -> int:
+    """How many of a value's rows to hide until a score that leads by this ratio is caught up with.
+
+    With n rows and q known predictors, a hidden label of a stranger raises the score by (n / (n - 1)) ** (q - 1) over
+    the true one's. If no number is enough, all of them.
+
+    Examples
+    --------
+    >>> labels_needed(4, 2, Fraction(2)), labels_needed(4, 1, Fraction(2)), labels_needed(4, 2, Fraction(1))
+    (2, 4, 0)
+    """
+    if lead <= 1 or known < 2:
+        return 0 if lead <= 1 else count
+    return bisect_left(range(count), True, key=lambda hidden: Fraction(count, count - hidden) ** (known - 1) >= lead)
 
 
 def next_best(opening: Opening, actual: int, degree: int) -> list[int]:

@@ -31,10 +31,10 @@ class IncPG:
     def __post_init__(self) -> None:
         check_degree(self.degree)
 
-    def hide(self, secret: Secret, start: int = 1) -> Status:
+    def hide(self, secret: Secret) -> Status:
         """Hide a blanked cell from naive Bayes that shares hidden cells out."""
-        ended = level_by_level(secret, self.attempt, start)
-        return ended if ended.success else DecPG(self.degree).hide(secret, start)
+        ended = level_by_level(secret, self.attempt)
+        return ended if ended.success else DecPG(self.degree).hide(secret)
 
     def attempt(self, secret: Secret) -> Status:
         """One round at the class level that is shown."""

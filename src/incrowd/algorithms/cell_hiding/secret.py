@@ -13,10 +13,11 @@ from incrowd.algorithms.cell_hiding.steps import Showed, Step
 from incrowd.errors import ParameterError
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Secret:
     """A confidential cell, the table it is hidden in, its true value and what was done so far.
 
+    ``reached`` is the level above its true value at which the cell was hidden by a generalizing method.
     Made by :func:`secret_at`, which saves the true value and blanks the cell first of all.
     """
 
@@ -26,6 +27,7 @@ class Secret:
     actual: int
     chance: Chance
     steps: list[Step] = field(default_factory=list)
+    reached: int = 0
     _coin: bool | None = None
 
     @property
@@ -47,11 +49,6 @@ class Secret:
     def shown(self, name: str) -> int:
         """What the row shows of an attribute."""
         return self.published.node(self.row, name)
-
-    @property
-    def level(self) -> int:
-        """How many levels above its true value the confidential cell is shown."""
-        return self.taxonomy.depth(self.actual) - self.taxonomy.depth(self.shown(self.attribute))
 
     def coin_says_stop(self) -> bool:
         """With two candidates, whether to leave it at blanking; the coin is flipped once."""

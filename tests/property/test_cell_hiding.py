@@ -1,0 +1,433 @@
+"""Hiding cells of random tables: bounds, what may be touched, adversaries that fail, the way back, smallest sets."""
+
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+import oracle_cell_hiding as oracle
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incrowd.adversaries.adversary import guesses
+from incrowd.adversaries.id3 import ID3Adversary
+from incrowd.adversaries.naive_bayes import NaiveBayes
+from incrowd.adversaries.published import PublishedTable
+from incrowd.algorithms.cell_hiding.decp import DecP
+from incrowd.algorithms.cell_hiding.decp_g import DecPG
+from incrowd.algorithms.cell_hiding.dropp import DropP
+from incrowd.algorithms.cell_hiding.dropp_g import DropPG
+from incrowd.algorithms.cell_hiding.e_decp import EDecP
+from incrowd.algorithms.cell_hiding.e_decp_g import EDecPG
+from incrowd.algorithms.cell_hiding.e_dropp import EDropP
+from incrowd.algorithms.cell_hiding.e_dropp_g import EDropPG
+from incrowd.algorithms.cell_hiding.hid3 import Hid3
+from incrowd.algorithms.cell_hiding.hid3_g import Hid3G
+from incrowd.algorithms.cell_hiding.hybrid import Hybrid
+from incrowd.algorithms.cell_hiding.incp import IncP
+from incrowd.algorithms.cell_hiding.incp_g import IncPG
+from incrowd.algorithms.cell_hiding.nrd import Nrd
+from incrowd.algorithms.cell_hiding.secret import secret_at
+from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.schema import Column, ColumnType, Schema
+
+FLAT = None
+SHAPES = {
+    2: [FLAT, {"v0": "*", "v1": "*"}],
+    3: [FLAT, {"g": "*", "v0": "g", "v1": "g", "v2": "*"}],
+    4: [FLAT, {"g": "*", "v0": "g", "v1": "g", "h": "*", "v2": "h", "v3": "h"}],
+    5: [FLAT, {"g": "*", "v0": "g", "v1": "g", "h": "*", "v2": "h", "i": "h", "v3": "i", "v4": "i"}],
+}
+TARGET = "t"
+DELETING = {"decp": DecP(3), "incp": IncP(3), "dropp": DropP(3), "hid3": Hid3(), "lean": Hid3(lean=True)}
+RAISING = {"decp-g": DecPG(3), "incp-g": IncPG(3), "dropp-g": DropPG(3), "hid3-g": Hid3G(), "lean-g": Hid3G(lean=True)}
+HYBRIDS = {
+    "hid3+decp": Hybrid(Hid3(), DecP(3)),
+    "hid3+incp": Hybrid(Hid3(), IncP(3)),
+    "hid3+dropp": Hybrid(Hid3(), DropP(3)),
+    "hid3-g+decp-g": Hybrid(Hid3G(), DecPG(3)),
+    "hid3-g+incp-g": Hybrid(Hid3G(), IncPG(3)),
+    "hid3-g+dropp-g": Hybrid(Hid3G(), DropPG(3)),
+}
+ALL = {**DELETING, **RAISING, **HYBRIDS, "nrd": Nrd()}
+ADVERSARY = {"hid3": ID3Adversary(), "lean": ID3Adversary(), "hid3-g": ID3Adversary(), "lean-g": ID3Adversary()}
+
+
+@dataclass
+class Drawing:
+    """Chance from a seed; remembers the values it drew."""
+
+    seed: int = 0
+    drawn: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.random = np.random.default_rng(self.seed)
+
+    def one_of(self, values):
+        self.drawn.append(values[self.random.integers(len(values))])
+        return self.drawn[-1]
+
+    def coin(self):
+        return bool(self.random.integers(2))
+
+
+@dataclass
+class Table:
+    """A table as an encoded one, and a cell of it."""
+
+    table: EncodedTable
+    schema: Schema
+    row: int
+    seed: int
+
+    def published(self):
+        return PublishedTable(self.table, self.schema)
+
+    @property
+    def codes(self):
+        return {name: column.codes.tolist() for name, column in self.table.columns.items()}
+
+
+@st.composite
+def tables(draw, max_rows=24, max_columns=4):
+    """Tables whose cell ``row`` of the target is known; columns with and without hierarchy, cells missing or groups.
+
+    Columns depend on each other more or less; where the target can be predicted in a row, such a row is preferred.
+    """
+    height, width = draw(st.integers(2, max_rows)), draw(st.integers(1, max_columns))
+    seed, row = draw(st.integers(0, 2**32 - 1)), draw(st.integers(0, height - 1))
+    random = np.random.default_rng(seed)
+    columns, schema = [], []
+    kind, strength = random.integers(0, 3, height), draw(st.sampled_from([0.2, 0.5, 0.7, 0.9]))
+    for name in (*[f"a{place}" for place in range(width)], TARGET):
+        size = draw(st.integers(2, 5))
+        shape = draw(st.sampled_from(SHAPES[size]))
+        labels = [f"v{place}" for place in range(size)]
+        codes = np.where(random.random(height) < strength, kind % size, random.integers(0, size, height))
+        tree = None
+        if shape is not None:
+            nodes = ("*", *shape)
+            tree = Hierarchy(name, nodes, (-1, *[nodes.index(above) for above in shape.values()]))
+            groups = [label for label in shape if label not in labels]
+            labels += groups
+            if groups and draw(st.booleans()):
+                codes = np.where(random.random(height) < 0.1, size, codes)
+        if draw(st.booleans()):
+            codes = np.where(random.random(height) < 0.15, len(labels), codes)
+        if name == TARGET:
+            codes[row] = random.integers(0, size)
+        columns.append(EncodedColumn(name, ColumnType.CATEGORICAL, codes.astype(np.int32), pl.Series(labels)))
+        schema.append(Column(name, type=ColumnType.CATEGORICAL, hierarchy=tree))
+    case = Table(EncodedTable.of(columns), Schema(tuple(schema)), row, seed)
+    return next(filter(is_predictable, (replace(case, row=(row + step) % height) for step in range(height))), case)
+
+
+def is_predictable(case):
+    shown = case.published()
+    actual = shown.node(case.row, TARGET)
+    if not shown.taxonomy(TARGET).is_leaf(actual):
+        return False
+    shown.show([case.row], TARGET, 0)
+    return guesses(NaiveBayes(), shown, case.row, TARGET) == actual
+
+
+def as_rows(shown):
+    names = shown.attributes
+    return [{name: shown.taxonomy(name).labels[shown.node(row, name)] for name in names} for row in range(shown.height)]
+
+
+def parents(shown):
+    found = {}
+    for name in shown.attributes:
+        labels = shown.taxonomy(name).labels
+        above = zip(labels[1:], shown.taxonomy(name).parents[1:], strict=True)
+        found[name] = {label: labels[parent] for label, parent in above}
+    return found
+
+
+def shuffle(shown, seed, keep):
+    """Hide and raise some cells by chance, none of them in the kept row's target."""
+    random = np.random.default_rng(seed)
+    for _ in range(int(random.integers(0, 12))):
+        name = shown.attributes[random.integers(len(shown.attributes))]
+        row = int(random.integers(shown.height))
+        if (row, name) != keep:
+            taxonomy = shown.taxonomy(name)
+            above = taxonomy.up(shown.node(row, name), int(random.integers(0, 3)))
+            shown.show([row], name, above)
+
+
+def state(shown):
+    names = shown.attributes
+    joint = [shown.joint(one, two).tolist() for one, two in combinations(names, 2)]
+    return joint, [shown.counts(name).tolist() for name in names], as_rows(shown)
+
+
+@settings(max_examples=80, deadline=None)
+@given(tables(), st.integers(0, 1000))
+def test_counts_are_kept_and_everything_can_be_taken_back(case, seed):
+    shown = case.published()
+    before = state(shown)
+    mark = shown.mark()
+    shuffle(shown, seed, None)
+    joint, counts, rows = state(shown)
+    again = case.published()
+    for row, name in shown.touched():
+        again.show([row], name, shown.node(row, name))
+    assert (joint, counts, rows) == state(again)
+    recounted = [[0] * len(shown.taxonomy(name)) for name in shown.attributes]
+    for place, name in enumerate(shown.attributes):
+        for node in shown.nodes(name).tolist():
+            recounted[place][node] += 1
+    assert counts == recounted
+    shown.back(mark)
+    assert state(shown) == before
+    assert shown.touched() == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.integers(0, 1000))
+def test_rows_are_found_by_what_they_show_now(case, seed):
+    shown = case.published()
+    shown.all_rows_with(TARGET, 1)
+    shuffle(shown, seed, None)
+    rows = as_rows(shown)
+    for one, two in combinations(shown.attributes, 2):
+        for first in range(len(shown.taxonomy(one))):
+            mine = [r for r, row in enumerate(rows) if row[one] == shown.taxonomy(one).labels[first]]
+            assert shown.all_rows_with(one, first).tolist() == mine
+            for second in range(len(shown.taxonomy(two))):
+                both = [r for r in mine if rows[r][two] == shown.taxonomy(two).labels[second]]
+                assert list(shown.rows_with((one, first), (two, second))) == both
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), st.integers(0, 1000), st.integers(1, 3), st.sampled_from(["counted", "ignored", "shared"]))
+def test_naive_bayes_is_the_oracle_s(case, seed, level, unknown):
+    shown = case.published()
+    secret = secret_at(shown, case.row, TARGET, Drawing())
+    secret.raise_to(level)
+    shuffle(shown, seed, (case.row, TARGET))
+    scores = NaiveBayes(unknown).scores(shown, case.row, TARGET)
+    named = {shown.taxonomy(TARGET).labels[value]: score for value, score in scores.items()}
+    theirs = oracle.bayes_scores(as_rows(shown), case.row, TARGET, shown.predictors, parents(shown), unknown)
+    assert named == theirs
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), st.integers(0, 1000), st.integers(1, 3))
+def test_id3_is_the_oracle_s(case, seed, level):
+    shown = case.published()
+    secret = secret_at(shown, case.row, TARGET, Drawing())
+    secret.raise_to(level)
+    shuffle(shown, seed, (case.row, TARGET))
+    found = guesses(ID3Adversary(), shown, case.row, TARGET)
+    theirs = oracle.id3_says(as_rows(shown), case.row, TARGET, shown.predictors, parents(shown))
+    assert (shown.taxonomy(TARGET).labels[found] if found else None) == theirs
+
+
+def predicted(shown, row, target, actual, bayes="counted"):
+    """What the oracle says: whether naive Bayes and whether ID3 take the cell for what it is."""
+    rows, taxonomies = as_rows(shown), parents(shown)
+    label = shown.taxonomy(target).labels[actual]
+    scores = oracle.bayes_scores(rows, row, target, shown.predictors, taxonomies, bayes)
+    return (
+        oracle.bayes_says(scores) == label,
+        oracle.id3_says(rows, row, target, shown.predictors, taxonomies) == label,
+    )
+
+
+@pytest.mark.parametrize("name", list(ALL))
+@settings(max_examples=40, deadline=None)
+@given(tables())
+def test_the_adversary_is_wrong_or_the_row_deleted_and_the_cell_never_shown(name, case):
+    codes, shown = case.codes, case.published()
+    before = as_rows(shown)
+    secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
+    ended = ALL[name].hide(secret)
+    assert shown.node(case.row, TARGET) != secret.actual
+    assert shown.taxonomy(TARGET).below(secret.actual, shown.node(case.row, TARGET))
+    assert case.codes == codes
+    touched = [cell for cell in shown.touched() if cell != (case.row, TARGET)]
+    if ended is Status.DELETED:
+        assert all(shown.node(case.row, name) == 0 for name in shown.attributes)
+        assert {row for row, _ in touched} <= {case.row}
+    elif ended is Status.COIN:
+        assert len(secret.candidates) == 2
+    else:
+        bayes, id3 = predicted(shown, case.row, TARGET, secret.actual, "shared" if "-g" in name else "counted")
+        assert not (bayes and name not in ADVERSARY)
+        assert not (id3 and (name in ADVERSARY or "+" in name))
+    if ended is Status.NOT_PREDICTED:
+        assert touched == []
+    after, taxonomies = as_rows(shown), parents(shown)
+    for row, column in shown.touched():
+        assert after[row][column] in oracle.ancestors(before[row][column], taxonomies[column])[1:]
+
+
+def lemma(name, shown, secret, before, guesses_drawn):
+    """The bound on the cells a method may change, and which cells those are."""
+    actual = shown.taxonomy(TARGET).labels[secret.actual]
+    same = [r for r, row in enumerate(before) if r != secret.row and row[TARGET] == actual]
+    others = [r for r, row in enumerate(before) if r != secret.row and row[TARGET] not in (actual, "?")]
+    width, mine = len(shown.attributes), before[secret.row]
+    if name.startswith(("dropp", "hid3", "lean")):
+        return width - 1, lambda row, column: row == secret.row
+    if name.startswith("decp"):
+        cells = max(0, (width - 1) * (len(same) - 1))
+        return (
+            cells,
+            lambda row, column: row in same and column != TARGET and supports(shown, before, row, column, mine),
+        )
+    labels = max(0, shown.height - len(same) - 1 - bool(guesses_drawn))
+    cells = labels + max(0, (width - 1) * (len(same) - 1))
+    return cells, lambda row, column: (row in others) if column == TARGET else row in same
+
+
+def supports(shown, before, row, column, mine):
+    above = oracle.ancestors(mine[column], parents(shown)[column])
+    return before[row][column] in above
+
+
+@pytest.mark.parametrize("name", [*DELETING, *RAISING])
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_bounds_and_what_may_be_touched(name, case):
+    shown, chance = case.published(), Drawing(case.seed)
+    before = as_rows(shown)
+    secret = secret_at(shown, case.row, TARGET, chance)
+    ended = {**DELETING, **RAISING}[name].hide(secret)
+    touched = [cell for cell in shown.touched() if cell != (case.row, TARGET)]
+    bound, allowed = lemma(name, shown, secret, before, chance.drawn)
+    if ended is Status.DELETED:
+        bound, allowed = len(shown.attributes) - 1, lambda row, column: row == case.row
+    assert len(touched) <= bound
+    assert all(allowed(*cell) for cell in touched)
+    if name == "incp" and ended is Status.HIDDEN:
+        labels = sum(column == TARGET for _, column in touched)
+        known = any(before[case.row][column] != "?" for column in shown.attributes if column != TARGET)
+        same = sum(row[TARGET] == shown.taxonomy(TARGET).labels[secret.actual] for row in before) - 1
+        assert labels <= shown.height - same - 2 or not known
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_decp_leaves_one_supporter_for_each_attribute_and_moves_no_other_score(case):
+    shown = case.published()
+    secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
+    before = NaiveBayes().scores(shown, case.row, TARGET)
+    ended = DecP(3).hide(secret)
+    if ended is not Status.HIDDEN:
+        return
+    after = NaiveBayes().scores(shown, case.row, TARGET)
+    assert 0 < after.pop(secret.actual) <= before.pop(secret.actual)
+    assert after == before
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables())
+def test_no_smaller_set_of_cells_does_what_dropp_does(case):
+    shown, chance = case.published(), Drawing(case.seed)
+    secret = secret_at(shown, case.row, TARGET, chance)
+    rows, taxonomies, names = as_rows(shown), parents(shown), secret.known
+    if DropP(3).hide(secret) is not Status.HIDDEN:
+        return
+    labels = shown.taxonomy(TARGET).labels
+    actual, guess = labels[secret.actual], labels[chance.drawn[0]]
+    scores = NaiveBayes().scores(shown, case.row, TARGET)
+    if scores[secret.actual] > scores[chance.drawn[0]]:
+        return
+    used = sum(column != TARGET for _, column in shown.touched())
+    for size in range(used):
+        for chosen in combinations(names, size):
+            changed = [dict(row) for row in rows]
+            changed[case.row] |= dict.fromkeys(chosen, "?")
+            found = oracle.bayes_scores(changed, case.row, TARGET, shown.predictors, taxonomies)
+            assert found[actual] > found[guess]
+
+
+@pytest.mark.parametrize("lean", [False, True])
+@settings(max_examples=80, deadline=None)
+@given(tables())
+def test_hid3_succeeds_whenever_hiding_cells_can(lean, case):
+    shown = case.published()
+    secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
+    rows, taxonomies = as_rows(shown), parents(shown)
+    tree = oracle.id3_tree(rows, case.row, TARGET, shown.predictors, taxonomies)
+    ended = Hid3(lean=lean).hide(secret)
+    if ended is Status.COIN:
+        return
+    actual = shown.taxonomy(TARGET).labels[secret.actual]
+    ways = oracle.every_raise(rows[case.row], shown.others(TARGET), taxonomies, blank_only=True)
+    assert ended.success is any(oracle.walk(tree, row, taxonomies) != actual for row in ways)
+
+
+@pytest.mark.parametrize("lean", [False, True])
+@settings(max_examples=60, deadline=None)
+@given(tables(max_columns=3))
+def test_hid3_g_succeeds_whenever_raising_cells_can(lean, case):
+    shown = case.published()
+    secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
+    actual, possible = shown.taxonomy(TARGET).labels[secret.actual], False
+    for level in range(1, shown.taxonomy(TARGET).depth(secret.actual) + 1):
+        secret.raise_to(level)
+        if len(secret.candidates) > 1:
+            rows, taxonomies = as_rows(shown), parents(shown)
+            tree = oracle.id3_tree(rows, case.row, TARGET, shown.predictors, taxonomies)
+            ways = oracle.every_raise(rows[case.row], shown.others(TARGET), taxonomies, blank_only=False)
+            possible |= any(oracle.walk(tree, row, taxonomies) != actual for row in ways)
+    secret.raise_to(99)
+    ended = Hid3G(lean=lean).hide(secret)
+    assert ended is Status.COIN or ended.success is possible
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_lean_hid3_never_hides_more(case):
+    sizes = []
+    for lean in (True, False):
+        shown = case.published()
+        Hid3(lean=lean).hide(secret_at(shown, case.row, TARGET, Drawing(case.seed)))
+        sizes.append(len(shown.touched()))
+    assert sizes[0] <= sizes[1]
+
+
+@pytest.mark.parametrize("method", [EDecP(3), EDecPG(3)], ids=["e-decp", "e-decp-g"])
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.integers(1, 5))
+def test_many_rows_with_one_value(method, case, most):
+    shown = case.published()
+    actual = shown.node(case.row, TARGET)
+    rows = [row for row in range(shown.height) if shown.node(row, TARGET) == actual][:most]
+    secrets = [secret_at(shown, row, TARGET, Drawing(case.seed + row)) for row in rows]
+    ends = method.hide_all(secrets)
+    for secret, ended in zip(secrets, ends, strict=True):
+        assert shown.node(secret.row, TARGET) != actual
+        if ended is Status.DELETED:
+            assert all(shown.node(secret.row, name) == 0 for name in shown.attributes)
+        elif ended is not Status.COIN:
+            rule = "shared" if method.name.endswith("-g") else "counted"
+            assert not predicted(shown, secret.row, TARGET, actual, rule)[0]
+    kept = {secret.row for secret, ended in zip(secrets, ends, strict=True) if ended is not Status.DELETED}
+    assert all(name == TARGET for row, name in shown.touched() if row in kept)
+
+
+@pytest.mark.parametrize("method", [EDropP(3), EDropPG(3)], ids=["e-dropp", "e-dropp-g"])
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_many_attributes_of_one_row(method, case):
+    shown = case.published()
+    names = [n for n in shown.attributes if shown.taxonomy(n).is_leaf(shown.node(case.row, n))][-3:]
+    secrets = [secret_at(shown, case.row, name, Drawing(case.seed)) for name in names]
+    ends = method.hide_all(secrets)
+    assert {row for row, _ in shown.touched()} <= {case.row}
+    for secret, ended in zip(secrets, ends, strict=True):
+        assert shown.taxonomy(secret.attribute).below(secret.actual, shown.node(case.row, secret.attribute))
+        if ended is Status.DELETED:
+            assert all(shown.node(case.row, name) == 0 for name in shown.attributes)
+        elif ended is not Status.COIN:
+            rule = "shared" if method.name.endswith("-g") else "counted"
+            assert not predicted(shown, case.row, secret.attribute, secret.actual, rule)[0]
