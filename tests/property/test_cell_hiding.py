@@ -268,7 +268,7 @@ def test_the_adversary_is_wrong_or_the_row_deleted_and_the_cell_never_shown(name
         assert after[row][column] in oracle.ancestors(before[row][column], taxonomies[column])[1:]
 
 
-def lemma(name, shown, secret, before, guesses_drawn):
+def lemma(name, shown, secret, before):
     """The bound on the cells a method may change, and which cells those are."""
     actual = shown.taxonomy(TARGET).labels[secret.actual]
     same = [r for r, row in enumerate(before) if r != secret.row and row[TARGET] == actual]
@@ -276,15 +276,13 @@ def lemma(name, shown, secret, before, guesses_drawn):
     width, mine = len(shown.attributes), before[secret.row]
     if name.startswith(("dropp", "hid3", "lean")):
         return width - 1, lambda row, column: row == secret.row
+    cells = max(0, (width - 1) * (len(same) - 1))
     if name.startswith("decp"):
-        cells = max(0, (width - 1) * (len(same) - 1))
         return (
             cells,
             lambda row, column: row in same and column != TARGET and supports(shown, before, row, column, mine),
         )
-    labels = max(0, shown.height - len(same) - 1 - bool(guesses_drawn))
-    cells = labels + max(0, (width - 1) * (len(same) - 1))
-    return cells, lambda row, column: (row in others) if column == TARGET else row in same
+    return cells + len(others), lambda row, column: (row in others) if column == TARGET else row in same
 
 
 def supports(shown, before, row, column, mine):
@@ -301,16 +299,35 @@ def test_bounds_and_what_may_be_touched(name, case):
     secret = secret_at(shown, case.row, TARGET, chance)
     ended = {**DELETING, **RAISING}[name].hide(secret)
     touched = [cell for cell in shown.touched() if cell != (case.row, TARGET)]
-    bound, allowed = lemma(name, shown, secret, before, chance.drawn)
+    bound, allowed = lemma(name, shown, secret, before)
     if ended is Status.DELETED:
         bound, allowed = len(shown.attributes) - 1, lambda row, column: row == case.row
     assert len(touched) <= bound
     assert all(allowed(*cell) for cell in touched)
-    if name == "incp" and ended is Status.HIDDEN:
-        labels = sum(column == TARGET for _, column in touched)
-        known = any(before[case.row][column] != "?" for column in shown.attributes if column != TARGET)
-        same = sum(row[TARGET] == shown.taxonomy(TARGET).labels[secret.actual] for row in before) - 1
-        assert labels <= shown.height - same - 2 or not known
+
+
+@pytest.mark.parametrize("name", ["incp", "incp-g"])
+@settings(max_examples=80, deadline=None)
+@given(tables())
+def test_labels_incp_hides(name, case):
+    """At most m - N - 1 - s labels, for s next best values, all of them of these values (or groups of theirs)."""
+    shown, chance = case.published(), Drawing(case.seed)
+    secret = secret_at(shown, case.row, TARGET, chance)
+    before, taxonomies = as_rows(shown), parents(shown)
+    scores = oracle.bayes_scores(before, case.row, TARGET, shown.predictors, taxonomies)
+    ended = {**DELETING, **RAISING}[name].hide(secret)
+    labels = [row for row, column in shown.touched() if column == TARGET and row != case.row]
+    if ended is not Status.HIDDEN or not secret.known:
+        return
+    actual = shown.taxonomy(TARGET).labels[secret.actual]
+    same = sum(row[TARGET] == actual for row in before)
+    assert len(labels) <= shown.height - same - 2
+    if name == "incp":
+        guess = shown.taxonomy(TARGET).labels[chance.drawn[0]]
+        top = sorted(scores, key=lambda value: -scores[value])[:3]
+        next_best = [value for value in top if value != actual and scores[value] >= scores[guess]]
+        assert len(labels) <= shown.height - same - 1 - len(next_best)
+        assert {before[row][TARGET] for row in labels} <= set(next_best)
 
 
 @settings(max_examples=60, deadline=None)

@@ -78,7 +78,6 @@ class PublishedTable:
     schema: Schema
     predictors: tuple[str, ...] = ()
     work: Work = field(default_factory=Work)
-    version: int = 0
     _nodes: dict[str, Nodes] = field(default_factory=dict)
     _taxonomies: dict[str, Taxonomy] = field(default_factory=dict)
     _counts: dict[str, Counts] = field(default_factory=dict)
@@ -164,7 +163,6 @@ class PublishedTable:
     def _put(self, moved: _Moved, after: Nodes) -> None:
         """Change cells and every count they belong to."""
         self.work.rows += len(moved.rows)
-        self.version += 1
         before = self.nodes(moved.name)[moved.rows].copy()
         self._nodes[moved.name][moved.rows] = after
         if moved.name in self._counts:
@@ -175,7 +173,8 @@ class PublishedTable:
                 beside = self._nodes[other][moved.rows]
                 np.subtract.at(counts, (before, beside), 1)
                 np.add.at(counts, (after, beside), 1)
-        for row, node in zip(moved.rows.tolist(), after.tolist(), strict=True):
+        away = after != self.taxonomy(moved.name).of_code[self.table[moved.name].codes[moved.rows]]
+        for row, node in zip(moved.rows[away].tolist(), after[away].tolist(), strict=True):
             self._arrived[moved.name, node].add(row)
 
     def mark(self) -> int:
@@ -205,10 +204,11 @@ class PublishedTable:
         nodes on the way are not found.
         """
         arrived = sorted(set().union(*(self._arrived.get(pair, ()) for pair in shown)))
+        self.work.rows += len(arrived)
         found = (int(row) for rows in self._chunks(shown) for row in self._still(rows, shown))
         last = -1
-        for row in heapq.merge(found, (row for row in arrived if len(self._still(np.array([row]), shown)))):
-            if row != last and all(self._nodes[name][row] == node for name, node in shown):
+        for row in heapq.merge(found, arrived):
+            if row != last and all(self.node(row, name) == node for name, node in shown):
                 last = row
                 yield row
 

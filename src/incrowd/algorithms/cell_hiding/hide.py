@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from incrowd.adversaries.adversary import Adversary, School
@@ -15,11 +15,13 @@ from incrowd.algorithms.cell_hiding.changes import CellChange, changes_of
 from incrowd.algorithms.cell_hiding.methods import METHODS, Options, method_named
 from incrowd.algorithms.cell_hiding.planner import Planner, Progress, Work
 from incrowd.algorithms.cell_hiding.secret import Secret, secret_at
-from incrowd.algorithms.cell_hiding.steps import Showed, Status
+from incrowd.algorithms.cell_hiding.steps import Showed, Status, Step
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness
 from incrowd.vocabulary.schema import Schema, unknown_column
+
+_BOTH = METHODS["hid3+dropp"].targets
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Outcome:
         Other cells that were changed for its sake.
     predictions
         What each adversary made of it.
+    steps
+        What was done and why. Steps of cells that were hidden together are noted with the first of them.
     """
 
     cell: Cell
@@ -62,6 +66,7 @@ class Outcome:
     status: Status
     changed: int
     predictions: tuple[Prediction, ...]
+    steps: tuple[Step, ...] = field(repr=False)
 
     @property
     def exposed(self) -> bool:
@@ -131,7 +136,8 @@ def hide_cells(
     method
         One of ``methods.NAMES``.
     adversaries
-        Who checks the result; the generic method works against them. Naive Bayes and ID3 if not given.
+        Who checks the result; the generic method works against them. If not given, those the method is made against
+        (for the generic one: naive Bayes and ID3).
     randomness
         Where draws come from; the system's cryptographic source if not given.
     predictors
@@ -157,8 +163,8 @@ def hide_cells(
     >>> [prediction.right_after for prediction in hiding.outcomes[0].predictions]
     [False, False]
     """
-    judges = METHODS["hid3+dropp"].targets if adversaries is None else tuple(adversaries)
-    chosen = method_named(method, judges)
+    chosen = method_named(method, _BOTH if adversaries is None else adversaries)
+    judges = chosen.targets or _BOTH if adversaries is None else tuple(adversaries)
     options = options or Options()
     published = PublishedTable(table, schema, tuple(predictors))
     _check(cells, published)
@@ -207,7 +213,7 @@ def _outcome(
     own = (secret.row, secret.attribute)
     changed = {(step.row, step.attribute) for step in secret.steps if isinstance(step, Showed)} - {own}
     first = work.first or work.status
-    return Outcome(Cell(*own), first, work.status, len(changed), predictions)
+    return Outcome(Cell(*own), first, work.status, len(changed), predictions, tuple(secret.steps))
 
 
 def replay(
