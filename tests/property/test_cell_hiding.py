@@ -22,6 +22,7 @@ from incrowd.algorithms.cell_hiding.e_decp import EDecP
 from incrowd.algorithms.cell_hiding.e_decp_g import EDecPG
 from incrowd.algorithms.cell_hiding.e_dropp import EDropP
 from incrowd.algorithms.cell_hiding.e_dropp_g import EDropPG
+from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.hid3 import Hid3
 from incrowd.algorithms.cell_hiding.hid3_g import Hid3G
 from incrowd.algorithms.cell_hiding.hybrid import Hybrid
@@ -280,14 +281,13 @@ def lemma(name, shown, secret, before):
     if name.startswith("decp"):
         return (
             cells,
-            lambda row, column: row in same and column != TARGET and supports(shown, before, row, column, mine),
+            lambda row, column: column != TARGET and row in same and supports(shown, before[row], column, mine),
         )
     return cells + len(others), lambda row, column: (row in others) if column == TARGET else row in same
 
 
-def supports(shown, before, row, column, mine):
-    above = oracle.ancestors(mine[column], parents(shown)[column])
-    return before[row][column] in above
+def supports(shown, row, column, mine):
+    return row[column] in oracle.ancestors(mine[column], parents(shown)[column])
 
 
 @pytest.mark.parametrize("name", [*DELETING, *RAISING])
@@ -448,3 +448,28 @@ def test_many_attributes_of_one_row(method, case):
         elif ended is not Status.COIN:
             rule = "shared" if method.name.endswith("-g") else "counted"
             assert not predicted(shown, case.row, secret.attribute, secret.actual, rule)[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_the_generic_hider_fools_all_adversaries_with_no_cell_too_many(case):
+    shown = case.published()
+    secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
+    start = as_rows(shown)[case.row]
+    ended = Generic((NaiveBayes(), ID3Adversary(), NaiveBayes("ignored"))).hide(secret)
+    assert {row for row, _ in shown.touched()} == {case.row}
+    if ended is Status.DELETED:
+        assert all(shown.node(case.row, name) == 0 for name in shown.attributes)
+    elif ended is not Status.COIN:
+        assert not any(three(shown, secret))
+        for _, name in shown.touched():
+            if name != TARGET:
+                mark = shown.mark()
+                shown.show([case.row], name, shown.taxonomy(name).labels.index(start[name]))
+                assert any(three(shown, secret))
+                shown.back(mark)
+
+
+def three(shown, secret):
+    counted = predicted(shown, secret.row, TARGET, secret.actual)
+    return (*counted, predicted(shown, secret.row, TARGET, secret.actual, "ignored")[0])

@@ -54,10 +54,9 @@ class _Crowd:
     pressed: set[int] = field(default_factory=set)
 
     def raise_classes(self, level: int) -> None:
-        """Show the confidential cells of the rows that are predicted, or leave no doubt, one level higher."""
+        """Show the confidential cells of the rows that are predicted (at the first level, of all) one level higher."""
         for secret in self.secrets:
-            alone = len(secret.candidates) < 2
-            if secret.row not in self.coin and (level == 1 or alone or is_predicted(secret, SHARED)):
+            if secret.row not in self.coin and (level == 1 or is_predicted(secret, SHARED)):
                 secret.raise_to(level)
                 self.guesses.pop(secret.row, None)
 
@@ -66,7 +65,7 @@ class _Crowd:
         return [secret for secret in self.secrets if self._is_live(secret)]
 
     def _is_live(self, secret: Secret) -> bool:
-        if secret.row in self.coin or len(secret.candidates) < 2:
+        if secret.row in self.coin:
             return False
         if secret.row in self.guesses:
             return is_ahead(secret, SHARED, self.guesses[secret.row])
@@ -124,7 +123,7 @@ class _Crowd:
         """How a row ended, counted again."""
         if secret.row in self.coin:
             return Status.COIN
-        if len(secret.candidates) < 2 or is_predicted(secret, SHARED):
+        if is_predicted(secret, SHARED):
             secret.delete_row()
             return Status.DELETED
         return Status.HIDDEN if secret.row in self.pressed else Status.NOT_PREDICTED

@@ -61,12 +61,8 @@ class _Row:
         self.start = {name: first.shown(name) for name in first.published.predictors if name not in hidden}
 
     def exposed(self) -> list[Secret]:
-        """The cells that are predicted, or leave no doubt."""
-        return [
-            secret
-            for secret in self.secrets
-            if secret.attribute not in self.coin and (len(secret.candidates) < 2 or is_predicted(secret, SHARED))
-        ]
+        """The cells that are predicted; one with a single candidate always is."""
+        return [secret for secret in self.secrets if secret.attribute not in self.coin and is_predicted(secret, SHARED)]
 
     def raise_secrets(self, level: int) -> None:
         """Show the exposed cells (at the first level, all) so many levels above their true values."""
@@ -79,7 +75,7 @@ class _Row:
         return [secret for secret in self.secrets if self._is_live(secret)]
 
     def _is_live(self, secret: Secret) -> bool:
-        if secret.attribute in self.coin or len(secret.candidates) < 2:
+        if secret.attribute in self.coin:
             return False
         if secret.attribute in self.guesses:
             return is_ahead(secret, SHARED, self.guesses[secret.attribute])
