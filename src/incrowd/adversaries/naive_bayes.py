@@ -103,8 +103,19 @@ class NaiveBayes:
         return Belief(prior, likelihood)
 
     def scores(self, published: PublishedTable, row: int, attribute: str) -> Scores:
-        """The score of each candidate value."""
-        return self.belief(published, row, attribute).scores
+        """The score of each candidate value: those of :meth:`belief`, by the shortest way."""
+        if self.unknown != "counted" or self.smoothing:
+            return self.belief(published, row, attribute).scores
+        shown = published.node(row, attribute)
+        sizes = without(published.counts(attribute), shown).tolist()
+        known = [(name, published.node(row, name)) for name in published.others(attribute)]
+        agree = [published.joint(attribute, name)[:, node].tolist() for name, node in known if node != HIDDEN]
+        total, own = sum(sizes[1:]), 1 if published.taxonomy(attribute).is_leaf(shown) else 0
+        scores = {}
+        for value in published.taxonomy(attribute).leaves_below(shown):
+            support = prod(counts[value] - own for counts in agree) * sizes[value]
+            scores[value] = Fraction(support, total * sizes[value] ** len(agree)) if support else Fraction(0)
+        return scores
 
     def _class_size(
         self, published: PublishedTable, row: int, attribute: str, value: int, shown: int

@@ -191,6 +191,7 @@ def test_what_cannot_be_hidden_is_said(ward):
     hiding = hide_cells(table, schema, [cell], "generic", [Stubborn(actual)])
     assert hiding.outcomes[0].status is Status.DELETED
     assert hiding.outcomes[0].exposed
+    assert hiding.outcomes[0].only_by_chance
     assert hiding.success_rate == 0
 
 

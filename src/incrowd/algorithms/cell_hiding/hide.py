@@ -73,6 +73,11 @@ class Outcome:
         """Whether some adversary is right at the end."""
         return any(prediction.right_after for prediction in self.predictions)
 
+    @property
+    def only_by_chance(self) -> bool:
+        """Whether an adversary is right although nothing of the row is shown: the value is simply a common one."""
+        return self.exposed and self.status is Status.DELETED
+
 
 @dataclass(frozen=True)
 class Hiding:

@@ -62,15 +62,14 @@ def nearest_guess(belief: Belief, actual: int) -> list[int]:
 
 def open_case(secret: Secret, bayes: NaiveBayes, degree: int, nearest: bool = False) -> Opening | Status:
     """The opening; or how it ended already. Without a next best guess the row has to go."""
-    belief = bayes.belief(secret.published, secret.row, secret.attribute)
-    scores = belief.scores
+    scores = bayes.scores(secret.published, secret.row, secret.attribute)
     if best(scores) != secret.actual:
         return Status.NOT_PREDICTED
     if secret.coin_says_stop():
         return Status.COIN
     options = next_guesses(scores, secret.actual, degree)
     if not options and nearest:
-        options = nearest_guess(belief, secret.actual)
+        options = nearest_guess(bayes.belief(secret.published, secret.row, secret.attribute), secret.actual)
     return Opening(scores, secret.chance.one_of(options)) if options else Status.DELETED
 
 
