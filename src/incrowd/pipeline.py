@@ -313,8 +313,8 @@ def _asked(job: Job) -> Iterator[Notice]:
 def _little_shown(plan: ReleasePlan) -> Iterator[Notice]:
     if plan.share_of_cells_shown < LITTLE:
         message = (
-            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try another method, hierarchies, "
-            "fewer quasi-identifiers or a smaller k."
+            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try another method, "
+            "hierarchies, fewer quasi-identifiers or a smaller k."
         )
         yield Notice("little-shown", plan.method, message)
 
