@@ -50,7 +50,10 @@ def line_chart(
         return x, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ruler.share(point[1])
 
     drawn = [_level(tick, where((places[0], tick))[1]) for tick in ruler.ticks]
-    drawn += [_words(label(x), where((x, ruler.ticks[0]))[0], HEIGHT - BOTTOM + 18, "middle") for x in places]
+    drawn += [
+        _words(words, x, HEIGHT - BOTTOM + 18, "middle")
+        for words, x in _apart([(label(x), where((x, ruler.ticks[0]))[0]) for x in places])
+    ]
     drawn += [_line(place, [where(point) for point in points]) for place, points in enumerate(series.values())]
     drawn += [
         _words(across, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "middle"),
@@ -104,6 +107,24 @@ def _line(place: int, points: Sequence[Point]) -> Html:
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     dots = [element("circle", cx=round(x, 1), cy=round(y, 1), r=3.5, fill=colour) for x, y in points]
     return join([element("path", d=path, fill="none", stroke=colour, stroke_width=2), *dots])
+
+
+def _apart(labels: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """The labels of an axis that do not touch the one after; the last one is always there.
+
+    Examples
+    --------
+    >>> _apart([("1", 0), ("750", 100), ("1,000", 110), ("2,000", 190)])
+    [('1', 0), ('1,000', 110), ('2,000', 190)]
+    """
+    kept: list[tuple[str, float]] = []
+    end = math.inf
+    for words, x in reversed(labels):
+        half = 4 * len(words)
+        if x + half <= end:
+            kept.append((words, x))
+            end = x - half
+    return kept[::-1]
 
 
 def _level(tick: float, y: float) -> Html:

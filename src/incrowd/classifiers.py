@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.errors import ParameterError, ValuesError
-from incrowd.estimators.sampler import _type
+from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
 from incrowd.modelling import ModelJob, run_model
 from incrowd.models.equivalent_table import to_table
 from incrowd.models.plot import plot_tree
@@ -28,7 +27,6 @@ from incrowd.models.published_tree import PublishedTree
 from incrowd.models.text import export_text
 from incrowd.reading.encode import encode
 from incrowd.reading.frames import to_frame_like
-from incrowd.reading.read import read
 from incrowd.reading.source import Origin, Source
 from incrowd.recipe import Recipe, with_hierarchies
 from incrowd.vocabulary.encoded_table import EncodedTable
@@ -107,15 +105,9 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the tree and recount it by the independent checker; raises unless everything holds."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         frame, _ = self._frame(X, reset=True)
         name = getattr(y, "name", None)
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        if len(y) != frame.height:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[frame.height, len(y)]}")
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = numbered_classes(self, y, frame.height)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y has one class")
         self._target = name if isinstance(name, str) and name and name not in frame.columns else _free(frame)
@@ -169,21 +161,11 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return to_frame_like(to_table(self.model_, table, private=private), origin)
 
     def _frame(self, X: Any, reset: bool) -> tuple[pl.DataFrame, Origin]:
-        """The rows as a polars frame; scikit-learn's own checks come first."""
-        names = getattr(X, "column_names", getattr(X, "columns", None))
-        if names is not None and all(isinstance(name, str) for name in names):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            source = read(X, missing=())
-            if not reset and self.fill is None:
-                _refuse_missing(source.frame)
-            return source.frame, source.origin
-        finite = True if self.fill is None else "allow-nan"
-        X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=finite, ensure_min_samples=1 + reset)
-        names = [f"x{i}" for i in range(X.shape[1])]
-        if X.dtype.kind in "OUS":
-            columns = [pl.Series(name, X[:, i].tolist(), strict=False) for i, name in enumerate(names)]
-            return pl.DataFrame(columns), Origin("polars", missing=())
-        return pl.from_numpy(np.ascontiguousarray(X), schema=names), Origin("polars", missing=())
+        """The rows as a polars frame; where missing values are not filled, there must be none."""
+        frame, origin = frame_of(self, X, reset=reset, missing=self.fill is not None)
+        if not reset and self.fill is None:
+            _refuse_missing(frame)
+        return frame, origin
 
     def _method(self) -> KAdet:
         return KAdet(
@@ -205,7 +187,7 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("All columns are private: nothing can be told about anybody. Leave one public.")
         roles |= dict.fromkeys(public, Role.QUASI_IDENTIFIER)
         columns: dict[str, dict[str, Any]] = {
-            name: {"type": _type(dtype)} | ({"role": roles[name]} if name in roles else {})
+            name: {"type": column_type(dtype)} | ({"role": roles[name]} if name in roles else {})
             for name, dtype in frame.schema.items()
         }
         recipe = Recipe(k=self.k, columns=columns, reading={"missing": []})
@@ -219,7 +201,7 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = [column.name for column in columns] if with_classes is not None else [*self.model_.tree.attributes]
         if with_classes is not None:
             frame = frame.with_columns(pl.Series(self._target, with_classes))
-            columns.append(Column(self._target, Role.OTHER, _type(frame.schema[self._target])))
+            columns.append(Column(self._target, Role.OTHER, column_type(frame.schema[self._target])))
             names.append(self._target)
         if not names:
             return EncodedTable({}, frame.height)

@@ -204,7 +204,7 @@ def _promised(plan: ReleasePlan, rename: Callable[[str], str]) -> Asked:
         ],
         columns=[rename(column.name) for column in plan.written],
         quasi_identifiers=columns(plan.names),
-        may_lose=plan.requirement.smallest_group - 1 if find_method(plan.method).loses_rows else 0,
+        may_lose=sum(one.k - 1 for one in known) if find_method(plan.method).loses_rows else 0,
         shared_means=columns(plan.levelled),
         bounds=[(low, high) for name in plan.spread for low, high in [columns([name])]],
         hierarchies={
@@ -313,8 +313,8 @@ def _asked(job: Job) -> Iterator[Notice]:
 def _little_shown(plan: ReleasePlan) -> Iterator[Notice]:
     if plan.share_of_cells_shown < LITTLE:
         message = (
-            f"less than {LITTLE:.0%} of the quasi-identifier cells show something. Try another method, hierarchies, "
-            "fewer quasi-identifiers or a smaller k."
+            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try another method, "
+            "hierarchies, fewer quasi-identifiers or a smaller k."
         )
         yield Notice("little-shown", plan.method, message)
 

@@ -14,5 +14,6 @@ def methods(json: Json = False) -> None:
     if json:
         print_json([{"name": e.name, "summary": e.summary, "paper": e.paper} for e in METHODS.values()])
         return
+    width = max(map(len, METHODS))
     for entry in METHODS.values():
-        typer.echo(f"{entry.name:<14} {entry.summary}\n{'':<14} {entry.paper}")
+        typer.echo(f"{entry.name:<{width}} {entry.summary}\n{'':<{width}} {entry.paper}")

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
-from incrowd.estimators.sampler import Sampler
+from incrowd.estimators.generalizer import Generalizer
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 
-class IACk(Sampler):
+class IACk(Generalizer):
     """IACk as a sampler: every attribute at its most telling level, rare combinations hidden.
 
     Parameters
     ----------
-    k
-        The smallest number of rows that may share their released quasi-identifiers.
-    quasi_identifiers
-        Columns an attacker may know; all columns if not given.
-    hierarchies
-        Hierarchies by column: ``Hierarchy`` objects or files.
+    k, quasi_identifiers, hierarchies, numeric, random_state
+        As in :class:`~incrowd.estimators.generalizer.Generalizer`.
     known_together
         Sets of columns an attacker knows together, each with its own k; k above then says nothing.
-    numeric
-        How numbers are released: ``"midpoint"`` (default here, since pipelines want numbers), ``"mean"``,
-        ``"interval"`` or ``"bounds"``.
     min_entropy
         Levels whose values have less entropy are not chosen.
     strict
         Whether rows that show nothing must be at least k as well.
     on_small
         ``"suppress"`` or ``"drop"``: what becomes of fewer than k hidden rows.
-    random_state
-        For experiments only; chance is cryptographic if not given.
 
     Examples
     --------
@@ -44,7 +36,7 @@ class IACk(Sampler):
     """
 
     _method = "iack"
-    _method_parameters = (
+    _method_parameters: ClassVar[tuple[str, ...]] = (
         "numeric",
         "min_entropy",
         "strict",
@@ -64,45 +56,32 @@ class IACk(Sampler):
         on_small: str = "suppress",
         random_state: int | None = None,
     ) -> None:
-        self.k = k
-        self.quasi_identifiers = quasi_identifiers
-        self.hierarchies = hierarchies
+        super().__init__(
+            k,
+            quasi_identifiers=quasi_identifiers,
+            hierarchies=hierarchies,
+            numeric=numeric,
+            random_state=random_state,
+        )
         self.known_together = known_together
-        self.numeric = numeric
         self.min_entropy = min_entropy
         self.strict = strict
         self.on_small = on_small
-        self.random_state = random_state
 
 
-class IACc(Sampler):
+class IACc(IACk):
     """IACc as a sampler: IACk, and more hidden while the class information stays within limits.
 
     Parameters
     ----------
-    k
-        The smallest number of rows that may share their released quasi-identifiers.
-    quasi_identifiers
-        Columns an attacker may know; all columns if not given.
-    hierarchies
-        Hierarchies by column: ``Hierarchy`` objects or files.
-    known_together
-        Sets of columns an attacker knows together, each with its own k; k above then says nothing.
+    k, quasi_identifiers, hierarchies, numeric, random_state
+        As in :class:`~incrowd.estimators.generalizer.Generalizer`.
+    known_together, min_entropy, strict, on_small
+        As in :class:`IACk`.
     delta_d, delta_c
         The limits for the change of the values and of their information about the class.
     scale
         ``"relative"`` or ``"absolute"``: what the limits are measured in.
-    numeric
-        How numbers are released: ``"midpoint"`` (default here, since pipelines want numbers), ``"mean"``,
-        ``"interval"`` or ``"bounds"``.
-    min_entropy
-        Levels whose values have less entropy are not chosen.
-    strict
-        Whether rows that show nothing must be at least k as well.
-    on_small
-        ``"suppress"`` or ``"drop"``: what becomes of fewer than k hidden rows.
-    random_state
-        For experiments only; chance is cryptographic if not given.
 
     Examples
     --------
@@ -114,14 +93,14 @@ class IACc(Sampler):
     """
 
     _method = "iacc"
-    _method_parameters = (
-        "delta_d",
-        "delta_c",
-        "scale",
+    _method_parameters: ClassVar[tuple[str, ...]] = (
         "numeric",
         "min_entropy",
         "strict",
         "on_small",
+        "delta_d",
+        "delta_c",
+        "scale",
     )
 
     def __init__(
@@ -131,24 +110,26 @@ class IACc(Sampler):
         quasi_identifiers: Sequence[str] | None = None,
         hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
         known_together: Sequence[tuple[Sequence[str], int]] | None = None,
-        delta_d: float = 0.05,
-        delta_c: float = 0.05,
-        scale: str = "relative",
         numeric: str = "midpoint",
         min_entropy: float = 0.0,
         strict: bool = True,
         on_small: str = "suppress",
+        delta_d: float = 0.05,
+        delta_c: float = 0.05,
+        scale: str = "relative",
         random_state: int | None = None,
     ) -> None:
-        self.k = k
-        self.quasi_identifiers = quasi_identifiers
-        self.hierarchies = hierarchies
-        self.known_together = known_together
+        super().__init__(
+            k,
+            quasi_identifiers=quasi_identifiers,
+            hierarchies=hierarchies,
+            numeric=numeric,
+            known_together=known_together,
+            min_entropy=min_entropy,
+            strict=strict,
+            on_small=on_small,
+            random_state=random_state,
+        )
         self.delta_d = delta_d
         self.delta_c = delta_c
         self.scale = scale
-        self.numeric = numeric
-        self.min_entropy = min_entropy
-        self.strict = strict
-        self.on_small = on_small
-        self.random_state = random_state

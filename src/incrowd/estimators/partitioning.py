@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
-from incrowd.estimators.sampler import Sampler
+from incrowd.estimators.generalizer import Generalizer
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 
-class Mondrian(Sampler):
+class Mondrian(Generalizer):
     """Mondrian as a sampler: boxes of at least k rows, cut at medians.
 
     Parameters
     ----------
-    k
-        The smallest number of rows that may share their released quasi-identifiers.
-    quasi_identifiers
-        Columns an attacker may know; all columns if not given.
-    hierarchies
-        Hierarchies by column: ``Hierarchy`` objects or files.
-    numeric
-        How numbers are released: ``"midpoint"`` (default here, since pipelines want numbers), ``"mean"``,
-        ``"interval"`` or ``"bounds"``.
+    k, quasi_identifiers, hierarchies, numeric, random_state
+        As in :class:`~incrowd.estimators.generalizer.Generalizer`.
     boxes
         ``"splits"``: boxes end where they were cut; ``"extremes"``: at their smallest and largest number.
-    random_state
-        For experiments only; chance is cryptographic if not given.
 
     Examples
     --------
@@ -38,7 +30,7 @@ class Mondrian(Sampler):
     """
 
     _method = "mondrian"
-    _method_parameters = (
+    _method_parameters: ClassVar[tuple[str, ...]] = (
         "numeric",
         "boxes",
     )
@@ -53,34 +45,27 @@ class Mondrian(Sampler):
         boxes: str = "splits",
         random_state: int | None = None,
     ) -> None:
-        self.k = k
-        self.quasi_identifiers = quasi_identifiers
-        self.hierarchies = hierarchies
-        self.numeric = numeric
+        super().__init__(
+            k,
+            quasi_identifiers=quasi_identifiers,
+            hierarchies=hierarchies,
+            numeric=numeric,
+            random_state=random_state,
+        )
         self.boxes = boxes
-        self.random_state = random_state
 
 
-class InfoGainMondrian(Sampler):
+class InfoGainMondrian(Mondrian):
     """InfoGain Mondrian as a sampler: boxes of at least k rows, cut where the class is told apart.
 
     Parameters
     ----------
-    k
-        The smallest number of rows that may share their released quasi-identifiers.
-    quasi_identifiers
-        Columns an attacker may know; all columns if not given.
-    hierarchies
-        Hierarchies by column: ``Hierarchy`` objects or files.
-    numeric
-        How numbers are released: ``"midpoint"`` (default here, since pipelines want numbers), ``"mean"``,
-        ``"interval"`` or ``"bounds"``.
+    k, quasi_identifiers, hierarchies, numeric, random_state
+        As in :class:`~incrowd.estimators.generalizer.Generalizer`.
     boxes
-        ``"splits"``: boxes end where they were cut; ``"extremes"``: at their smallest and largest number.
+        As in :class:`Mondrian`.
     min_gain
         The least gain of a cut; if not given, cutting goes on while a cut is allowed.
-    random_state
-        For experiments only; chance is cryptographic if not given.
 
     Examples
     --------
@@ -92,7 +77,7 @@ class InfoGainMondrian(Sampler):
     """
 
     _method = "infogain-mondrian"
-    _method_parameters = (
+    _method_parameters: ClassVar[tuple[str, ...]] = (
         "numeric",
         "boxes",
         "min_gain",
@@ -109,10 +94,12 @@ class InfoGainMondrian(Sampler):
         min_gain: float | None = None,
         random_state: int | None = None,
     ) -> None:
-        self.k = k
-        self.quasi_identifiers = quasi_identifiers
-        self.hierarchies = hierarchies
-        self.numeric = numeric
-        self.boxes = boxes
+        super().__init__(
+            k,
+            quasi_identifiers=quasi_identifiers,
+            hierarchies=hierarchies,
+            numeric=numeric,
+            boxes=boxes,
+            random_state=random_state,
+        )
         self.min_gain = min_gain
-        self.random_state = random_state

@@ -17,19 +17,18 @@ import numpy.typing as npt
 import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from incrowd.errors import SchemaError
+from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
 from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
 from incrowd.pipeline import Job, run_release
 from incrowd.reading.frames import to_frame_like
-from incrowd.reading.read import read
 from incrowd.reading.source import Origin, Source
 from incrowd.recipe import Recipe, with_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.schema import ColumnType, Role
+from incrowd.vocabulary.schema import Role
 
 _CLASS = "the class"
 
@@ -68,44 +67,25 @@ class Sampler(BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """New rows as the plan shows them, in their order; no promise is counted on them."""
         check_is_fitted(self, "plan_")
-        frame, origin = self._frame(X, reset=False)
+        frame, origin = frame_of(self, X, reset=False)
         return _like(show_new_rows(self.plan_, Source(frame, origin)), X, origin)
 
     def _release(self, X: Any, y: Any) -> tuple[Release, Origin]:
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        frame, origin = self._frame(X, reset=True)
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        if len(y) != frame.height:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[frame.height, len(y)]}")
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        frame, origin = frame_of(self, X, reset=True)
+        self.classes_, codes = numbered_classes(self, y, frame.height)
         frame = frame.with_columns(pl.Series(_CLASS, codes).cast(pl.String))
         release = run_release(Job(frame, self._recipe(frame), seed=self.random_state))
         self.plan_ = release.plan
         self.verdict_ = release.verdict
         return release, origin
 
-    def _frame(self, X: Any, reset: bool) -> tuple[pl.DataFrame, Origin]:
-        """The rows as a polars frame; scikit-learn's own checks come first."""
-        if hasattr(X, "columns") or hasattr(X, "column_names"):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            source = read(X, missing=())
-            return source.frame, source.origin
-        least = 2 if reset else 1
-        X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=least)
-        names = [f"x{i}" for i in range(X.shape[1])]
-        if X.dtype.kind in "OUS":
-            columns = [pl.Series(name, X[:, i].tolist(), strict=False) for i, name in enumerate(names)]
-            return pl.DataFrame(columns), Origin("polars")
-        return pl.from_numpy(np.ascontiguousarray(X), schema=names), Origin("polars")
-
     def _recipe(self, frame: pl.DataFrame) -> Recipe:
         sets = [{"columns": list(columns), "k": k} for columns, k in self.known_together or ()]
         chosen = self._chosen([name for name in frame.columns if name != _CLASS], sets)
         roles = {_CLASS: Role.TARGET, **dict.fromkeys(chosen, Role.QUASI_IDENTIFIER)}
         columns = {
-            name: {"role": roles.get(name, Role.OTHER), "type": _type(dtype)} for name, dtype in frame.schema.items()
+            name: {"role": roles.get(name, Role.OTHER), "type": column_type(dtype)}
+            for name, dtype in frame.schema.items()
         }
         parameters = {name: getattr(self, name) for name in self._method_parameters}
         recipe = Recipe(k=self.k, method=self._method, parameters=parameters, columns=columns, known_together=sets)
@@ -128,17 +108,6 @@ class Sampler(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _type(dtype: pl.DataType) -> ColumnType:
-    """The type of a column of X, by the type its frame gives it."""
-    if dtype.is_integer():
-        return ColumnType.INTEGER
-    if dtype.is_numeric():
-        return ColumnType.REAL
-    if dtype == pl.Date:
-        return ColumnType.DATE
-    return ColumnType.BOOLEAN if dtype == pl.Boolean else ColumnType.CATEGORICAL
 
 
 def _like(frame: pl.DataFrame, X: Any, origin: Origin) -> Any:

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
-from incrowd.estimators.sampler import Sampler
+from incrowd.estimators.generalizer import Generalizer
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 
-class TDR(Sampler):
+class TDR(Generalizer):
     """TDR as a sampler: everything hidden at first, then refined.
 
     Parameters
     ----------
-    k
-        The smallest number of rows that may share their released quasi-identifiers.
-    quasi_identifiers
-        Columns an attacker may know; all columns if not given.
-    hierarchies
-        Hierarchies by column: ``Hierarchy`` objects or files.
+    k, quasi_identifiers, hierarchies, numeric, random_state
+        As in :class:`~incrowd.estimators.generalizer.Generalizer`.
     known_together
         Sets of columns an attacker knows together, each with its own k; k above then says nothing.
-    numeric
-        How numbers are released: ``"midpoint"`` (default here, since pipelines want numbers), ``"mean"``,
-        ``"interval"`` or ``"bounds"``.
     loss_average
         ``"related"`` or ``"all"``: the sets over which the loss of anonymity is averaged.
     criterion
         ``"score"`` or ``"gain"``.
-    random_state
-        For experiments only; chance is cryptographic if not given.
 
     Examples
     --------
@@ -42,7 +34,7 @@ class TDR(Sampler):
     """
 
     _method = "tdr"
-    _method_parameters = (
+    _method_parameters: ClassVar[tuple[str, ...]] = (
         "numeric",
         "loss_average",
         "criterion",
@@ -60,14 +52,16 @@ class TDR(Sampler):
         criterion: str = "score",
         random_state: int | None = None,
     ) -> None:
-        self.k = k
-        self.quasi_identifiers = quasi_identifiers
-        self.hierarchies = hierarchies
+        super().__init__(
+            k,
+            quasi_identifiers=quasi_identifiers,
+            hierarchies=hierarchies,
+            numeric=numeric,
+            random_state=random_state,
+        )
         self.known_together = known_together
-        self.numeric = numeric
         self.loss_average = loss_average
         self.criterion = criterion
-        self.random_state = random_state
 
 
 class TDS(TDR):

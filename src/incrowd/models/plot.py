@@ -19,12 +19,12 @@ from incrowd.trees.svg import (
     LINE,
     LONGEST_NAME,
     MARGIN,
-    _Box,
-    _colour,
-    _edge,
-    _layout,
-    _legend,
-    _short,
+    Box,
+    colour,
+    edge,
+    layout,
+    legend,
+    short,
 )
 from incrowd.trees.tree import Tree
 from incrowd.trees.wording import amount, class_name, headline, visible
@@ -53,11 +53,11 @@ def plot_tree(model: PublishedTree, *, max_depth: int | None = None) -> str:
     True
     """
     tree = drawable(model)
-    boxes = _layout(tree, max_depth)
+    boxes = layout(tree, max_depth)
     shown = {box.number: box for box in boxes}
-    parts = [_edge(tree, box, shown[tree.parents[box.number]]) for box in boxes if box.number]
+    parts = [edge(tree, box, shown[tree.parents[box.number]]) for box in boxes if box.number]
     parts += [_box(model, tree, box) for box in boxes]
-    entries, legend_width = _legend(tree)
+    entries, legend_width = legend(tree)
     caption = _caption(model, {tree.nodes[box.number].attribute for box in boxes})
     words = max(LETTER * len(line) for line in caption) + MARGIN
     width = max(*(box.x + box.width for box in boxes), legend_width, words) + MARGIN
@@ -85,12 +85,12 @@ def _caption(model: PublishedTree, drawn: set[str | None]) -> list[str]:
     return [said[0].upper() + said[1:], " ".join(notes)]
 
 
-def _box(model: PublishedTree, tree: Tree, box: _Box) -> str:
+def _box(model: PublishedTree, tree: Tree, box: Box) -> str:
     """A node: its attribute, or its class with the counts that may be shown."""
     node, counts = tree.nodes[box.number], model.safe_counts[box.number]
     top = box.y - BOX_HEIGHT / 2
     private = node.attribute in model.private
-    words = _short(headline(tree, node), LONGEST_NAME) + (" …" if box.hidden else "")
+    words = short(headline(tree, node), LONGEST_NAME) + (" …" if box.hidden else "")
     weight = (' font-weight="600"' if node.attribute else "") + (' font-style="italic"' if private else "")
     dashes = ' stroke-dasharray="4 3"' if private else ""
     drawn = (
@@ -101,12 +101,12 @@ def _box(model: PublishedTree, tree: Tree, box: _Box) -> str:
     if node.is_leaf:
         drawn += (
             f'<rect x="{box.x:.0f}" y="{top + 5:.0f}" width="4" height="{BOX_HEIGHT - 10}" rx="2"'
-            f' fill="{_colour(model.labels[box.number])}"/>'
+            f' fill="{colour(model.labels[box.number])}"/>'
         )
     return drawn if counts is None else drawn + _shares(model, box, counts)
 
 
-def _shares(model: PublishedTree, box: _Box, counts: tuple[int, ...]) -> str:
+def _shares(model: PublishedTree, box: Box, counts: tuple[int, ...]) -> str:
     """The number of rows, and the class shares as one bar."""
     left, room, total = box.x + 12, box.width - 22, sum(counts)
     parts = [f'<text {QUIET} x="{left:.0f}" y="{box.y + 9:.0f}">n = {amount(total)}</text>']
@@ -116,7 +116,7 @@ def _shares(model: PublishedTree, box: _Box, counts: tuple[int, ...]) -> str:
             note = escape(f"{class_name(model.classes[place])}: {amount(count)} ({count / total:.0%})")
             parts.append(
                 f'<rect x="{left:.1f}" y="{box.y + 12:.1f}" width="{width:.1f}" height="4"'
-                f' fill="{_colour(place)}"><title>{note}</title></rect>'
+                f' fill="{colour(place)}"><title>{note}</title></rect>'
             )
             left += width
     return "".join(parts)

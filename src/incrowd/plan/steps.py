@@ -14,7 +14,8 @@
 
 A plan shows either by groups (``Place``, ``Show``) or value by value (``Recode``, then ``Hide``). Several ``Place``
 steps may follow each other: a later tree may test the group of the earlier step under the name :data:`GROUP`. Groups
-of the last ``Place`` are those of ``Show``.
+of the last ``Place`` are those of ``Show``. The shares of a later ``Place`` are those of one draw of the earlier one:
+where that leaves something to chance, another draw may not fit them, and is refused.
 """
 
 from __future__ import annotations

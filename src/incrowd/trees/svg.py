@@ -23,7 +23,7 @@ QUIET = f'font-size="11" fill="{GREY}"'
 
 
 @dataclass(frozen=True)
-class _Box:
+class Box:
     """A node in the picture."""
 
     number: int
@@ -51,11 +51,11 @@ def to_svg(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> 
     >>> to_svg(Tree((Node(None, (), (2, 3)),), "ill", ("no", "yes"))).startswith("<svg ")
     True
     """
-    boxes = _layout(tree, max_depth)
+    boxes = layout(tree, max_depth)
     shown = {box.number: box for box in boxes}
-    parts = [_edge(tree, box, shown[tree.parents[box.number]]) for box in boxes if box.number]
+    parts = [edge(tree, box, shown[tree.parents[box.number]]) for box in boxes if box.number]
     parts += [_box(tree, box, counts) for box in boxes]
-    entries, legend_width = _legend(tree) if counts else ("", 0.0)
+    entries, legend_width = legend(tree) if counts else ("", 0.0)
     width = max(*(box.x + box.width for box in boxes), legend_width) + MARGIN
     height = max(box.y for box in boxes) + BOX_HEIGHT / 2 + MARGIN
     title = visible(f"Decision tree for {tree.target}")
@@ -68,7 +68,7 @@ def to_svg(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> 
     )
 
 
-def _layout(tree: Tree, max_depth: int | None) -> list[_Box]:
+def layout(tree: Tree, max_depth: int | None) -> list[Box]:
     """Places of the shown nodes: a column for each depth, a row for each end, parents in the middle."""
     shown = [n for n in tree.preorder() if max_depth is None or tree.depths[n] <= max_depth]
     ends = {n for n in shown if tree.nodes[n].is_leaf or tree.depths[n] == max_depth}
@@ -84,7 +84,7 @@ def _layout(tree: Tree, max_depth: int | None) -> list[_Box]:
             middle[number] = (middle[branches[0].child] + middle[branches[-1].child]) / 2
     left, width = _columns(tree, shown)
     return [
-        _Box(n, left[tree.depths[n]], middle[n], width[tree.depths[n]], n in ends and not tree.nodes[n].is_leaf)
+        Box(n, left[tree.depths[n]], middle[n], width[tree.depths[n]], n in ends and not tree.nodes[n].is_leaf)
         for n in shown
     ]
 
@@ -105,7 +105,7 @@ def _columns(tree: Tree, shown: list[int]) -> tuple[list[float], list[float]]:
     return left, width
 
 
-def _edge(tree: Tree, box: _Box, parent: _Box) -> str:
+def edge(tree: Tree, box: Box, parent: Box) -> str:
     """The line from a parent to a child, with the test above its end."""
     predicate = next(b.predicate for b in tree.nodes[parent.number].branches if b.child == box.number)
     test = condition(predicate)
@@ -115,15 +115,15 @@ def _edge(tree: Tree, box: _Box, parent: _Box) -> str:
         f'<path fill="none" stroke="{LINE}" stroke-width="1.5"'
         f' d="M{start:.0f} {parent.y:.0f}{curve}H{box.x:.0f}"/>'
         f'<text {QUIET} x="{bend + 6:.0f}" y="{box.y - 5:.0f}">'
-        f"<title>{_text_of(f'{predicate.attribute} {test}')}</title>{_short(test, LONGEST_TEST)}</text>"
+        f"<title>{_text_of(f'{predicate.attribute} {test}')}</title>{short(test, LONGEST_TEST)}</text>"
     )
 
 
-def _box(tree: Tree, box: _Box, counts: bool) -> str:
+def _box(tree: Tree, box: Box, counts: bool) -> str:
     """A node: its attribute or class, the number of rows and the class bar."""
     node = tree.nodes[box.number]
     top = box.y - BOX_HEIGHT / 2
-    words = _short(headline(tree, node), LONGEST_NAME) + (" …" if box.hidden else "")
+    words = short(headline(tree, node), LONGEST_NAME) + (" …" if box.hidden else "")
     weight = "" if node.is_leaf else ' font-weight="600"'
     middle = box.y - 5 if counts else box.y + 4
     drawn = (
@@ -137,7 +137,7 @@ def _box(tree: Tree, box: _Box, counts: bool) -> str:
     return drawn + number + _bar(tree, box)
 
 
-def _bar(tree: Tree, box: _Box) -> str:
+def _bar(tree: Tree, box: Box) -> str:
     """Class shares as one bar at the bottom of a box."""
     node = tree.nodes[box.number]
     total = node.size
@@ -149,21 +149,21 @@ def _bar(tree: Tree, box: _Box) -> str:
             note = _text_of(f"{class_name(tree.classes[place])}: {amount(count)}")
             parts.append(
                 f'<rect x="{left:.1f}" y="{box.y + 12.5:.1f}" width="{width:.1f}" height="3.5"'
-                f' fill="{_colour(place)}"><title>{note}</title></rect>'
+                f' fill="{colour(place)}"><title>{note}</title></rect>'
             )
             left += width
     return "".join(parts)
 
 
-def _legend(tree: Tree) -> tuple[str, float]:
+def legend(tree: Tree) -> tuple[str, float]:
     """The colours of the classes, and how wide they are together."""
     x = float(MARGIN)
-    parts = [f'<text {QUIET} x="{x:.0f}" y="{MARGIN + 10}">{_short(tree.target, LONGEST_NAME)}</text>']
+    parts = [f'<text {QUIET} x="{x:.0f}" y="{MARGIN + 10}">{short(tree.target, LONGEST_NAME)}</text>']
     x += LETTER * min(LONGEST_NAME, len(tree.target)) + 16
     for place, value in enumerate(tree.classes[: len(COLOURS)]):
         name = class_name(value)
-        parts.append(f'<rect x="{x:.0f}" y="{MARGIN + 1}" width="10" height="10" rx="2" fill="{_colour(place)}"/>')
-        parts.append(f'<text x="{x + 15:.0f}" y="{MARGIN + 10}">{_short(name, LONGEST_NAME)}</text>')
+        parts.append(f'<rect x="{x:.0f}" y="{MARGIN + 1}" width="10" height="10" rx="2" fill="{colour(place)}"/>')
+        parts.append(f'<text x="{x + 15:.0f}" y="{MARGIN + 10}">{short(name, LONGEST_NAME)}</text>')
         x += 15 + LETTER * min(LONGEST_NAME, len(name)) + 18
     if len(tree.classes) > len(COLOURS):
         parts.append(f'<text {QUIET} x="{x:.0f}" y="{MARGIN + 10}">+ {len(tree.classes) - len(COLOURS)}</text>')
@@ -171,11 +171,12 @@ def _legend(tree: Tree) -> tuple[str, float]:
     return "".join(parts), x
 
 
-def _colour(place: int) -> str:
+def colour(place: int) -> str:
+    """The colour of a class, by its place."""
     return COLOURS[place] if place < len(COLOURS) else OTHER
 
 
-def _short(words: str, longest: int) -> str:
+def short(words: str, longest: int) -> str:
     """Escaped words, cut to a length."""
     return _text_of(words if len(words) <= longest else words[: longest - 1] + "…")
 

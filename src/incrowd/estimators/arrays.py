@@ -1,0 +1,63 @@
+"""What comes from scikit-learn, as incrowd reads it: X as a frame, y as numbered classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from incrowd.reading.read import read
+from incrowd.reading.source import Origin
+from incrowd.vocabulary.schema import ColumnType
+
+
+def frame_of(estimator: Any, X: Any, *, reset: bool, missing: bool = True) -> tuple[pl.DataFrame, Origin]:
+    """The rows as a polars frame; scikit-learn's own checks come first.
+
+    ``reset``: whether the estimator learns the columns now. ``missing``: whether arrays may hold NaN.
+    """
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is not None and all(isinstance(name, str) for name in names):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        source = read(X, missing=())
+        return source.frame, source.origin
+    finite = "allow-nan" if missing else True
+    X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=finite, ensure_min_samples=1 + reset)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    if X.dtype.kind in "OUS":
+        columns = [pl.Series(name, X[:, i].tolist(), strict=False) for i, name in enumerate(names)]
+        return pl.DataFrame(columns), Origin("polars", missing=())
+    return pl.from_numpy(np.ascontiguousarray(X), schema=names), Origin("polars", missing=())
+
+
+def numbered_classes(estimator: Any, y: Any, rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """The classes, and for each row the number of its class."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    if len(y) != rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[rows, len(y)]}")
+    classes, numbers = np.unique(y, return_inverse=True)
+    return classes, numbers
+
+
+def column_type(dtype: pl.DataType) -> ColumnType:
+    """The type of a column of X, by the type its frame gives it.
+
+    Examples
+    --------
+    >>> column_type(pl.Int32()), column_type(pl.String())
+    (<ColumnType.INTEGER: 'integer'>, <ColumnType.CATEGORICAL: 'categorical'>)
+    """
+    if dtype.is_integer():
+        return ColumnType.INTEGER
+    if dtype.is_numeric():
+        return ColumnType.REAL
+    if dtype == pl.Date:
+        return ColumnType.DATE
+    return ColumnType.BOOLEAN if dtype == pl.Boolean else ColumnType.CATEGORICAL
