@@ -42,10 +42,12 @@ ROOMS = {
     "recount": WORDS | {"reading", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "pipeline"},
+    "hiding_account": DECIDING | {"verification", "report"},
+    "hiding": MAKING | {"pipeline", "hiding_account"},
     "api": WHOLE,
     "estimators": WHOLE,
     "classifiers": WHOLE | {"modelling", "estimators"},
-    "cli": WHOLE | {"modelling", "api"},
+    "cli": WHOLE | {"modelling", "hiding", "api"},
     "__init__": WHOLE | {"api", "estimators"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))

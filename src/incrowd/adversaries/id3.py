@@ -127,12 +127,11 @@ class _Training:
     target: str
     values: npt.NDArray[np.int64]
 
-    def contingency(self, name: str, rows: Rows | None) -> Counts:
-        """Classes x nodes of an attribute, over the given or over all rows."""
-        if rows is None:
+    def contingency(self, name: str, rows: Rows | None, classes: npt.NDArray[np.int64] | None) -> Counts:
+        """Classes x nodes of an attribute, over the given rows with their classes, or over all rows."""
+        if rows is None or classes is None:
             return np.asarray(self.published.joint(self.target, name)[self.values], np.int64)
         wide = len(self.published.taxonomy(name))
-        classes = np.searchsorted(self.values, self.published.nodes(self.target)[rows])
         keys = classes * wide + self.published.nodes(name)[rows]
         return np.bincount(keys, minlength=len(self.values) * wide).reshape(-1, wide)
 
@@ -164,7 +163,7 @@ class _Grown:
     above: _Grown | None = None
     shown: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def population(self) -> int:
         """Training rows that come here."""
         return int(self.sizes.sum())
@@ -185,13 +184,24 @@ class _Grown:
         return found
 
     @cached_property
+    def classes(self) -> npt.NDArray[np.int64] | None:
+        """The place of each row's class among the values."""
+        if self.rows is None:
+            return None
+        return np.searchsorted(self.training.values, self.training.published.nodes(self.training.target)[self.rows])
+
+    def contingency(self, name: str) -> Counts:
+        """Classes x nodes of an attribute."""
+        return self.training.contingency(name, self.rows, self.classes)
+
+    @cached_property
     def attribute(self) -> str | None:
         """The attribute of the highest gain; None where no test helps."""
         if np.count_nonzero(self.sizes) < 2:
             return None
         chosen, highest = None, 0.0
         for name in self.names:
-            gain = gain_times_rows(self.training.contingency(name, self.rows))
+            gain = gain_times_rows(self.contingency(name))
             if gain > highest + _SAME * self.population:
                 chosen, highest = name, gain
         return chosen
@@ -201,7 +211,7 @@ class _Grown:
         """One for each node of the taxonomy that occurs; hidden cells join the most common one."""
         if self.attribute is None:
             return ()
-        counts = self.training.contingency(self.attribute, self.rows)
+        counts = self.contingency(self.attribute)
         known = counts.sum(axis=0)
         known[HIDDEN] = 0
         largest = int(np.argmax(known))

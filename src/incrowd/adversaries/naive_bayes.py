@@ -95,9 +95,10 @@ class NaiveBayes:
         """Priors and likelihoods for a row, learnt from all others."""
         shown = published.node(row, attribute)
         known = [name for name in published.others(attribute) if published.node(row, name) != HIDDEN]
+        counts = without(published.counts(attribute), shown)
         prior, likelihood = {}, {}
         for value in published.taxonomy(attribute).leaves_below(shown):
-            rows, total = self._class_size(published, row, attribute, value, shown)
+            rows, total = self._class_size(published, attribute, value, shown, counts)
             prior[value] = Fraction(rows, total) if total else Fraction(0)
             likelihood[value] = {name: self._likelihood(published, row, attribute, value, name, rows) for name in known}
         return Belief(prior, likelihood)
@@ -118,10 +119,9 @@ class NaiveBayes:
         return scores
 
     def _class_size(
-        self, published: PublishedTable, row: int, attribute: str, value: int, shown: int
+        self, published: PublishedTable, attribute: str, value: int, shown: int, counts: npt.NDArray[np.int64]
     ) -> tuple[Fraction, Fraction]:
-        """Rows of a class and rows of all classes, the row in question left out."""
-        counts = without(published.counts(attribute), published.node(row, attribute))
+        """Rows of a class and rows of all classes, from the counts without the row in question."""
         taxonomy = published.taxonomy(attribute)
         if self.unknown == "shared":
             total = int(counts[shown : taxonomy.ends[shown]].sum())

@@ -296,6 +296,39 @@ def test_the_table_is_counted_and_indexed_once_however_many_cells_are_hidden(met
     assert shown.work.scans <= 4 * width
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["dropp", "decp", "incp", "hid3", "generic"])
+def test_a_million_rows_are_not_scanned_for_one_more_cell(method):
+    rows, width = 1_000_000, 20
+    table, schema = wards(rows, 8, width - 1, strength=0.35)
+    shown = PublishedTable(table, schema)
+    hider = method_named(method, [NaiveBayes(), ID3Adversary()]).make(Options(2))
+    chance, ends = FairChance(SeededRandomness(1)), []
+    cells = known_cells(table, "ill", 12, step=1000)
+    hider.hide(secret_at(shown, cells[0].row, "ill", chance))
+    assert shown.work.scans <= 2 * width + 1
+    for cell in cells[1:]:
+        scans, read = shown.work.scans, shown.work.rows
+        ends.append(hider.hide(secret_at(shown, cell.row, "ill", chance)))
+        assert shown.work.scans - scans <= (2 if method in ("decp", "incp") else 0)  # an index that is made once
+        most = {"dropp": width, "decp": rows // 4, "incp": rows // 2, "hid3": rows // 2}
+        assert shown.work.rows - read <= most.get(method, rows)  # a tree reads the rows of the branches it walks
+    assert Status.HIDDEN in ends
+
+
+@pytest.mark.slow
+def test_a_thousand_cells_in_one_run_with_progress():
+    table, schema = wards(30_000, 8, 13, strength=0.4)
+    cells = [cell for name in schema.names[:10] for cell in known_cells(table, name, 100, step=211)]
+    seen = []
+    hiding = hide_cells(table, schema, cells, "dropp", progress=lambda done, total: seen.append(done))
+    assert seen[-1] == len(cells) == 1000
+    assert seen == sorted(seen)
+    assert not any(
+        outcome.exposed for outcome in hiding.outcomes if outcome.status in (Status.HIDDEN, Status.NOT_PREDICTED)
+    )
+
+
 def test_dropp_may_go_on_where_all_else_is_impossible():
     codes = np.array([0, 0, 0, 1, 1, 2, 2], np.int32)
     columns = [EncodedColumn(n, ColumnType.CATEGORICAL, codes, pl.Series(["x", "y", "z"])) for n in ("a", "b", "ill")]

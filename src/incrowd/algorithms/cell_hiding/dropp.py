@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
-from incrowd.adversaries.naive_bayes import Belief
 from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.opening import COUNTED, check_degree, closed, open_case, or_delete
+from incrowd.algorithms.cell_hiding.opening import COUNTED, check_degree, closed, is_ahead, open_case, or_delete
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Chose, Figure, Status
 
@@ -48,22 +47,20 @@ class DropP:
 
 def drop(secret: Secret, guess: int) -> None:
     """Hide cells of the row until the true value scores no more than the guess, or none speaks for it any more."""
-    while True:
-        belief = COUNTED.belief(secret.published, secret.row, secret.attribute)
-        if belief.scores[secret.actual] <= belief.scores[guess]:
-            return
-        telling = [name for name in secret.known if speaks(belief, secret.actual, guess, name)]
+    while is_ahead(secret, COUNTED, guess):
+        counts = {name: agreeing(secret, guess, name) for name in secret.known}
+        telling = tuple(name for name in counts if speaks(secret, guess, counts[name]))
         if not telling:
             return
-        counts = {name: agreeing(secret, guess, name) for name in secret.known}
         chosen = max(telling, key=lambda name: ratio(counts[name]))
-        secret.steps.append(Chose(chosen, tuple(telling), _figures(counts)))
+        secret.steps.append(Chose(chosen, telling, _figures(counts)))
         secret.show([secret.row], chosen, HIDDEN)
 
 
-def speaks(belief: Belief, actual: int, guess: int, name: str) -> bool:
-    """Whether a cell is more likely under the true value than under the guess."""
-    return belief.likelihood[actual][name] > belief.likelihood[guess][name]
+def speaks(secret: Secret, guess: int, counts: tuple[int, int]) -> bool:
+    """Whether rows that agree are a larger share of those with the true value than of those with the guess."""
+    sizes = secret.published.counts(secret.attribute)
+    return counts[0] * int(sizes[guess]) > counts[1] * int(sizes[secret.actual])
 
 
 def agreeing(secret: Secret, guess: int, name: str) -> tuple[int, int]:

@@ -78,12 +78,11 @@ def _drop_one(live: Sequence[Secret], guesses: dict[str, int]) -> bool:
     """Hide the cell with the largest mean ratio over the live attributes; False if no cell speaks for any of them."""
     guessing = [secret for secret in live if secret.attribute in guesses]
     found: dict[str, Fraction | float] = {}
-    beliefs = [COUNTED.belief(secret.published, secret.row, secret.attribute) for secret in guessing]
     for name in live[0].known if guessing else ():
-        pairs = [(secret, guesses[secret.attribute], belief) for secret, belief in zip(guessing, beliefs, strict=True)]
-        if any(speaks(belief, secret.actual, guess, name) for secret, guess, belief in pairs):
-            ratios = [ratio(agreeing(secret, guess, name)) for secret, guess, _ in pairs]
-            found[name] = sum(ratios) / len(ratios)
+        counts = [agreeing(secret, guesses[secret.attribute], name) for secret in guessing]
+        pairs = zip(guessing, counts, strict=True)
+        if any(speaks(secret, guesses[secret.attribute], pair) for secret, pair in pairs):
+            found[name] = sum(map(ratio, counts)) / len(counts)
     if not found:
         return False
     chosen = max(found, key=lambda name: found[name])

@@ -1,0 +1,409 @@
+"""The whole way of hiding cells: from a table to the same table with some cells withheld.
+
+::
+
+    read -> understand -> hide -> write in a private place -> compare the written file with the table -> publish
+
+Rows stay where they are: it is the owner's table with cells withheld, and a cell is found again by its row. All columns
+are published, and all of them are as they were but for the cells that are told.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.adversaries.adversary import Adversary
+from incrowd.algorithms.cell_hiding.changes import CellChange
+from incrowd.algorithms.cell_hiding.hide import Cell, Hiding
+from incrowd.algorithms.cell_hiding.hide import hide_cells as hide_in_codes
+from incrowd.algorithms.cell_hiding.methods import GENERIC, Options, adversary_named, method_named
+from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.errors import HeaderError, Notice, OutputError, ParameterError, RequirementError, VerificationError
+from incrowd.hiding_account import Account
+from incrowd.hierarchies.read import hierarchies_in
+from incrowd.pipeline import Clock
+from incrowd.publishing.serialise import safe_name, write_table
+from incrowd.publishing.staging import check_target, staged
+from incrowd.reading.draft import draft_schema
+from incrowd.reading.encode import encode
+from incrowd.reading.frames import to_frame_like
+from incrowd.reading.read import read
+from incrowd.reading.source import Source
+from incrowd.recipe import Recipe, with_hierarchies
+from incrowd.report.hiding_facts import HidingFacts
+from incrowd.report.hiding_report import hiding_html, hiding_summary
+from incrowd.verification.hidden_cells import Withheld, verify_hidden_cells
+from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.fresh import fresh_frame
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+
+AUTO = "auto"
+_FEW = 20
+
+
+@dataclass(frozen=True, eq=False)
+class HidingJob:
+    """Cells to be hidden: of what, how, to where. Rows of cells are counted from ``first_row``."""
+
+    given: Any
+    cells: tuple[tuple[int, str], ...]
+    method: str = AUTO
+    adversaries: tuple[str, ...] = ("nb", "id3")
+    options: Options = field(default_factory=Options)
+    recipe: Recipe = field(default_factory=Recipe)
+    predictors: tuple[str, ...] = ()
+    to: Path | None = None
+    report_to: Path | None = None
+    first_row: int = 0
+    strict: bool = False
+    attack: bool = False
+    randomness: Randomness | None = None
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def path(self) -> Path | None:
+        """The input file, if it is one."""
+        return Path(self.given) if isinstance(self.given, str | Path) else None
+
+    @property
+    def hider(self) -> str:
+        """The name of the method; the generic one where none is chosen."""
+        return GENERIC if self.method == AUTO else self.method
+
+    @property
+    def form(self) -> FileForm:
+        """How the table is written; one for this process goes through Parquet."""
+        return FileForm.of(self.to) if self.to else FileForm("parquet")
+
+    def judges(self) -> tuple[Adversary, ...]:
+        """Who checks the result."""
+        if not self.adversaries:
+            raise ParameterError("Name at least one adversary, for instance nb and id3: nobody would check the result.")
+        if len(set(self.adversaries)) < len(self.adversaries):
+            raise ParameterError("An adversary is named more than once. Name each once.")
+        return tuple(adversary_named(name) for name in self.adversaries)
+
+    def check(self) -> None:
+        """Refuse what cannot be done before any work is done."""
+        method_named(self.hider, self.judges())
+        if not self.cells:
+            raise ParameterError("No cell is named. Name at least one: its row and its column.")
+        targets = [path for path in (self.to, self.report_to) if path is not None]
+        for path in targets:
+            check_target(path, (self.path,) if self.path else ())
+        if len({path.resolve() for path in targets}) < len(targets):
+            raise OutputError("Table and report need different file names.")
+        _ = self.form
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """A table with cells withheld.
+
+    Attributes
+    ----------
+    report
+        The facts: what was withheld and why, who guesses what. Private: keep it with the table.
+    verdict
+        The outcome of the independent comparison.
+    changes
+        All cells that are published differently, rows counted from 0.
+    path
+        Where the table was written, if it was.
+    """
+
+    report: HidingFacts
+    verdict: Verdict
+    changes: tuple[CellChange, ...]
+    path: Path | None
+    _table: Callable[[], Any]
+
+    @property
+    def table(self) -> Any:
+        """The table: the kind of frame that came in; from a file, a polars frame."""
+        return self._table()
+
+    def __str__(self) -> str:
+        return hiding_summary(self.report)
+
+    def _repr_html_(self) -> str:
+        return hiding_html(self.report, whole_page=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Understood:
+    """The input, read and encoded; the columns adversaries reckon with."""
+
+    source: Source
+    schema: Schema
+    table: EncodedTable
+    predictors: tuple[str, ...]
+    notices: tuple[Notice, ...]
+
+
+def hide_cells(
+    table: Any,
+    cells: Iterable[tuple[int, str]],
+    method: str = AUTO,
+    adversaries: Sequence[str] = ("nb", "id3"),
+    *,
+    to: str | Path | None = None,
+    report_to: str | Path | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None,
+    predictors: Sequence[str] = (),
+    degree: int = 3,
+    lean: bool = False,
+    nearest: bool = False,
+    strict: bool = False,
+    attack: bool = False,
+    first_row: int = 0,
+    reading: Mapping[str, Any] | None = None,
+    randomness: Randomness | None = None,
+    clock: Clock | None = None,
+) -> Hidden:
+    """Withhold cells so that adversaries who learn from the rest of the table do not guess them.
+
+    Parameters
+    ----------
+    table
+        A path, or a pandas, polars or PyArrow table.
+    cells
+        Pairs of a row and a column. Rows are counted from ``first_row``.
+    method
+        A hider by name (``incrowd.algorithms.cell_hiding.methods.NAMES``); ``auto`` is the generic one, which works
+        against all the given adversaries.
+    adversaries
+        Who checks the result: nb, nb-ignored, nb-shared, id3, svm, logistic, forest, boosting, knn.
+    to, report_to
+        Files to write: the table, and the private HTML report.
+    hierarchies
+        For the generalizing methods (those with ``-g``), by column, or a folder with a file for each.
+    predictors
+        The columns adversaries reckon with; if not given, all but those where nearly every row has its own value.
+    degree, lean, nearest
+        See :class:`incrowd.algorithms.cell_hiding.methods.Options`.
+    strict
+        Publish nothing if an adversary still guesses a cell.
+    attack
+        Also run the suppression-pattern attack on each cell; it re-runs the hider for every value.
+    first_row
+        The number of the first row: 0, as in data frames. The command line counts from 1.
+    reading
+        How to read a text file: delimiter, encoding, missing.
+    randomness
+        Where draws come from; the system's cryptographic source if not given.
+    clock
+        Tells which stage is running.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"pain": ["no"] * 3 + ["some"] * 2 + ["much"] * 3,
+    ...                        "ill": ["no"] * 3 + ["cold"] * 2 + ["flu"] * 3})
+    >>> hidden = hide_cells(people, [(3, "ill")])
+    >>> hidden.table.row(3), hidden.table.row(4), hidden.verdict.passed
+    ((None, None), ('some', 'cold'), True)
+    """
+    recipe = Recipe(reading=dict(reading or {}))
+    if isinstance(hierarchies, str | Path):
+        hierarchies = hierarchies_in(hierarchies)
+    return run_hiding(
+        HidingJob(
+            table,
+            tuple(cells),
+            method,
+            tuple(adversaries),
+            Options(degree, lean, nearest),
+            with_hierarchies(recipe, hierarchies or {}),
+            tuple(predictors),
+            None if to is None else Path(to),
+            None if report_to is None else Path(report_to),
+            first_row,
+            strict,
+            attack,
+            randomness,
+            clock or Clock(),
+        )
+    )
+
+
+def run_hiding(job: HidingJob) -> Hidden:
+    """Read, hide, write, compare; publish only what the comparison proves."""
+    job.check()
+    known = understand(job)
+    hiding = hide(job, known)
+    with _private_place(job) as place:
+        with job.clock("writing"):
+            write_table(withheld(known.source.frame, hiding.changes), place, job.form)
+        with job.clock("verifying"):
+            verdict = verify(job, known, hiding, place)
+        with job.clock("measuring"):
+            facts = describe(job, known, hiding, verdict)
+        table = None if job.to else to_frame_like(pl.read_parquet(place), known.source.origin)
+    if job.report_to:
+        with staged(job.report_to) as place:
+            place.write_text(hiding_html(facts), encoding="utf-8")
+    path = job.to
+    return Hidden(facts, verdict, hiding.changes, path, lambda: table if path is None else read(path).frame)
+
+
+def understand(job: HidingJob) -> Understood:
+    """The table as integer codes, and the cells and columns that were named found in it."""
+    with job.clock("reading"):
+        source = read(job.given, **job.recipe.reading)
+        _check_cells(job, source.frame)
+    with job.clock("encoding"):
+        drafted = job.recipe.schema(draft_schema(source))
+        generalizes = "-g" in job.hider
+        schema = Schema(tuple(_published(column, generalizes) for column in drafted.columns))
+        table, notices = encode(source, schema, schema.names)
+        schema = Schema(tuple(replace(column, type=table[column.name].type) for column in schema.columns))
+    predictors = job.predictors or tuple(name for name in schema.names if not _tells_rows_apart(table, name))
+    doubts = _doubts(drafted, schema, table, predictors, job)
+    return Understood(source, schema, table, predictors, (*source.notices, *notices, *doubts))
+
+
+def hide(job: HidingJob, known: Understood) -> Hiding:
+    """Which cells to withhold; refused if a cell is still guessed and that was forbidden."""
+    cells = [Cell(row - job.first_row, name) for row, name in job.cells]
+
+    def told(done: int, total: int) -> None:
+        job.clock.progress(f"hiding: {done} of {total} cells")
+
+    with job.clock("hiding"):
+        hiding = hide_in_codes(
+            known.table,
+            known.schema,
+            cells,
+            job.hider,
+            job.judges(),
+            job.randomness,
+            predictors=known.predictors,
+            options=job.options,
+            progress=told,
+        )
+    exposed = sum(outcome.exposed for outcome in hiding.outcomes)
+    if job.strict and exposed:
+        raise RequirementError(
+            f"{exposed} of {len(hiding.outcomes)} cells are still guessed by an adversary, and nothing was published. "
+            "Try the method auto, which works against all of them, or publish without strict."
+        )
+    return hiding
+
+
+def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame:
+    """The table with changes applied, in fresh memory; a column with groups in it becomes text.
+
+    Examples
+    --------
+    >>> withheld(pl.DataFrame({"age": [39, 40]}), [CellChange(1, "age", "(30, 50]")])["age"].to_list()
+    ['39', '(30, 50]']
+    """
+    shows: dict[str, dict[int, str | None]] = {}
+    for change in changes:
+        shows.setdefault(change.attribute, {})[change.row] = change.shows
+    columns = []
+    for name, cells in shows.items():
+        column = frame[name].cast(pl.String) if any(cells.values()) else frame[name].clone()
+        groups = {row: label for row, label in cells.items() if label is not None}
+        column = column.scatter([row for row in cells if row not in groups], None)
+        columns.append(column.scatter(list(groups), list(groups.values())) if groups else column)
+    return fresh_frame(frame.with_columns(columns))
+
+
+def verify(job: HidingJob, known: Understood, hiding: Hiding, written: Path) -> Verdict:
+    """The second opinion on the written bytes; raises unless everything holds."""
+    rename = safe_name if job.form.kind == "csv" else str
+    original = known.source.frame.rename({name: rename(name) for name in known.source.frame.columns})
+    told = Withheld(
+        columns=original.columns,
+        confidential=[(row - job.first_row, rename(name)) for row, name in job.cells],
+        changes={(change.row, rename(change.attribute)): change.shows for change in hiding.changes},
+        deleted={outcome.cell.row for outcome in hiding.outcomes if outcome.status is Status.DELETED},
+        hierarchies={rename(c.name): c.hierarchy for c in known.schema.columns if c.hierarchy is not None},
+    )
+    original_table = original.to_arrow(compat_level=pl.CompatLevel.oldest())
+    verdict = verify_hidden_cells(written, job.form, original_table, told)
+    if not verdict.passed:
+        failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
+        raise VerificationError(f"The table failed its verification and was not published. {failed}.")
+    return verdict
+
+
+def describe(job: HidingJob, known: Understood, hiding: Hiding, verdict: Verdict) -> HidingFacts:
+    """The facts of a verified hiding."""
+    account = Account(hiding, known.table, known.schema, job.judges(), job.first_row)
+    return account.facts(
+        verdict,
+        source=job.path.name if job.path else f"a {known.source.origin.form} table",
+        output=job.to.name if job.to else None,
+        attack=job.attack,
+        notices=known.notices,
+        seconds=job.clock.seconds,
+    )
+
+
+@contextmanager
+def _private_place(job: HidingJob) -> Iterator[Path]:
+    """Where the table is written first: beside its target, or in a folder that goes away."""
+    if job.to:
+        with staged(job.to) as place:
+            yield place
+    else:
+        with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
+            yield Path(folder) / "hidden.parquet"
+
+
+def _check_cells(job: HidingJob, frame: pl.DataFrame) -> None:
+    """Every cell must be there, and show something."""
+    last = frame.height - 1 + job.first_row
+    for row, name in job.cells:
+        if name not in frame.columns:
+            raise HeaderError(unknown_column(name, frame.columns))
+        if isinstance(row, bool) or not isinstance(row, int):
+            raise ParameterError("A row is a whole number. Name a cell as a pair such as (17, 'diagnosis').")
+        if not job.first_row <= row <= last:
+            raise ParameterError(f"There is no row {row}: rows are counted from {job.first_row} to {last}.")
+        if frame[name][row - job.first_row] is None:
+            raise ParameterError(f"Row {row} shows nothing in column {name!r} already. Leave this cell out.")
+
+
+def _published(column: Column, generalizes: bool) -> Column:
+    """A column of the published table; truth values stay as they are written."""
+    kind = ColumnType.CATEGORICAL if column.type is ColumnType.BOOLEAN else column.type
+    return replace(column, role=Role.OTHER, type=kind, hierarchy=column.hierarchy if generalizes else None)
+
+
+def _tells_rows_apart(table: EncodedTable, name: str) -> bool:
+    """Whether (nearly) every row has a value of its own, so that nothing can be learnt from it."""
+    values, known = len(table[name].dictionary), int(table[name].counts[:-1].sum())
+    return known > 1 and (values == known or (values > _FEW and 2 * values > known))
+
+
+def _doubts(
+    drafted: Schema, schema: Schema, table: EncodedTable, predictors: Sequence[str], job: HidingJob
+) -> Iterator[Notice]:
+    """What the user should know about the columns."""
+    for column in drafted.columns:
+        name = column.name
+        if column.role is Role.IDENTIFIER:
+            message = f"published as it is, although it looks like an identifier ({column.reason})."
+            yield Notice("identifier", name, message)
+        if column.hierarchy is not None and schema[name].hierarchy is None:
+            yield Notice("hierarchy-not-used", name, f"its hierarchy is not used: {job.hider} does not generalize.")
+        if name not in predictors and not job.predictors:
+            message = "adversaries do not reckon with it: nearly every row has its own value. Bin numbers first."
+            yield Notice("not-a-predictor", name, message)
+        elif column.type.is_numeric and len(table[name].dictionary) > _FEW:
+            message = "nb and id3 take each number for a category of its own. Bin it first for a sharper check."
+            yield Notice("numbers-as-categories", name, message)

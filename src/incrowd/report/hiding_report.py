@@ -1,0 +1,232 @@
+"""The report of a hiding: plain text, and one HTML file without network and script. Private: it tells who is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+
+from incrowd.report.hiding_facts import CellFacts, CostFacts, HidingFacts
+from incrowd.report.html import POLICY
+from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
+from incrowd.report.sections import pairs, section
+from incrowd.report.wording import counted, percent, plain
+
+MOST_LISTED = 200
+
+
+def hiding_summary(facts: HidingFacts) -> str:
+    """The hiding in plain text, for a terminal, a log or a Python prompt."""
+    lines = [f"Cells hidden in {plain(facts.source)}", f"  {statement(facts)}"]
+    lines += [f"  {term:<13} {words}" for term, words in _figures(facts).items()]
+    lines += [f"  {name:<13} {_change(facts, name)}" for name in facts.adversaries]
+    lines += [f"  {_cell_line(cell)}" for cell in facts.cells[:MOST_LISTED]]
+    if len(facts.cells) > MOST_LISTED:
+        lines.append(f"  … and {counted(len(facts.cells) - MOST_LISTED, 'more cell')}")
+    lines += [f"  notice        {plain(str(notice))}" for notice in facts.notices]
+    return "\n".join(lines)
+
+
+def statement(facts: HidingFacts) -> str:
+    """The one sentence about what was reached."""
+    if not facts.verdict.passed:
+        return "FAILED its verification; do not publish this table"
+    judges = ", ".join(facts.adversaries)
+    if not facts.exposed:
+        return f"none of {counted(len(facts.cells), 'confidential cell')} is guessed by {judges}"
+    return f"{len(facts.exposed)} of {counted(len(facts.cells), 'confidential cell')} still guessed by one of {judges}"
+
+
+def _figures(facts: HidingFacts) -> dict[str, str]:
+    blank = sum(change.shows is None for change in facts.side_effects)
+    return {
+        "method": f"{facts.method}",
+        "confidential": counted(len(facts.cells), "cell"),
+        "withheld too": f"{counted(len(facts.side_effects), 'other cell')}, {blank} of them blank",
+        "rows deleted": f"{len(facts.deleted)} of {facts.rows:,}",
+        "hidden": f"{percent(facts.success_rate)} of the cells without deleting their row",
+    }
+
+
+def _change(facts: HidingFacts, adversary: str) -> str:
+    before, after = facts.right(adversary)
+    return f"right about {before} of {len(facts.cells)} with these cells blank only, {after} now"
+
+
+def _cell_line(cell: CellFacts) -> str:
+    guesses = ", ".join(f"{each.adversary} {each.before} -> {each.after}" for each in cell.judged)
+    return f"{_place(cell.row, cell.column)}: {cell.status}, {counted(cell.changed, 'other cell')}; {guesses}"
+
+
+def _place(row: int, column: str) -> str:
+    return f"{row}:{plain(column)}"
+
+
+def hiding_html(facts: HidingFacts, whole_page: bool = True) -> str:
+    """The report; a page of its own, or a fragment for a notebook."""
+    body = element(
+        "div",
+        _head(facts),
+        _cells(facts),
+        _side_effects(facts),
+        _adversaries(facts),
+        _price(facts),
+        section("What an attacker who knows the method gains", "attacker", *map(paragraph, _attacker(facts))),
+        _verified(facts),
+        section("Notices", "notices", _notices(facts)),
+        section("What this does not promise", "limits", bullets(map(text, _limits(facts)))),
+        class_="incrowd-report",
+    )
+    style = element("style", Html(files("incrowd.report").joinpath("style.css").read_text(encoding="utf-8")))
+    if not whole_page:
+        return join([style, body])
+    head = join(
+        [
+            Html('<meta charset="utf-8">'),
+            Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
+            Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            element("title", text(f"Report on hidden cells: {facts.output or facts.source}")),
+            style,
+        ],
+        "\n",
+    )
+    page = element("html", element("head", head), element("body", element("main", body)), lang="en")
+    return f"<!DOCTYPE html>\n{page}\n"
+
+
+def _head(facts: HidingFacts) -> Html:
+    said = statement(facts)
+    good = facts.verdict.passed and not facts.exposed
+    return element(
+        "header",
+        element("h1", text("Report on hidden cells")),
+        paragraph(f"{facts.source} → {facts.output}" if facts.output else facts.source, class_="about"),
+        paragraph(f"{said[0].upper()}{said[1:]}.", class_=f"standing {'good' if good else 'bad'}"),
+        paragraph(
+            "Private: it tells which guesses are right. Keep it where the table is kept. It quotes no confidential value. "
+            f"Rows are counted from {facts.first_row}, the order of the table.",
+            class_="aside",
+        ),
+        pairs({term: text(words) for term, words in _figures(facts).items()}),
+    )
+
+
+def _cells(facts: HidingFacts) -> Html:
+    header = [text(word) for word in ("cell", "ended", "why", "shows", "other cells withheld")]
+    rows = (
+        [
+            element("bdi", text(_place(cell.row, cell.column))),
+            text(cell.status),
+            text(cell.reason),
+            text(cell.shows or "nothing"),
+            text(f"{cell.changed}"),
+        ]
+        for cell in facts.cells
+    )
+    return section("What was withheld, and why", "cells", table("Confidential cells", header, rows))
+
+
+def _side_effects(facts: HidingFacts) -> Html:
+    if not facts.side_effects:
+        return section("Side effects", "side-effects", paragraph("No other cell was withheld."))
+    header = [text("cell"), text("shows")]
+    listed = facts.side_effects[:MOST_LISTED]
+    rows = ([element("bdi", text(_place(c.row, c.column))), text(c.shows or "nothing")] for c in listed)
+    left = len(facts.side_effects) - len(listed)
+    more = [paragraph(f"… and {counted(left, 'more cell')}.")] if left else []
+    columns: dict[str, int] = {}
+    for change in facts.side_effects:
+        columns[change.column] = columns.get(change.column, 0) + 1
+    said = "; ".join(f"{name}: {count:,}" for name, count in columns.items())
+    return section(
+        "Side effects", "side-effects", paragraph(f"By column: {said}."), table("Other cells", header, rows), *more
+    )
+
+
+def _adversaries(facts: HidingFacts) -> Html:
+    total = table(
+        "Cells each adversary is right about",
+        [text("adversary"), text("with these cells blank only"), text("now")],
+        ([text(name), *(text(f"{right} of {len(facts.cells)}") for right in facts.right(name))] for name in facts.adversaries),
+    )
+    header = [text("cell"), *(text(name) for name in facts.adversaries)]
+    rows = (
+        [
+            element("bdi", text(_place(cell.row, cell.column))),
+            *(text(f"{each.before} → {each.after}") for each in cell.judged),
+        ]
+        for cell in facts.cells
+    )
+    reckoned = paragraph(f"They learn from {counted(len(facts.predictors), 'column')}: {', '.join(facts.predictors)}.")
+    return section("What the adversaries make of it", "adversaries", reckoned, total, table("By cell", header, rows))
+
+
+def _price(facts: HidingFacts) -> Html:
+    if facts.costs is None:
+        return section("What it cost", "price", paragraph(f"Not measured: {facts.costs_not_measured}."))
+    said = {term: text(words) for term, words in costs_in_words(facts.costs).items()}
+    about = paragraph(f"Over {counted(len(facts.costs.columns), 'column')}: {', '.join(facts.costs.columns)}.")
+    return section("What it cost", "price", about, pairs(said))
+
+
+def costs_in_words(costs: CostFacts) -> dict[str, str]:
+    """The metrics, each with its name.
+
+    Examples
+    --------
+    >>> costs_in_words(CostFacts(("a",), 3, 0.25, 0, 1.5, 0.01, 0.02))["Kullback-Leibler"]
+    '0.25 bits, summed over columns'
+    """
+    gone = f"; infinite, as {counted(costs.vanished, 'value')} lost all cells" if costs.vanished else ""
+    bits = "" if costs.vanished else f"{costs.divergence:.4g} bits, "
+    return {
+        "Direct distance": f"{costs.direct_distance:,} cells published differently",
+        "Kullback-Leibler": f"{bits}summed over columns{gone}",
+        "Mutual information": f"before over after {costs.information_ratio:.4g} on average over pairs of columns, "
+        f"mean change {costs.information_difference:.4g} bits",
+        "Uncertainty": f"{costs.uncertainty:.4g} bits left to know of a cell, summed over columns",
+    }
+
+
+def _attacker(facts: HidingFacts) -> Iterator[str]:
+    """What is known of somebody who has the program as well."""
+    if facts.bound is None:
+        yield f"The method {facts.method} draws no other value, so the thesis gives no bound for it."
+    else:
+        yield (
+            f"The value that is to be guessed instead is drawn from the {facts.degree} most likely ones. Whoever knows "
+            f"that is right with a probability of at most {percent(facts.bound)}, as the thesis reckons: success rate "
+            f"over degree ({percent(facts.success_rate)} / {facts.degree})."
+        )
+    found = [cell.pattern for cell in facts.cells if cell.pattern is not None]
+    if not found:
+        yield f"Suppression-pattern attack: not run ({facts.pattern_not_run}). No claim is made about what it would find."
+        return
+    mean = sum(each.expected_lift for each in found) / len(found)
+    worst = max(each.worst_lift for each in found)
+    yield (
+        "Suppression-pattern attack, by somebody who knows the program and every other cell of the source and re-runs "
+        f"the hider for each value: the true value becomes {mean:.2f} times as likely on average over "
+        f"{counted(len(found), 'cell')}, {worst:.2f} times at worst (1: the pattern tells nothing)."
+    )
+
+
+def _verified(facts: HidingFacts) -> Html:
+    rows = (
+        [text(check.name), text("passed" if check.passed else "FAILED"), text(check.found)]
+        for check in facts.verdict.checks
+    )
+    header = [text("check"), text("outcome"), text("found")]
+    return section("Compared with the table, from the written file", "verified", table("Checks", header, rows))
+
+
+def _notices(facts: HidingFacts) -> Html:
+    return bullets(text(str(notice)) for notice in facts.notices) if facts.notices else paragraph("None.")
+
+
+def _limits(facts: HidingFacts) -> Iterator[str]:
+    yield (
+        f"Only {', '.join(facts.adversaries)} were tried, on this table. Another learner, or one that knows more, may "
+        "guess a cell."
+    )
+    yield "Nothing else is protected: all other cells and the order of the rows are published as they were."
+    yield "With few possible values a wrong guess tells as well: of two values it is the other one."

@@ -1,0 +1,219 @@
+"""Compare a written table in which cells were withheld with the table it came from, cell by cell.
+
+Rows are matched by their place: hiding keeps the rows in their number and order. A confidential cell may show nothing, or
+a group of its hierarchy that holds its value and at least one more. Any other cell is as it was, shows nothing, or shows
+a group that holds its value. The cells that differ must be those that were told, no more and no fewer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import FileFormatError
+from incrowd.verification.comparison import groups_and_values
+from incrowd.verification.opening import column, connect, duckdb_module, open_table
+from incrowd.verification.verdict import Check, ClassSizes, Verdict
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
+from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
+
+Place = tuple[int, str]
+
+_FORMULA = re.compile(r"^'(?=[=+@\t\r-])")
+_ESCAPED = r"""escaped(t) AS CASE
+    WHEN length(t) > 1 AND regexp_matches(t, '^[=+@\t\r-]') AND TRY_CAST(t AS DOUBLE) IS NULL
+    THEN chr(39) || t ELSE t END"""
+
+
+@dataclass(frozen=True, eq=False)
+class Withheld:
+    """What the verification is told about a hiding. Rows are counted from 0.
+
+    Parameters
+    ----------
+    columns
+        The columns of the written table, in order.
+    confidential
+        The cells that must not show their value.
+    changes
+        All cells that are said to be published differently, and what they show: a group, or None for nothing.
+    deleted
+        Rows that are said to be blank throughout.
+    hierarchies
+        Of the columns that may show groups.
+    """
+
+    columns: Sequence[str]
+    confidential: Collection[Place]
+    changes: Mapping[Place, str | None]
+    deleted: Collection[int] = ()
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """A cell that is not what it was, both sides as text."""
+
+    place: Place
+    shown: str | None
+    own: str | None
+
+
+def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withheld) -> Verdict:
+    """Recount what a hiding promises, from the bytes on disk.
+
+    Parameters
+    ----------
+    path, form
+        The written table.
+    original
+        The table it came from, a PyArrow table with the same columns.
+    told
+        What is said to have been done.
+    """
+    duckdb = duckdb_module()
+    with connect() as connection:
+        try:
+            found = open_table(connection, path, form, copy=True)
+            rows = int(connection.execute("SELECT count(*) FROM released").fetchone()[0])
+            checks = [_columns_check(found, told), _rows_check(rows, original.num_rows)]
+            if all(check.passed for check in checks):
+                _register(connection, original)
+                differences = list(_differences(connection, told.columns, escapes=form.kind == "csv"))
+                checks += list(_cell_checks(differences, told))
+                checks.append(_deleted_check(connection, told))
+        except duckdb.Error as error:
+            reason = type(error).__name__
+            raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
+    return Verdict(ClassSizes(rows, 0, 0, ()), tuple(checks))
+
+
+def _columns_check(found: Sequence[str], told: Withheld) -> Check:
+    same = list(found) == list(told.columns)
+    return Check("columns", same, f"{len(found)} columns, {'all' if same else 'not'} those of the table")
+
+
+def _rows_check(found: int, expected: int) -> Check:
+    return Check("rows", found == expected, f"{found:,} rows; the table has {expected:,}")
+
+
+def _cell_checks(differences: Sequence[_Difference], told: Withheld) -> Iterator[Check]:
+    """The checks of the cells that differ."""
+    judge = _Judge(told.hierarchies)
+    changed = {each.place: each for each in differences}
+    wanted = set(told.confidential)
+    bare = sum(place not in changed or not judge.conceals(changed[place]) for place in wanted)
+    yield _check("confidential cells", bare, "show their value", f"{len(wanted):,}, none shows its value")
+    others = [each for each in differences if each.place not in wanted]
+    untrue = sum(not judge.is_true(each) for each in others)
+    yield _check("other cells", untrue, "show what is not true", f"{len(others):,} withheld, all others as they were")
+    silent = sum(each.place not in told.changes or each.shown != told.changes[each.place] for each in differences)
+    unmade = sum(place not in changed for place in told.changes)
+    yield _check("cells told", silent + unmade, "differ from what was told", f"{len(differences):,}, as told")
+
+
+def _check(name: str, wrong: int, fault: str, fine: str) -> Check:
+    return Check(name, not wrong, f"{wrong:,} {fault}" if wrong else fine)
+
+
+def _deleted_check(connection: Any, told: Withheld) -> Check:
+    """Rows that were told to be deleted show nothing at all."""
+    rows = sorted(set(told.deleted))
+    any_shown = " OR ".join(f"r.{column(i)} IS NOT NULL" for i in range(len(told.columns)))
+    query = f"SELECT count(*) FROM {_PAIRS} WHERE list_contains($rows, o.place) AND ({any_shown})"
+    shown = int(connection.execute(query, {"rows": rows}).fetchone()[0]) if rows else 0
+    return _check("deleted rows", shown, "still show something", f"{len(rows):,}, blank throughout")
+
+
+_PAIRS = "released AS r POSITIONAL JOIN original AS o"
+
+
+def _register(connection: Any, original: Any) -> None:
+    """The original with its columns named by position, and the place of every row."""
+    import pyarrow as pa
+
+    names = [column(i) for i in range(original.num_columns)]
+    places = pa.array(range(original.num_rows), pa.int64())
+    connection.register("original", original.rename_columns(names).append_column("place", places))
+    connection.execute(f"CREATE OR REPLACE TEMP MACRO {_ESCAPED}")
+
+
+def _differences(connection: Any, names: Sequence[str], *, escapes: bool) -> Iterator[_Difference]:
+    """All cells that are not what they were; a text side is read in the type of the other side."""
+    types = {
+        table: {row[0]: row[1] for row in connection.execute(f"DESCRIBE {table}").fetchall()}
+        for table in ("released", "original")
+    }
+    for position, name in enumerate(names):
+        at = column(position)
+        differs = _differs(at, types["released"][at], types["original"][at], escapes)
+        query = f"SELECT o.place, r.{at}::VARCHAR, o.{at}::VARCHAR FROM {_PAIRS} WHERE {differs}"
+        for row, shown, own in connection.execute(query).fetchall():
+            plain = _FORMULA.sub("", shown) if escapes and shown is not None else shown
+            yield _Difference((int(row), name), plain, own)
+
+
+def _differs(at: str, written: str, given: str, escapes: bool) -> str:
+    """The condition that a cell is not what it was."""
+    here, there = f"r.{at}", f"o.{at}"
+    if written == given == "VARCHAR" and escapes:
+        return f"{here} IS DISTINCT FROM {there} AND {here} IS DISTINCT FROM escaped({there})"
+    only_one = f"({here} IS NULL) <> ({there} IS NULL)"
+    if written == "VARCHAR" and given != "VARCHAR":
+        here = f"TRY_CAST({here} AS {given})"
+    elif given == "VARCHAR" and written != "VARCHAR":
+        there = f"TRY_CAST({there} AS {written})"
+    return f"{only_one} OR {here} IS DISTINCT FROM {there}"
+
+
+class _Judge:
+    """Knows which values lie below the groups of each column."""
+
+    def __init__(self, hierarchies: Mapping[str, Hierarchy]) -> None:
+        self._kinds = {name: hierarchy.kind for name, hierarchy in hierarchies.items()}
+        self._below: dict[str, dict[str, list[str]]] = {}
+        for name, hierarchy in hierarchies.items():
+            groups = self._below.setdefault(name, {})
+            for group, value in groups_and_values(hierarchy):
+                groups.setdefault(group, []).append(value)
+
+    def is_true(self, cell: _Difference) -> bool:
+        """Whether the cell shows nothing, or a group that holds its value."""
+        if cell.shown is None:
+            return True
+        name = cell.place[1]
+        values = self._below.get(name, {}).get(cell.shown, ())
+        return bool(values) and cell.own is not None and self._holds(name, values, cell.own)
+
+    def conceals(self, cell: _Difference) -> bool:
+        """Whether a confidential cell shows nothing, or a group with more than its value."""
+        if cell.shown is None:
+            return True
+        name = cell.place[1]
+        several = self._kinds.get(name) is not Leaves.VALUES or len(self._below[name].get(cell.shown, ())) > 1
+        return several and self.is_true(cell)
+
+    def _holds(self, name: str, values: Iterable[str], own: str) -> bool:
+        if self._kinds[name] is Leaves.VALUES:
+            return _is_among(own, list(values))
+        dates = self._kinds[name] is Leaves.DATES
+        number = parse_day(own[:10]) if dates else parse_number(own)
+        intervals = [parse_interval(value, dates=dates) for value in values]
+        return number is not None and any(
+            each is not None
+            and (each.low is None or number > each.low)
+            and (each.high is None or number <= each.high)
+            for each in intervals
+        )
+
+
+def _is_among(own: str, values: Sequence[str]) -> bool:
+    """Whether a value is one of those, as text or as the number it writes."""
+    if own in values:
+        return True
+    number = parse_number(own)
+    return number is not None and any(parse_number(value) == number for value in values)
