@@ -20,7 +20,7 @@ from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.schema import Column, Schema
 
-MANY_BY, ONE_BY = ("dropp", "hid3+dropp", "generic"), ("decp", "incp", "dropp", "hid3", "hid3+dropp", "generic")
+MANY_BY, ONE_BY = ("dropp", "generic"), ("decp", "incp", "dropp", "hid3", "hid3+dropp", "generic")
 ATTRIBUTE = "occupation"
 
 
@@ -39,12 +39,17 @@ class Many:
 
 @dataclass(frozen=True)
 class One:
-    """One cell of a large table whose counts are made: what it took; ``scans`` are columns that were read again."""
+    """One cell of a large table: what it took the first time and once counts and indexes are made.
+
+    ``scans`` are whole columns that were read, ``rows`` single rows.
+    """
 
     method: str
+    first_milliseconds: float
+    first_scans: int
     milliseconds: float
-    rows: int
     scans: int
+    rows: int
     changed: int
 
 
@@ -54,19 +59,21 @@ def many_cells(setting: Setting, count: int) -> tuple[list[Many], int, int]:
     table = EncodedTable.of(encode(frame))
     schema = Schema(tuple(Column(name) for name in table.columns))
     cells = _cells(table, count)
-    found = []
-    for method in MANY_BY:
-        calls: list[int] = []
-        begun = perf_counter()
-        hiding = hide_cells(
-            table, schema, cells, method, randomness=SeededRandomness(1), progress=lambda done, _, to=calls: to.append(done)
-        )
-        seconds = perf_counter() - begun
-        exposed = sum(outcome.exposed and outcome.status.success for outcome in hiding.outcomes)
-        kept = 100 * float(hiding.success_rate)
-        found.append(Many(method, count, seconds, len(calls), kept, exposed, len(hiding.side_effects)))
-        tell(f"{count} cells by {method}: {seconds:.1f} s")
+    found = [_many(table, schema, cells, method) for method in MANY_BY]
     return found, table.height, len(table.columns)
+
+
+def _many(table: EncodedTable, schema: Schema, cells: Sequence[Cell], method: str) -> Many:
+    calls: list[int] = []
+    begun = perf_counter()
+    hiding = hide_cells(
+        table, schema, cells, method, randomness=SeededRandomness(1), progress=lambda done, _: calls.append(done)
+    )
+    seconds = perf_counter() - begun
+    exposed = sum(outcome.exposed and outcome.status.success for outcome in hiding.outcomes)
+    tell(f"{len(cells)} cells by {method}: {seconds:.1f} s")
+    kept = 100 * float(hiding.success_rate)
+    return Many(method, len(cells), seconds, len(calls), kept, exposed, len(hiding.side_effects))
 
 
 def _cells(table: EncodedTable, count: int) -> list[Cell]:
@@ -76,34 +83,31 @@ def _cells(table: EncodedTable, count: int) -> list[Cell]:
     return [Cell(row, names[int(generator.integers(len(names)))]) for row in rows]
 
 
-def one_cell(setting: Setting, rows: int, attributes: int) -> tuple[list[One], float]:
-    """One cell by each method on the same table, and the seconds it took to count the table beforehand."""
+def one_cell(setting: Setting, rows: int, attributes: int) -> list[One]:
+    """One cell by each method, each on a table nobody has counted yet, and then again."""
     frame = widen(lengthen(census(setting)[0], rows), attributes - 1)
     table = EncodedTable.of(encode(frame))
     schema = Schema(tuple(Column(name) for name in table.columns))
-    published = PublishedTable(table, schema)
-    begun = perf_counter()
-    warm, *others = _of_others(table)
-    for method in ONE_BY:
-        _hide(published, method, warm)
-    counted = perf_counter() - begun
-    return [_hide(published, method, cell) for method, cell in zip(ONE_BY, others, strict=False)], counted
-
-
-def _of_others(table: EncodedTable) -> Sequence[Cell]:
-    """Cells that hold some other value than the most common one."""
     column = table[ATTRIBUTE]
-    rows = np.flatnonzero(column.codes != np.argmax(column.counts))
-    return [Cell(int(row), ATTRIBUTE) for row in rows[: 1 + len(ONE_BY)]]
+    row = int(np.flatnonzero(column.codes != np.argmax(column.counts))[0])
+    return [_twice(PublishedTable(table, schema), method, Cell(row, ATTRIBUTE)) for method in ONE_BY]
 
 
-def _hide(published: PublishedTable, method: str, cell: Cell) -> One:
+def _twice(published: PublishedTable, method: str, cell: Cell) -> One:
+    """The second time, draws are the same, and so are the changes."""
+    first, _ = _hide(published, method, cell)
+    scans, rows = published.work.scans, published.work.rows
+    again, changed = _hide(published, method, cell)
+    tell(f"one cell of {published.height:,} rows by {method}: {first:.0f} ms, then {again:.1f} ms")
+    return One(method, first, scans, again, published.work.scans - scans, published.work.rows - rows, changed)
+
+
+def _hide(published: PublishedTable, method: str, cell: Cell) -> tuple[float, int]:
+    """Hide a cell and take it back: CPU milliseconds, and cells changed."""
     hider = method_named(method, METHODS["hid3+dropp"].targets).make(Options())
     assert not isinstance(hider, GroupHider)
-    mark, rows, scans = published.mark(), published.work.rows, published.work.scans
-    begun = process_time()
+    mark, begun = published.mark(), process_time()
     hider.hide(secret_at(published, cell.row, cell.attribute, FairChance(SeededRandomness(1))))
-    spent = 1000 * (process_time() - begun)
-    changed = len(published.touched(mark))
+    spent, changed = 1000 * (process_time() - begun), len(published.touched(mark))
     published.back(mark)
-    return One(method, spent, published.work.rows - rows, published.work.scans - scans, changed)
+    return spent, changed

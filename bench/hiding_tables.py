@@ -49,12 +49,12 @@ class Data:
         """The table as it is, ready to be changed."""
         return PublishedTable(self.table, self.schema)
 
-    def cells(self, count: int, seed: int) -> list[Cell]:
-        """Known cells of different rows, drawn at random, of attributes with more than two values."""
-        generator = np.random.default_rng(seed)
+    def cells(self, count: int, seed: int, names: Sequence[str] = ()) -> list[Cell]:
+        """Known cells of different rows, drawn at random; of all attributes with more than two values by default."""
+        generator, names = np.random.default_rng(seed), names or self.wide
         found = []
         for row in generator.permutation(self.table.height).tolist():
-            name = self.wide[int(generator.integers(len(self.wide)))]
+            name = names[int(generator.integers(len(names)))]
             if self.known(row, name):
                 found.append(Cell(row, name))
             if len(found) == count:

@@ -21,12 +21,13 @@ import polars as pl
 
 from incrowd.adversaries.adversary import Adversary
 from incrowd.algorithms.cell_hiding.changes import CellChange
+from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.hide import Cell, Hiding
 from incrowd.algorithms.cell_hiding.hide import hide_cells as hide_in_codes
-from incrowd.algorithms.cell_hiding.methods import GENERIC, Options, adversary_named, method_named
+from incrowd.algorithms.cell_hiding.methods import Options, adversary_named, method_named
 from incrowd.algorithms.cell_hiding.steps import Status
 from incrowd.errors import HeaderError, Notice, OutputError, ParameterError, RequirementError, VerificationError
-from incrowd.hiding_account import Account
+from incrowd.hiding_account import Account, doubts_about, tells_rows_apart
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.pipeline import Clock
 from incrowd.publishing.serialise import safe_name, write_table
@@ -49,7 +50,6 @@ from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 AUTO = "auto"
-_FEW = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class HidingJob:
     @property
     def hider(self) -> str:
         """The name of the method; the generic one where none is chosen."""
-        return GENERIC if self.method == AUTO else self.method
+        return Generic.name if self.method == AUTO else self.method
 
     @property
     def form(self) -> FileForm:
@@ -268,8 +268,8 @@ def understand(job: HidingJob) -> Understood:
         schema = Schema(tuple(_published(column, generalizes) for column in drafted.columns))
         table, notices = encode(source, schema, schema.names)
         schema = Schema(tuple(replace(column, type=table[column.name].type) for column in schema.columns))
-    predictors = job.predictors or tuple(name for name in schema.names if not _tells_rows_apart(table, name))
-    doubts = _doubts(drafted, schema, table, predictors, job)
+    predictors = job.predictors or tuple(name for name in schema.names if not tells_rows_apart(table[name]))
+    doubts = doubts_about(drafted, schema, table, () if job.predictors else predictors, job.hider)
     return Understood(source, schema, table, predictors, (*source.notices, *notices, *doubts))
 
 
@@ -382,28 +382,3 @@ def _published(column: Column, generalizes: bool) -> Column:
     """A column of the published table; truth values stay as they are written."""
     kind = ColumnType.CATEGORICAL if column.type is ColumnType.BOOLEAN else column.type
     return replace(column, role=Role.OTHER, type=kind, hierarchy=column.hierarchy if generalizes else None)
-
-
-def _tells_rows_apart(table: EncodedTable, name: str) -> bool:
-    """Whether (nearly) every row has a value of its own, so that nothing can be learnt from it."""
-    values, known = len(table[name].dictionary), int(table[name].counts[:-1].sum())
-    return known > 1 and (values == known or (values > _FEW and 2 * values > known))
-
-
-def _doubts(
-    drafted: Schema, schema: Schema, table: EncodedTable, predictors: Sequence[str], job: HidingJob
-) -> Iterator[Notice]:
-    """What the user should know about the columns."""
-    for column in drafted.columns:
-        name = column.name
-        if column.role is Role.IDENTIFIER:
-            message = f"published as it is, although it looks like an identifier ({column.reason})."
-            yield Notice("identifier", name, message)
-        if column.hierarchy is not None and schema[name].hierarchy is None:
-            yield Notice("hierarchy-not-used", name, f"its hierarchy is not used: {job.hider} does not generalize.")
-        if name not in predictors and not job.predictors:
-            message = "adversaries do not reckon with it: nearly every row has its own value. Bin numbers first."
-            yield Notice("not-a-predictor", name, message)
-        elif column.type.is_numeric and len(table[name].dictionary) > _FEW:
-            message = "nb and id3 take each number for a category of its own. Bin it first for a sharper check."
-            yield Notice("numbers-as-categories", name, message)

@@ -1,8 +1,8 @@
-"""From a hiding to its facts: what became of each cell, what it cost, what the pattern of hidden cells tells."""
+"""What there is to tell about a hiding: doubts about columns, what became of each cell, what it cost."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,10 +17,10 @@ from incrowd.algorithms.cell_hiding.steps import Status
 from incrowd.errors import Notice
 from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, Judged, PatternFacts
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.schema import Role, Schema
 
-MOST_COLUMNS, MOST_VALUES = 30, 1000
+MOST_COLUMNS, MOST_VALUES, FEW_VALUES = 30, 1000, 20
 _DRAWING = ("decp", "incp", "dropp")
 _REASONS = {
     Status.NOT_PREDICTED: "No adversary that the method works against guesses it: blanking it was enough.",
@@ -175,3 +175,28 @@ def _guess(label: str | None, right: bool) -> Guess:
     if label is None:
         return Guess.CANNOT_TELL
     return Guess.RIGHT if right else Guess.WRONG
+
+
+def tells_rows_apart(column: EncodedColumn) -> bool:
+    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column."""
+    values, known = len(column.dictionary), int(column.counts[:-1].sum())
+    return known > 1 and (values == known or (values > FEW_VALUES and 2 * values > known))
+
+
+def doubts_about(
+    drafted: Schema, schema: Schema, table: EncodedTable, predictors: Sequence[str], method: str
+) -> Iterator[Notice]:
+    """What the user should know about the columns; ``predictors`` is empty if the user has named them."""
+    for column in drafted.columns:
+        name = column.name
+        if column.role is Role.IDENTIFIER:
+            message = f"published as it is, although it looks like an identifier ({column.reason})."
+            yield Notice("identifier", name, message)
+        elif predictors and name not in predictors:
+            message = "adversaries do not reckon with it: nearly every row has its own value. Bin it if it is a number."
+            yield Notice("not-a-predictor", name, message)
+        elif predictors and column.type.is_numeric and len(table[name].dictionary) > FEW_VALUES:
+            message = "nb and id3 take each number for a category of its own. Bin it first for a sharper check."
+            yield Notice("numbers-as-categories", name, message)
+        if column.hierarchy is not None and schema[name].hierarchy is None:
+            yield Notice("hierarchy-not-used", name, f"its hierarchy is not used: {method} does not generalize.")

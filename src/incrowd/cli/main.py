@@ -12,6 +12,7 @@ import typer
 
 from incrowd.cli.demo import demo
 from incrowd.cli.explain import explain
+from incrowd.cli.hide import hide
 from incrowd.cli.hierarchy import hierarchy_app
 from incrowd.cli.inspect import inspect
 from incrowd.cli.methods import methods
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, release, model, verify, explain, transform, methods, demo):
+for command in (inspect, release, model, hide, verify, explain, transform, methods, demo):
     app.command()(command)
 app.add_typer(hierarchy_app)
 

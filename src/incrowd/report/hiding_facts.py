@@ -136,7 +136,7 @@ class HidingFacts:
     def to_json(self) -> dict[str, Any]:
         """The facts as plain data; an infinite figure is null."""
         data = {key: value for key, value in vars(self).items() if key not in ("cells", "verdict", "notices", "costs")}
-        return _finite(
+        plain: dict[str, Any] = _finite(
             data
             | {
                 "when": self.when.isoformat(timespec="seconds"),
@@ -152,6 +152,7 @@ class HidingFacts:
                 "seconds": dict(self.seconds),
             }
         )
+        return plain
 
 
 def _finite(data: Any) -> Any:

@@ -102,8 +102,8 @@ def _head(facts: HidingFacts) -> Html:
         paragraph(f"{facts.source} → {facts.output}" if facts.output else facts.source, class_="about"),
         paragraph(f"{said[0].upper()}{said[1:]}.", class_=f"standing {'good' if good else 'bad'}"),
         paragraph(
-            "Private: it tells which guesses are right. Keep it where the table is kept. It quotes no confidential value. "
-            f"Rows are counted from {facts.first_row}, the order of the table.",
+            "Private: it tells which guesses are right. Keep it where the table is kept. It quotes no confidential "
+            f"value. Rows are counted from {facts.first_row}, the order of the table.",
             class_="aside",
         ),
         pairs({term: text(words) for term, words in _figures(facts).items()}),
@@ -146,7 +146,10 @@ def _adversaries(facts: HidingFacts) -> Html:
     total = table(
         "Cells each adversary is right about",
         [text("adversary"), text("with these cells blank only"), text("now")],
-        ([text(name), *(text(f"{right} of {len(facts.cells)}") for right in facts.right(name))] for name in facts.adversaries),
+        (
+            [text(name), *(text(f"{right} of {len(facts.cells)}") for right in facts.right(name))]
+            for name in facts.adversaries
+        ),
     )
     header = [text("cell"), *(text(name) for name in facts.adversaries)]
     rows = (
@@ -199,7 +202,7 @@ def _attacker(facts: HidingFacts) -> Iterator[str]:
         )
     found = [cell.pattern for cell in facts.cells if cell.pattern is not None]
     if not found:
-        yield f"Suppression-pattern attack: not run ({facts.pattern_not_run}). No claim is made about what it would find."
+        yield f"Suppression-pattern attack: not run ({facts.pattern_not_run}). No claim is made about what it finds."
         return
     mean = sum(each.expected_lift for each in found) / len(found)
     worst = max(each.worst_lift for each in found)

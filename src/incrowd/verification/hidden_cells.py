@@ -1,8 +1,8 @@
 """Compare a written table in which cells were withheld with the table it came from, cell by cell.
 
-Rows are matched by their place: hiding keeps the rows in their number and order. A confidential cell may show nothing, or
-a group of its hierarchy that holds its value and at least one more. Any other cell is as it was, shows nothing, or shows
-a group that holds its value. The cells that differ must be those that were told, no more and no fewer.
+Rows are matched by their place: hiding keeps the rows in their number and order. A confidential cell may show nothing,
+or a group of its hierarchy that holds its value and at least one more. Any other cell is as it was, shows nothing, or
+shows a group that holds its value. The cells that differ must be those that were told, no more and no fewer.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_nu
 
 Place = tuple[int, str]
 
+_PAIRS = "released AS r POSITIONAL JOIN original AS o"
 _FORMULA = re.compile(r"^'(?=[=+@\t\r-])")
 _ESCAPED = r"""escaped(t) AS CASE
     WHEN length(t) > 1 AND regexp_matches(t, '^[=+@\t\r-]') AND TRY_CAST(t AS DOUBLE) IS NULL
@@ -79,7 +80,7 @@ def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withhel
     with connect() as connection:
         try:
             found = open_table(connection, path, form, copy=True)
-            rows = int(connection.execute("SELECT count(*) FROM released").fetchone()[0])
+            rows = int(connection.execute("SELECT count(*) FROM released").fetchall()[0][0])
             checks = [_columns_check(found, told), _rows_check(rows, original.num_rows)]
             if all(check.passed for check in checks):
                 _register(connection, original)
@@ -125,11 +126,8 @@ def _deleted_check(connection: Any, told: Withheld) -> Check:
     rows = sorted(set(told.deleted))
     any_shown = " OR ".join(f"r.{column(i)} IS NOT NULL" for i in range(len(told.columns)))
     query = f"SELECT count(*) FROM {_PAIRS} WHERE list_contains($rows, o.place) AND ({any_shown})"
-    shown = int(connection.execute(query, {"rows": rows}).fetchone()[0]) if rows else 0
+    shown = int(connection.execute(query, {"rows": rows}).fetchall()[0][0]) if rows else 0
     return _check("deleted rows", shown, "still show something", f"{len(rows):,}, blank throughout")
-
-
-_PAIRS = "released AS r POSITIONAL JOIN original AS o"
 
 
 def _register(connection: Any, original: Any) -> None:
@@ -204,9 +202,7 @@ class _Judge:
         number = parse_day(own[:10]) if dates else parse_number(own)
         intervals = [parse_interval(value, dates=dates) for value in values]
         return number is not None and any(
-            each is not None
-            and (each.low is None or number > each.low)
-            and (each.high is None or number <= each.high)
+            each is not None and (each.low is None or number > each.low) and (each.high is None or number <= each.high)
             for each in intervals
         )
 

@@ -23,6 +23,7 @@ from incrowd.algorithms.cell_hiding.incp import IncP
 from incrowd.algorithms.cell_hiding.methods import METHODS, NAMES, Options, adversary_named, method_named
 from incrowd.algorithms.cell_hiding.nrd import Nrd
 from incrowd.algorithms.cell_hiding.pattern_attack import Script, pattern_attack, patterns
+from incrowd.algorithms.cell_hiding.quiet import Quiet
 from incrowd.algorithms.cell_hiding.secret import secret_at
 from incrowd.algorithms.cell_hiding.steps import Status
 from incrowd.errors import HeaderError, IncrowdError, ParameterError
@@ -81,6 +82,7 @@ def test_every_method_hides_many_cells(ward, method):
     assert {(cell.row, cell.attribute) for cell in cells} <= changed
     shown = replay(table, schema, hiding.changes)
     targets = method_named(method, [NaiveBayes(), ID3Adversary()]).targets
+    assert targets or method in ("nrd", "quiet")
     for outcome in hiding.outcomes:
         row, name = outcome.cell.row, outcome.cell.attribute
         actual = shown.original(row, name)
@@ -202,7 +204,7 @@ def test_the_generic_hider_tries_cells_where_their_order_does_not_help(ward):
     secret = secret_at(shown, row, "ill", FairChance(SeededRandomness(0)))
     from incrowd.algorithms.cell_hiding.generic import evidence
 
-    strongest = max(shown.others("ill"), key=lambda name: evidence(secret, name))
+    strongest = max(shown.others("ill"), key=lambda name: evidence(secret, name, secret.actual))
     kept = (strongest, *[n for n in shown.others("ill") if n != strongest][:3])
     wanted = tuple(name for name in shown.others("ill") if name in kept)
     judge = Contrary(shown, secret.actual, wanted)
@@ -405,3 +407,27 @@ def test_blanking_the_row_tells_nothing_and_hiding_without_a_coin_tells_all():
 def test_all_methods_have_names_of_their_own():
     for name, method in METHODS.items():
         assert method.make(Options()).name == name
+
+
+def test_the_quiet_hider_leaves_adversaries_with_what_they_say_of_a_blank_row_and_its_pattern_tells_nothing():
+    table, schema = wards(rows=200, values=3, attributes=4, strength=0.7)
+    judges = (NaiveBayes(), ID3Adversary())
+    shown, quiet, blanked = PublishedTable(table, schema), Quiet((NaiveBayes(), ID3Adversary())), 0
+    for cell in known_cells(table, "ill", 20):
+        attack = pattern_attack(shown, cell.row, "ill", quiet)
+        assert (attack.lift, attack.worst_lift, attack.patterns) == (1, 1, 1)
+        mark = shown.mark()
+        quiet.hide(secret_at(shown, cell.row, "ill", FairChance(SeededRandomness(0))))
+        said = [judge.study(shown, "ill", 0).guess(cell.row) for judge in judges]
+        touched = [name for _, name in shown.touched() if name != "ill"]
+        blanked += len(touched)
+        for name in shown.others("ill"):
+            shown.show([cell.row], name, 0)
+        assert said == [judge.study(shown, "ill", 0).guess(cell.row) for judge in judges]
+        shown.back(mark)
+    assert 0 < blanked < 20 * 4
+
+
+def test_the_quiet_hider_needs_somebody_to_hide_from():
+    with pytest.raises(ParameterError, match="at least one adversary"):
+        method_named("quiet", [])

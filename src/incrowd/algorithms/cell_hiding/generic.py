@@ -41,31 +41,27 @@ class Generic:
         if not self.adversaries:
             raise ParameterError("The generic hider needs at least one adversary. Name some, for instance nb and id3.")
 
-    def study(self, secret: Secret) -> list[Student]:
-        """Let all adversaries learn the attribute from the table as it is now."""
-        shown = secret.shown(secret.attribute)
-        return [adversary.study(secret.published, secret.attribute, shown) for adversary in self.adversaries]
-
     def hide(self, secret: Secret) -> Status:
         """Hide a blanked cell."""
-        return hide_from_all(secret, self.study(secret))
+        shown = secret.shown(secret.attribute)
+        students = [adversary.study(secret.published, secret.attribute, shown) for adversary in self.adversaries]
+        return self.hide_from(secret, students)
 
-
-def hide_from_all(secret: Secret, students: Sequence[Student]) -> Status:
-    """Hide a blanked cell from adversaries that have learnt already; if that is impossible, delete the row."""
-    if not right(secret, students):
-        return Status.NOT_PREDICTED
-    if secret.coin_says_stop():
-        return Status.COIN
-    weights = {name: evidence(secret, name) for name in secret.known}
-    names = _by_evidence(secret, students, weights) or _by_trial(secret, students, weights)
-    if names is None:
-        secret.delete_row()
-        return Status.DELETED
-    for name in _needed(secret, students, names):
-        secret.steps.append(Chose(name, tuple(weights), {"evidence": weights}))
-        secret.show([secret.row], name, HIDDEN)
-    return Status.HIDDEN
+    def hide_from(self, secret: Secret, students: Sequence[Student]) -> Status:
+        """Hide a blanked cell from adversaries that have learnt already; if that is impossible, delete the row."""
+        if not right(secret, students):
+            return Status.NOT_PREDICTED
+        if secret.coin_says_stop():
+            return Status.COIN
+        weights = {name: evidence(secret, name, secret.actual) for name in secret.known}
+        names = _by_evidence(secret, students, weights) or _by_trial(secret, students, weights)
+        if names is None:
+            secret.delete_row()
+            return Status.DELETED
+        for name in _needed(secret, students, names):
+            secret.steps.append(Chose(name, tuple(weights), {"evidence": weights}))
+            secret.show([secret.row], name, HIDDEN)
+        return Status.HIDDEN
 
 
 def right(secret: Secret, students: Sequence[Student]) -> int:
@@ -73,17 +69,17 @@ def right(secret: Secret, students: Sequence[Student]) -> int:
     return sum(student.guess(secret.row) == secret.actual for student in students)
 
 
-def evidence(secret: Secret, name: str) -> Fraction:
-    """How much more common what the row shows is among rows with the true value than among the others.
+def evidence(secret: Secret, name: str, value: int) -> Fraction:
+    """How much more common what the row shows is among rows with a value than among those with another one.
 
     A ratio of frequencies, each with half a row added for and against, so that it is never without bound.
     """
     published = secret.published
-    values = [leaf for leaf in secret.taxonomy.leaves if leaf != secret.actual]
+    others = [leaf for leaf in secret.taxonomy.leaves if leaf != value]
     classes = published.counts(secret.attribute)
     cells = published.joint(secret.attribute, name)[:, secret.shown(name)]
-    among_same = Fraction(2 * int(cells[secret.actual]) + 1, 2 * int(classes[secret.actual]) + 2)
-    among_others = Fraction(2 * int(cells[values].sum()) + 1, 2 * int(classes[values].sum()) + 2)
+    among_same = Fraction(2 * int(cells[value]) + 1, 2 * int(classes[value]) + 2)
+    among_others = Fraction(2 * int(cells[others].sum()) + 1, 2 * int(classes[others].sum()) + 2)
     return among_same / among_others
 
 

@@ -27,6 +27,7 @@ from incrowd.algorithms.cell_hiding.incp import IncP
 from incrowd.algorithms.cell_hiding.incp_g import IncPG
 from incrowd.algorithms.cell_hiding.nrd import Nrd
 from incrowd.algorithms.cell_hiding.opening import check_degree
+from incrowd.algorithms.cell_hiding.quiet import Quiet
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Status
 from incrowd.errors import ParameterError
@@ -108,15 +109,20 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "nrd": Method(lambda _: Nrd(), ()),
     }
 )
-GENERIC = "generic"
-NAMES = (*METHODS, GENERIC)
+NAMES = (*METHODS, Generic.name, Quiet.name)
 
 
 def method_named(name: str, adversaries: Sequence[Adversary]) -> Method:
-    """A method by its name; the generic one works against the given adversaries."""
-    if name == GENERIC:
+    """A method by its name; the generic and the quiet one work against the given adversaries.
+
+    The quiet one has no targets: to do more where an adversary is right would give the value away.
+    """
+    if name == Generic.name:
         generic = Generic(tuple(adversaries))
         return Method(lambda _: generic, generic.adversaries)
+    if name == Quiet.name:
+        quiet = Quiet(tuple(adversaries))
+        return Method(lambda _: quiet, ())
     if name not in METHODS:
         raise ParameterError(f"There is no method {name!r} to hide cells. Known: {', '.join(NAMES)}.")
     return METHODS[name]

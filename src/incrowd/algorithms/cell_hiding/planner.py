@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 
 from incrowd.adversaries.adversary import School
 from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.generic import Generic, hide_from_all
+from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.methods import GroupHider, Method, Options
+from incrowd.algorithms.cell_hiding.quiet import Quiet
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Status
 
@@ -88,14 +89,15 @@ class Planner:
     def _work_on(self, works: Sequence[Work], total: int) -> None:
         """Work on cells, those together that the method takes together."""
         hider = self.method.make(self.options)
-        school = School(self.method.targets, works[0].secret.published) if works else None
+        adversaries = hider.adversaries if isinstance(hider, Generic | Quiet) else ()
+        school = School(adversaries, works[0].secret.published) if works else None
         gone: set[int] = set()
         for group in grouped(works, self.method.together):
             ends = dict.fromkeys((work.secret for work in group), Status.DELETED)
             left = [secret for secret in ends if secret.row not in gone]
-            if isinstance(hider, Generic):
+            if isinstance(hider, Generic | Quiet):
                 assert school is not None
-                ends |= {secret: hide_from_all(secret, school.students(secret.attribute, HIDDEN)) for secret in left}
+                ends |= {secret: hider.hide_from(secret, school.students(secret.attribute, HIDDEN)) for secret in left}
             elif isinstance(hider, GroupHider):
                 ends |= dict(zip(left, hider.hide_all(left), strict=True))
             else:

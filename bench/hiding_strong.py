@@ -1,0 +1,81 @@
+"""Hidden from stronger learners: what forests and boosting guess, and what the generic hider does about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench.hiding_tables import Data
+from bench.setting import tell
+from incrowd.adversaries.adversary import Adversary, School
+from incrowd.adversaries.sklearn_adversary import SklearnAdversary
+from incrowd.algorithms.cell_hiding.changes import CellChange
+from incrowd.algorithms.cell_hiding.hide import Cell, hide_cells, replay
+from incrowd.algorithms.cell_hiding.methods import GENERIC, adversary_named
+from incrowd.vocabulary.randomness import SeededRandomness
+
+ATTRIBUTES = {"breast cancer": ("clump-thickness", "bland-chromatin"), "Car": ("safety", "class")}
+THREE, ROUNDS, LEAVES = ("nb", "id3", "svm"), 20, 8
+
+
+@dataclass(frozen=True)
+class Strong:
+    """One way of hiding some cells at once: rows kept, other cells changed, and cells each adversary does not guess.
+
+    Shares are per cent of all cells, rows kept among them.
+    """
+
+    way: str
+    kept: float
+    changed: int
+    success: dict[str, float]
+
+
+def judges() -> dict[str, Adversary]:
+    """Five adversaries; boosting is kept short, for it learns for minutes otherwise."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    short = HistGradientBoostingClassifier(max_iter=ROUNDS, max_leaf_nodes=LEAVES, random_state=0)
+    named: dict[str, Adversary] = {name: adversary_named(name) for name in (*THREE, "forest")}
+    return {**named, "boosting": SklearnAdversary("boosting", short)}
+
+
+def against_strong(data: Data, count: int) -> list[Strong]:
+    """Hide the same cells in several ways and let all five adversaries guess them."""
+    cells = [
+        cell
+        for place, name in enumerate(ATTRIBUTES[data.name])
+        for cell in data.cells(count, 300 + place, (name,))
+    ]
+    cells = list({cell.row: cell for cell in cells}.values())
+    everyone = judges()
+    blank = [CellChange(cell.row, cell.attribute) for cell in cells]
+    found = [_judged(data, "blank only", cells, blank, [True] * len(cells), everyone)]
+    ways = {"decp": None, "dropp": None, "hid3+dropp": None, "generic, three": THREE, "generic, all five": (*everyone,)}
+    for way, against in ways.items():
+        targets = [everyone[name] for name in against] if against else None
+        method = GENERIC if against else way
+        hiding = hide_cells(data.table, data.schema, cells, method, targets, SeededRandomness(1))
+        kept = [outcome.status.success for outcome in hiding.outcomes]
+        found.append(_judged(data, way, cells, hiding.changes, kept, everyone))
+        tell(f"{data.name}, {len(cells)} cells by {way}, judged by forest and boosting")
+    return found
+
+
+def _judged(
+    data: Data,
+    way: str,
+    cells: Sequence[Cell],
+    changes: Sequence[CellChange],
+    kept: Sequence[bool],
+    everyone: dict[str, Adversary],
+) -> Strong:
+    published = replay(data.table, data.schema, changes)
+    school = School(tuple(everyone.values()), published)
+    fooled = dict.fromkeys(everyone, 0)
+    for cell, stays in zip(cells, kept, strict=True):
+        actual = published.original(cell.row, cell.attribute)
+        for name, guess in zip(everyone, school.guesses(cell.row, cell.attribute), strict=True):
+            fooled[name] += stays and guess != actual
+    success = {name: 100 * count / len(cells) for name, count in fooled.items()}
+    return Strong(way, 100 * sum(kept) / len(cells), len(changes) - len(cells), success)
