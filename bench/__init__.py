@@ -1,1 +1,1 @@
-"""Speed and scale, as ratios within one run: ``python -m bench [tree|command|adult|methods|growth|kadet|all]``."""
+"""Speed and scale, as ratios in one run: ``python -m bench [tree|command|adult|methods|growth|kadet|hiding|all]``."""

@@ -1,4 +1,4 @@
-"""``python -m bench [tree|command|adult|methods|growth|kadet|all] [--data DIR] [--quick] [--write PAGE]``.
+"""``python -m bench [tree|command|adult|methods|growth|kadet|hiding|all] [--data DIR] [--quick] [--write PAGE]``.
 
 Exit status 1 if a goal was missed. A quick run goes through everything on a tiny table; it judges nothing.
 """
@@ -16,7 +16,7 @@ from bench.page import machine, warning, write_page
 from bench.section import Section
 from bench.setting import Setting, tell
 
-PARTS = ("tree", "command", "adult", "methods", "growth", "kadet")
+PARTS = ("tree", "command", "adult", "methods", "growth", "kadet", "hiding")
 
 
 def main() -> int:

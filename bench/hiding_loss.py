@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.hiding_success import SINGLE
+from bench.hiding_success import OURS, SINGLE
 from bench.hiding_tables import Data
 from bench.setting import tell
 from incrowd.adversaries.published import PublishedTable
@@ -14,7 +14,7 @@ from incrowd.algorithms.cell_hiding.chance import FairChance
 from incrowd.algorithms.cell_hiding.costs import Costs, costs
 from incrowd.algorithms.cell_hiding.hide import Cell
 from incrowd.algorithms.cell_hiding.hybrid import Hider
-from incrowd.algorithms.cell_hiding.methods import GENERIC, METHODS, GroupHider, Method, Options, method_named
+from incrowd.algorithms.cell_hiding.methods import METHODS, GroupHider, Method, Options, method_named
 from incrowd.algorithms.cell_hiding.secret import secret_at
 from incrowd.vocabulary.randomness import SeededRandomness
 
@@ -34,7 +34,7 @@ def losses(data: Data, steps: Sequence[int]) -> dict[str, list[Loss]]:
     """The costs by method, after each number of cells; all methods hide the same cells in the same order."""
     cells = data.cells(max(steps), SEED)
     found = {}
-    for name in (*SINGLE, "nrd", GENERIC):
+    for name in (*SINGLE, *OURS, "nrd"):
         if data.generalizes or "-g" not in name:
             found[name] = _loss(data, name, cells, steps)
             tell(f"{data.name}, {len(cells)} cells one after the other by {name}")

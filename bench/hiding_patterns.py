@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import mean
 
-from bench.hiding_success import HYBRID, SINGLE
+from bench.hiding_success import HYBRID, OURS, SINGLE
 from bench.hiding_tables import Data
 from bench.setting import tell
-from incrowd.algorithms.cell_hiding.methods import GENERIC, METHODS, GroupHider, Options, method_named
+from incrowd.algorithms.cell_hiding.methods import METHODS, GroupHider, Options, method_named
 from incrowd.algorithms.cell_hiding.pattern_attack import PatternAttack, pattern_attack
 
 MOST = 1.2
@@ -54,7 +54,7 @@ class Told:
 
 def attack_all(data: Data, rows: int, cells: int, samples: int) -> list[Told]:
     """Attack cells of small samples of a table, whatever method hid them."""
-    names = [name for name in (*SINGLE, *HYBRID, GENERIC, "nrd") if data.generalizes or "-g" not in name]
+    names = [name for name in (*SINGLE, *HYBRID, *OURS, "nrd") if data.generalizes or "-g" not in name]
     found: dict[str, list[PatternAttack]] = {name: [] for name in names}
     for seed in range(samples):
         sample = data.sample(rows, seed)

@@ -12,9 +12,10 @@ from bench.setting import tell
 from incrowd.adversaries.adversary import Student
 from incrowd.adversaries.taxonomy import HIDDEN
 from incrowd.algorithms.cell_hiding.chance import FairChance
-from incrowd.algorithms.cell_hiding.generic import hide_from_all
+from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.hide import Cell
-from incrowd.algorithms.cell_hiding.methods import GENERIC, METHODS, GroupHider, Options, adversary_named
+from incrowd.algorithms.cell_hiding.methods import GroupHider, Options, adversary_named, method_named
+from incrowd.algorithms.cell_hiding.quiet import Quiet
 from incrowd.algorithms.cell_hiding.secret import Secret, secret_at
 from incrowd.algorithms.cell_hiding.steps import Status
 from incrowd.vocabulary.randomness import SeededRandomness
@@ -24,6 +25,7 @@ SINGLE = ("decp", "incp", "dropp", "hid3", "decp-g", "incp-g", "dropp-g", "hid3-
 HYBRID = ("hid3+dropp", "hid3+incp", "hid3+decp", "hid3-g+dropp-g", "hid3-g+incp-g", "hid3-g+decp-g")
 JUDGES = ("nb", "nb-ignored", "nb-shared", "id3", "svm")
 WORKED_AGAINST = ("nb", "id3", "svm")
+OURS = (Generic.name, Quiet.name)
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,12 @@ class Trials:
 def try_all(data: Data, count: int, realisations: int) -> Trials:
     """Hide so many cells in each realisation, each on the table as it was."""
     trials = Trials(data, count * realisations)
-    methods = [name for name in (*SINGLE, *HYBRID, "nrd") if data.generalizes or "-g" not in name]
+    methods = [name for name in (*SINGLE, *HYBRID, *OURS, "nrd") if data.generalizes or "-g" not in name]
     for seed in range(realisations):
         trial = _Table(data, methods, seed)
         for cell in data.cells(count, seed):
             trials.all += trial.cell(cell)
-        tell(f"{data.name}, realisation {seed + 1} of {realisations}: {count} cells by {len(methods) + 1} methods")
+        tell(f"{data.name}, realisation {seed + 1} of {realisations}: {count} cells by {len(methods)} methods")
     return trials
 
 
@@ -93,7 +95,8 @@ class _Table:
         for one in self._published.attributes:
             for other in self._published.others(one):
                 self._published.joint(one, other)
-        self._hiders = {name: METHODS[name].make(Options()) for name in methods}
+        targets = [adversary_named(name) for name in WORKED_AGAINST]
+        self._hiders = {name: method_named(name, targets).make(Options()) for name in methods}
         self._chance = FairChance(SeededRandomness(seed))
         self._judges = {name: adversary_named(name) for name in JUDGES}
 
@@ -105,7 +108,7 @@ class _Table:
         common = bool(counts[secret.actual] >= counts[1:].max())
         students = self._study(secret)
         found = [Trial(BLANK, Status.NOT_PREDICTED, 1, 0.0, _right(secret, students), common)]
-        found += [self._trial(secret, name, students, common) for name in (*self._hiders, GENERIC)]
+        found += [self._trial(secret, name, students, common) for name in self._hiders]
         self._published.back(mark)
         return found
 
@@ -113,10 +116,10 @@ class _Table:
         """One method on a cell that is blank; the table is left so."""
         secret = Secret(self._published, blank.row, blank.attribute, blank.actual, self._chance)
         mark, begun = self._published.mark(), process_time()
-        if name == GENERIC:
-            status = hide_from_all(secret, [students[each] for each in WORKED_AGAINST])
+        hider = self._hiders[name]
+        if isinstance(hider, Generic | Quiet):
+            status = hider.hide_from(secret, [students[each] for each in WORKED_AGAINST])
         else:
-            hider = self._hiders[name]
             assert not isinstance(hider, GroupHider)
             status = hider.hide(secret)
         seconds = process_time() - begun
@@ -128,9 +131,7 @@ class _Table:
 
     def _study(self, secret: Secret) -> dict[str, Student]:
         shown = secret.shown(secret.attribute)
-        return {
-            name: judge.study(self._published, secret.attribute, shown) for name, judge in self._judges.items()
-        }
+        return {name: judge.study(self._published, secret.attribute, shown) for name, judge in self._judges.items()}
 
 
 def _right(secret: Secret, students: dict[str, Student]) -> frozenset[str]:

@@ -85,7 +85,7 @@ def _cancer(setting: Setting) -> Data:
     else:
         frame, source = _made_cancer(), "stand-in"
     scores = [str(score) for score in range(1, 11)]
-    domains = {name: scores for name in CANCER} | {"class": sorted(frame["class"].unique().to_list())}
+    domains = dict.fromkeys(CANCER, scores) | {"class": sorted(frame["class"].unique().to_list())}
     groups = {name: _groups(name) for name in CANCER}
     return _data("breast cancer", source, frame.head(QUICK_ROWS) if setting.quick else frame, domains, groups)
 

@@ -25,7 +25,7 @@ _DRAWING = ("decp", "incp", "dropp")
 _REASONS = {
     Status.NOT_PREDICTED: "No adversary that the method works against guesses it: blanking it was enough.",
     Status.COIN: "Only two values are possible, and the coin said to leave it at blanking.",
-    Status.HIDDEN: "It was guessed from other cells; enough of them were withheld that it no longer is.",
+    Status.HIDDEN: "Other cells gave it away, or might have; those were withheld.",
     Status.DELETED: "It was guessed whatever was withheld, so its whole row is blank.",
 }
 _BY_CHANCE = " An adversary guesses it even so: nothing of the row is shown, the value is simply a common one."
@@ -187,6 +187,10 @@ def doubts_about(
     drafted: Schema, schema: Schema, table: EncodedTable, predictors: Sequence[str], method: str
 ) -> Iterator[Notice]:
     """What the user should know about the columns; ``predictors`` is empty if the user has named them."""
+    wide = [c.name for c in drafted.columns if c.type.is_numeric and len(table[c.name].dictionary) > FEW_VALUES]
+    if wide:
+        message = "nb and id3 take each number for a category of its own. Bin them first for a sharper check."
+        yield Notice("numbers-as-categories", ", ".join(wide), message)
     for column in drafted.columns:
         name = column.name
         if column.role is Role.IDENTIFIER:
@@ -195,8 +199,5 @@ def doubts_about(
         elif predictors and name not in predictors:
             message = "adversaries do not reckon with it: nearly every row has its own value. Bin it if it is a number."
             yield Notice("not-a-predictor", name, message)
-        elif predictors and column.type.is_numeric and len(table[name].dictionary) > FEW_VALUES:
-            message = "nb and id3 take each number for a category of its own. Bin it first for a sharper check."
-            yield Notice("numbers-as-categories", name, message)
         if column.hierarchy is not None and schema[name].hierarchy is None:
             yield Notice("hierarchy-not-used", name, f"its hierarchy is not used: {method} does not generalize.")

@@ -38,7 +38,7 @@ def hide(
         str,
         typer.Option(
             help="auto: against all adversaries; or decp, incp, dropp, hid3, these with -g (hierarchies), e-decp, "
-            "e-dropp, hid3+dropp and the like, nrd."
+            "e-dropp, hid3+dropp and the like, quiet, nrd."
         ),
     ] = "auto",
     adversaries: Annotated[

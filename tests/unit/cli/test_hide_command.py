@@ -1,0 +1,131 @@
+"""``incrowd hide``."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import numpy as np
+import polars as pl
+import pytest
+
+from incrowd.cli.main import main
+
+
+@pytest.fixture
+def incrowd(tmp_path, monkeypatch, capsys):
+    """Run the command in this process: status, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    rng = np.random.default_rng(5)
+    pain = rng.choice(["no", "some", "much"], 90)
+    ill = np.where(rng.random(90) < 0.9, pain, "some")
+    named = {"no": "healthy", "some": "cold", "much": "flu"}
+    people = pl.DataFrame({"sex": rng.choice(["f", "m"], 90), "pain": pain, "ill": [named[each] for each in ill]})
+    people.write_csv(tmp_path / "people.csv")
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_the_first_row_of_data_is_1_and_all_others_are_as_they_were(incrowd, tmp_path):
+    status, out, err = incrowd("hide", "people.csv", "--cell", "1:ill", "--to", "out.csv", "--report", "out.html")
+    assert (status, err) == (0, "")
+    before, after = lines(tmp_path / "people.csv"), lines(tmp_path / "out.csv")
+    assert after[1].endswith(",")
+    assert after[:1] + after[2:] == before[:1] + before[2:]
+    assert "1:ill: " in out
+    assert "passed  confidential cells: 1, none shows its value" in out
+    assert "written table: out.csv" in out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "out.html", "people.csv"]
+
+
+def test_cells_from_a_list(incrowd, tmp_path):
+    (tmp_path / "list.csv").write_text("row,column\n2,ill\n5,pain\n")
+    status, out, _ = incrowd(
+        "hide", "people.csv", "--cells", "list.csv", "--cell", "9:ill", "--to", "out.csv", "--json"
+    )
+    answer = json.loads(out)
+    assert status == 0
+    assert [(cell["row"], cell["column"]) for cell in answer["cells"]] == [(9, "ill"), (2, "ill"), (5, "pain")]
+    assert answer["first_row"] == 1
+    assert answer["files"] == {"table": "out.csv"}
+    assert answer["verification"]["passed"] is True
+    written = pl.read_csv(tmp_path / "out.csv")
+    assert (written["ill"][1], written["pain"][4], written["ill"][8]) == (None, None, None)
+
+
+def test_a_dry_run_writes_nothing(incrowd, tmp_path):
+    status, out, _ = incrowd("hide", "people.csv", "--cell", "3:ill", "--method", "dropp", "--dry-run")
+    assert status == 0
+    assert "dry run: nothing was written" in out
+    status, _, _ = incrowd("hide", "people.csv", "--cell", "3:ill", "--dry-run", "--to", "out.csv")
+    assert status == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_hierarchies_by_name_and_by_folder(incrowd, tmp_path):
+    (tmp_path / "h").mkdir()
+    (tmp_path / "h" / "ill.csv").write_text("healthy;healthy;*\ncold;unwell;*\nflu;unwell;*\n")
+    people = pl.read_csv(tmp_path / "people.csv")
+    row = people["ill"].to_list().index("flu") + 1
+    words = (
+        "hide",
+        "people.csv",
+        "--cell",
+        f"{row}:ill",
+        "--method",
+        "dropp-g",
+        "--adversaries",
+        "nb-shared",
+        "--json",
+    )
+    for given in (("--hierarchies", "h"), ("--hierarchy", "ill=h/ill.csv")):
+        status, out, err = incrowd(*words, "--to", "out.csv", *given)
+        assert (status, err) == (0, "")
+        assert json.loads(out)["cells"][0]["shows"] in (None, "unwell")
+        assert json.loads(out)["bound"] is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--cell", "1:ill"), "--to OUT"),
+        (("--cell", "1:ill", "--dry-run", "--report", "r.html"), "Leave out --report"),
+        (("--cell", "ill", "--to", "out.csv"), "row:column"),
+        (("--cell", "-1:ill", "--to", "out.csv"), "row:column"),
+        (("--cell", "0:ill", "--to", "out.csv"), "counted from 1 to 90"),
+        (("--cell", "91:ill", "--to", "out.csv"), "counted from 1 to 90"),
+        (("--cell", "1:il", "--to", "out.csv"), "There is no column 'il'"),
+        (("--cells", "none.csv", "--to", "out.csv"), "cannot be read"),
+        (("--cells", "people.csv", "--to", "out.csv"), "header row,column"),
+        (("--to", "out.csv"), "No cell is named"),
+        (("--cell", "1:ill", "--to", "people.csv"), "the input itself"),
+        (("--cell", "1:ill", "--to", "out.csv", "--method", "magic"), "no method 'magic'"),
+        (("--cell", "1:ill", "--to", "out.csv", "--adversaries", "eve"), "no adversary 'eve'"),
+        (("--cell", "1:ill", "--to", "out.csv", "--hierarchy", "ill"), "column=file"),
+    ],
+)
+def test_refusals(incrowd, tmp_path, words, said):
+    status, out, err = incrowd("hide", "people.csv", *words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_line_of_the_list_that_is_no_cell(incrowd, tmp_path):
+    (tmp_path / "list.csv").write_text("row,column\n2,ill\nxyzzy,pain\n")
+    status, _, err = incrowd("hide", "people.csv", "--cells", "list.csv", "--to", "out.csv")
+    assert status == 2
+    assert "line 3" in err
+    assert "xyzzy" not in err
