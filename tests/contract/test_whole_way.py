@@ -12,6 +12,11 @@ import pytest
 from incrowd.algorithms.catalog import METHODS
 from incrowd.algorithms.numeric_forms import NUMERIC
 from incrowd.api import release, transform
+from incrowd.hierarchies.dates import calendar
+from incrowd.hierarchies.draft import encoded_columns
+from incrowd.hierarchies.intervals import from_edges
+from incrowd.plan.plan_file import read_plan
+from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 150
 
@@ -120,3 +125,38 @@ def test_new_rows_come_back_in_their_own_type(form, name):
     assert frame["sex"][0] is None
     assert frame["job"][0] is None
     assert frame.row(1) == (None,) * 6
+
+
+GROUPS = {
+    "job": Hierarchy.from_paths("job", [["cook", "craft", "*"], ["nurse", "care", "*"], ["it's|%", "care", "*"]]),
+    "age": from_edges("age", [20, 30, 40, 50, 60, 70], [30, 50]),
+    "born": calendar(encoded_columns(people(), "born")[0], ["month", "year", "decade"]),
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arff"])
+@pytest.mark.parametrize("numeric", NUMERIC)
+@pytest.mark.parametrize("name", [name for name, entry in METHODS.items() if entry.generalizes])
+def test_every_form_of_numbers_with_hierarchies_in_files(tmp_path, ending, numeric, name):
+    boxes = {"boxes": "extremes"} if "mondrian" in name and numeric == "interval" and ending == "csv" else {}
+    made = release(
+        people(),
+        **ROLES,
+        k=6,
+        method=name,
+        parameters={"numeric": numeric, **boxes},
+        hierarchies=GROUPS,
+        to=tmp_path / f"out.{ending}",
+        plan_to=tmp_path / "plan.json",
+    )
+    assert made.verdict.passed
+    assert read_plan(tmp_path / "plan.json") == made.plan
+    assert transform(made.plan, people().head(30)).height == 30
+
+
+@pytest.mark.parametrize("name", ["mondrian", "infogain-mondrian"])
+def test_boxes_may_end_at_extremes(name):
+    made = release(people(), **ROLES, k=6, method=name, parameters={"boxes": "extremes"})
+    shown = [cell for cell in made.table["born"].drop_nulls().to_list() if cell.startswith("[")]
+    assert shown
+    assert made.verdict.passed
