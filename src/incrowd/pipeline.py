@@ -305,6 +305,9 @@ def _asked(job: Job) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
     if job.recipe.requirement.smallest_group == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")
+    if job.recipe.parameters.get("boxes") == "extremes":
+        message = "intervals end at numbers that somebody has, which helps to single people out. The default is splits."
+        yield Notice("extremes", "boxes", message)
     if job.seed is not None:
         message = "a seed was given: who knows it and the program can undo the shuffling. For experiments only."
         yield Notice("seeded", "seed", message)

@@ -160,3 +160,4 @@ def test_boxes_may_end_at_extremes(name):
     shown = [cell for cell in made.table["born"].drop_nulls().to_list() if cell.startswith("[")]
     assert shown
     assert made.verdict.passed
+    assert "extremes" in [notice.code for notice in made.report.notices]
