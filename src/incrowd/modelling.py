@@ -175,6 +175,7 @@ def run_model(job: ModelJob) -> Published:
             write_model(model, hidden)
         with job.clock("verifying"):
             text = hidden.read_text("utf-8") if hidden else json.dumps(model.to_json())
+            check_as_asked(job, schema, Model.of(json.loads(text)))
             verdict = proven(verify_spans(json.loads(text), table))
         issued = certificate(job, model, verdict, hidden)
         if job.files.certificate:
@@ -205,6 +206,17 @@ def induce(job: ModelJob, table: EncodedTable, schema: Schema) -> PublishedTree:
     if found.model is None:
         raise RequirementError(f"No tree is possible. {found.reason} Choose a smaller k, or ask for less.")
     return found.model
+
+
+def check_as_asked(job: ModelJob, schema: Schema, written: Model) -> None:
+    """Raise unless the written model promises what the user asked for, and calls public what the user called so."""
+    method = job.method
+    promised = (written.target, written.k, written.l, written.cap, written.class_private)
+    asked = (schema.target, method.k, method.l, method.max_confidence, method.class_private)
+    public = {name for name, attribute in written.attributes.items() if attribute.public}
+    private = set(written.attributes) - public
+    if promised != asked or not public <= set(schema.quasi_identifiers) or not private <= set(method.private):
+        raise VerificationError("The written model promises something else than was asked for. It was not published.")
 
 
 def proven(verdict: Verdict) -> Verdict:

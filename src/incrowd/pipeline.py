@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -41,6 +41,7 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
+from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import ColumnType, Role, Schema
 
 Progress = Callable[[str], None]
@@ -183,7 +184,7 @@ def verify(job: Job, known: Understood, plan: ReleasePlan, draft: Draft, written
     original = evidence(draft, known.source.frame, known.table, plan)
     original = original.rename_columns([rename(name) for name in original.column_names])
     claimed = {rename(name): ends for name, ends in draft.claims.items()}
-    asked = _promised(plan, rename)
+    asked = _promised(job.recipe.requirement, known.schema.quasi_identifiers, plan, rename)
     verdict = verify_release(written, job.form, asked, Original(original, draft.origin, plan.rows, claimed))
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
@@ -191,26 +192,29 @@ def verify(job: Job, known: Understood, plan: ReleasePlan, draft: Draft, written
     return verdict
 
 
-def _promised(plan: ReleasePlan, rename: Callable[[str], str]) -> Asked:
-    """What the verification has to recount, in the names of the written file."""
+def _promised(
+    requirement: Requirement, quasi_identifiers: Sequence[str], plan: ReleasePlan, rename: Callable[[str], str]
+) -> Asked:
+    """What the verification has to recount, in the names of the written file.
+
+    What is promised, and about which columns, is what the user asked for, whatever the plan says of itself.
+    """
 
     def columns(names: Iterable[str]) -> list[str]:
         return [rename(column.name) for name in names for column in plan.written if column.source == name]
 
-    known = plan.requirement.sets(plan.names)
+    known = requirement.sets(quasi_identifiers)
     return Asked(
-        promises=[
-            (said, columns(one.names), one.k) for said, one in zip(plan.requirement.promises, known, strict=True)
-        ],
+        promises=[(said, columns(one.names), one.k) for said, one in zip(requirement.promises, known, strict=True)],
         columns=[rename(column.name) for column in plan.written],
-        quasi_identifiers=columns(plan.names),
+        quasi_identifiers=columns(quasi_identifiers),
         may_lose=sum(one.k - 1 for one in known) if find_method(plan.method).loses_rows else 0,
         shared_means=columns(plan.levelled),
         bounds=[(low, high) for name in plan.spread for low, high in [columns([name])]],
         hierarchies={
             rename(column.name): column.hierarchy
             for column in plan.schema.columns
-            if column.name in plan.names and column.hierarchy is not None and column.name not in plan.spread
+            if column.name in quasi_identifiers and column.hierarchy is not None and column.name not in plan.spread
         },
     )
 
@@ -305,6 +309,9 @@ def _asked(job: Job) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
     if job.recipe.requirement.smallest_group == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")
+    if job.recipe.parameters.get("boxes") == "extremes":
+        message = "intervals end at numbers that somebody has, which helps to single people out. The default is splits."
+        yield Notice("extremes", "boxes", message)
     if job.seed is not None:
         message = "a seed was given: who knows it and the program can undo the shuffling. For experiments only."
         yield Notice("seeded", "seed", message)

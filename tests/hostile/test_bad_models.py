@@ -7,7 +7,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.errors import IncrowdError, OutputError, ParameterError, PlanError, RequirementError, ValuesError
+from incrowd.errors import (
+    IncrowdError,
+    OutputError,
+    ParameterError,
+    PlanError,
+    RequirementError,
+    ValuesError,
+    VerificationError,
+)
 from incrowd.modelling import publish_model, verify_model
 from incrowd.models.published_tree import PublishedTree
 from incrowd.verification.spans import verify_spans
@@ -201,6 +209,29 @@ def test_what_cannot_be_counted_is_not_published(people, tmp_path, monkeypatch):
     monkeypatch.setattr("incrowd.modelling.verify_spans", impatient)
     with pytest.raises(ParameterError, match="Nothing is known about this model"):
         publish_model(people, target="ill", public=["age"], private=["pet"], k=25, to=tmp_path / "tree.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda data: data["requirement"].update(k=2),
+        lambda data: data.update(class_private=False),
+        lambda data: data["attributes"][0].update(public=not data["attributes"][0]["public"]),
+    ],
+)
+def test_a_model_that_promises_less_than_was_asked_is_not_published(people, tmp_path, monkeypatch, lie):
+    """An induction that took a public attribute for a private one could not vouch for itself."""
+    honest = PublishedTree.to_json
+
+    def lying(model):
+        data = honest(model)
+        lie(data)
+        return data
+
+    monkeypatch.setattr(PublishedTree, "to_json", lying)
+    with pytest.raises(VerificationError, match="something else than was asked for"):
+        publish_model(people, target="ill", public=["age", "job"], private=["pet"], k=25, to=tmp_path / "tree.json")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -15,8 +15,22 @@ import polars as pl
 from incrowd.plan.release_plan import LOW, ReleasePlan, Written
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.fresh import fresh_series
-from incrowd.vocabulary.released_value import Form, Interval, Level, Mean, Midpoint, Shown, ValueSet, date_text, render
+from incrowd.vocabulary.released_value import (
+    Category,
+    Form,
+    Interval,
+    Level,
+    Mean,
+    Midpoint,
+    Range,
+    Shown,
+    ValueSet,
+    date_text,
+    render,
+)
 from incrowd.vocabulary.schema import ColumnType
+
+WORDS = Interval | Range | ValueSet | Category  # written as text, whatever the type of the column
 
 
 def draft_columns(
@@ -71,7 +85,7 @@ def _end(form: Form, low: bool) -> float | None:
 def shown_values(name: str, forms: Sequence[Form], column_type: ColumnType, source_type: pl.DataType) -> pl.Series:
     """What each group shows, as a column of the narrowest type that holds it."""
     values = [render(form, column_type) for form in forms]
-    if column_type is ColumnType.DATE and not any(isinstance(form, Interval | ValueSet) for form in forms):
+    if column_type is ColumnType.DATE and not any(isinstance(form, WORDS) for form in forms):
         return pl.Series(name, values, pl.String).str.to_date("%Y-%m-%d")
     if column_type.is_numeric and all(not isinstance(value, str) for value in values):
         return pl.Series(name, values, _number_type(forms))

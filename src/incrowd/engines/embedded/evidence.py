@@ -24,7 +24,7 @@ def evidence(draft: Draft, source: pl.DataFrame, table: EncodedTable, plan: Rele
 
     columns = {
         written.name: _understood(table[written.source], draft)
-        if written.source in plan.names
+        if written.source in plan.schema.quasi_identifiers
         else source[written.source].gather(draft.origin).to_arrow()
         for written in plan.written
     }
