@@ -100,9 +100,11 @@ def _answer(hidden: Any, written: dict[str, str], json: bool) -> None:
     if json:
         print_json({"files": written, **hidden.report.to_json()})
         return
+    from incrowd.report.hiding_report import side_effects
+
     typer.echo(f"{hidden}\n\n{hidden.verdict}")
-    for change in hidden.report.side_effects:
-        typer.echo(f"withheld {change.row}:{change.column}" + (f" (shows {change.shows})" if change.shows else ""))
+    for place, shows in side_effects(hidden.report):
+        typer.echo(f"withheld {place} (shows {shows})")
     for what, path in written.items():
         typer.echo(f"written {what}: {path}")
     if not written:

@@ -30,20 +30,28 @@ def report_html(facts: Facts, whole_page: bool = True) -> str:
         A page of its own, or a fragment for a notebook whose styles touch nothing else.
     """
     body = _body(facts)
-    if not whole_page:
-        return join([element("style", _style()), body])
+    return page(f"Release report: {facts.output or facts.source}", body) if whole_page else fragment(body)
+
+
+def page(title: str, body: Html) -> str:
+    """A whole page in the style of the reports: nothing is loaded, nothing runs."""
     head = join(
         [
             Html('<meta charset="utf-8">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
             Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-            element("title", text(f"Release report: {facts.output or facts.source}")),
+            element("title", text(title)),
             element("style", _PAGE_STYLE, _style()),
         ],
         "\n",
     )
-    page = element("html", element("head", head), element("body", element("main", body)), lang="en")
-    return f"<!DOCTYPE html>\n{page}\n"
+    whole = element("html", element("head", head), element("body", element("main", body)), lang="en")
+    return f"<!DOCTYPE html>\n{whole}\n"
+
+
+def fragment(body: Html) -> str:
+    """A part of a notebook, in the same style, which touches nothing else there."""
+    return join([element("style", _style()), body])
 
 
 def _body(facts: Facts) -> Html:
