@@ -47,7 +47,7 @@ ROOMS = {
     "estimators": WHOLE,
     "classifiers": WHOLE | {"modelling", "estimators"},
     "cli": WHOLE | {"modelling", "hiding", "api"},
-    "__init__": WHOLE | {"api", "estimators"},
+    "__init__": WHOLE | {"api", "estimators", "hiding", "modelling"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

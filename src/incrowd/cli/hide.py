@@ -72,7 +72,6 @@ def hide(
     _check_outputs(to, report, dry_run)
     named = [_cell(setting) for setting in cell or ()] + ([] if cells is None else list(_listed(cells)))
     from incrowd.hiding import hide_cells
-    from incrowd.pipeline import Clock
 
     with progress(json) as show:
         hidden = hide_cells(
@@ -89,7 +88,7 @@ def hide(
             attack=attack,
             first_row=FIRST_ROW,
             reading=reading_options(delimiter, encoding, missing),
-            clock=Clock(show),
+            progress=show,
         )
     files = {} if dry_run else {"table": to, "report": report}
     _answer(hidden, {what: str(path) for what, path in files.items() if path}, json)

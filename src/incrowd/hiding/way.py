@@ -111,7 +111,7 @@ def hide_cells(
     first_row: int = 0,
     reading: Mapping[str, Any] | None = None,
     randomness: Randomness | None = None,
-    clock: Clock | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Hidden:
     """Withhold cells so that adversaries who learn from the rest of the table do not guess them.
 
@@ -144,8 +144,8 @@ def hide_cells(
         How to read a text file: delimiter, encoding, missing.
     randomness
         Where draws come from; the system's cryptographic source if not given.
-    clock
-        Tells which stage is running.
+    progress
+        Called with the name of each stage as it begins.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def hide_cells(
             strict,
             attack,
             randomness,
-            clock or Clock(),
+            Clock(progress) if progress else Clock(),
         )
     )
 
