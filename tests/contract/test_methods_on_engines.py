@@ -19,6 +19,7 @@ from strategies import TARGET, Case, cases
 
 from incrowd.algorithms.catalog import METHODS, find_method, make_method
 from incrowd.algorithms.numeric_forms import NUMERIC
+from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import PlanError, RequirementError
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
@@ -30,7 +31,7 @@ from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
-ENGINES = [EmbeddedEngine]
+ENGINES = [EmbeddedEngine, lambda: BlockedEngine(7)]
 BOTH = pytest.mark.parametrize(
     ("engine", "name"),
     [(engine(), name) for engine in ENGINES for name in METHODS],

@@ -6,6 +6,7 @@ last row. So there is no seed by default, and a seed is never written anywhere.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import Protocol
 
@@ -42,6 +43,32 @@ class SeededRandomness:
     def words(self, count: int) -> npt.NDArray[np.uint64]:
         """That many uniform 64-bit numbers."""
         return self._generator.integers(0, 2**64, size=count, dtype=np.uint64)
+
+
+class KeyedRandomness:
+    """A stream that is fixed by a secret key (SHAKE-256): without the key it cannot be told from chance.
+
+    For draws that are made again, or elsewhere, and must come out the same. A key is never written anywhere.
+
+    Examples
+    --------
+    >>> KeyedRandomness(b"secret").words(2).tolist() == KeyedRandomness(b"secret").words(2).tolist()
+    True
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key, self._calls = key, 0
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """That many uniform 64-bit numbers."""
+        self._calls += 1
+        stream = hashlib.shake_256(self._key + self._calls.to_bytes(8, "little"))
+        return np.frombuffer(stream.digest(8 * count), dtype=np.uint64)
+
+
+def keys_of(randomness: Randomness, count: int) -> tuple[bytes, ...]:
+    """That many secret keys of 32 bytes."""
+    return tuple(row.tobytes() for row in randomness.words(4 * count).reshape(count, 4))
 
 
 def permutation(count: int, randomness: Randomness) -> npt.NDArray[np.intp]:

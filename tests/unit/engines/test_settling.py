@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from incrowd.engines.embedded.settling import group_means, settle_forms
+from incrowd.engines.embedded.tally import Tally
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import Level, Mean, Range, Shown, Suppressed
 from incrowd.vocabulary.schema import ColumnType
@@ -25,13 +26,28 @@ def column(values, kind):
     return EncodedColumn("x", kind, codes, pl.Series(dictionary, dtype=dtype))
 
 
+def means_of(numbers, groups, count):
+    """Group means, from the rows."""
+    return group_means(numbers.numbers, Tally.of(numbers, np.array(groups, np.int32), count), count)
+
+
+def settled(forms, numbers, shown):
+    """Forms filled in, from the rows; in one tally and in two."""
+    shown = np.array(shown, np.int32)
+    halves = [np.arange(0, len(shown), 2), np.arange(1, len(shown), 2)]
+    parts = [Tally.of(numbers.take(rows), shown[rows], len(forms)) for rows in halves]
+    found = settle_forms(forms, numbers, Tally.of(numbers, shown, len(forms)))
+    assert found == settle_forms(forms, numbers, Tally.sum(parts))
+    return found
+
+
 whole = st.integers(-(2**63), 2**63 - 1)
 real = st.floats(allow_nan=False, allow_infinity=False)
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def check(values, groups, kind, count=4):
-    means = group_means(column(values, kind), np.array(groups, np.int32), count)
+    means = means_of(column(values, kind), groups, count)
     for group in range(count):
         own = [v for v, g in zip(values, groups, strict=True) if g == group and v is not None]
         if not own:
@@ -71,14 +87,14 @@ def test_a_large_column_of_small_numbers_takes_the_fast_way_to_the_same_result()
 
 def test_constant_groups_show_exactly_their_value():
     values = [0.1] * 7 + [1 / 3] * 11
-    means = group_means(column(values, ColumnType.REAL), np.array([0] * 7 + [1] * 11, np.int32), 2)
+    means = means_of(column(values, ColumnType.REAL), [0] * 7 + [1] * 11, 2)
     assert means.tolist() == [0.1, 1 / 3]
 
 
 def test_only_means_and_levels_are_filled_in():
     numbers = column([1, 4, 10, 20, 7, 7], ColumnType.INTEGER)
     forms = [Mean(), Suppressed(), Shown(7)]
-    filled = settle_forms(forms, numbers, np.array([0, 0, 1, 1, 2, 2], np.int32))
+    filled = settled(forms, numbers, np.array([0, 0, 1, 1, 2, 2], np.int32))
     assert filled == [Mean(2.5), Suppressed(), Shown(7)]
     assert forms[0] == Mean()
 
@@ -86,19 +102,19 @@ def test_only_means_and_levels_are_filled_in():
 def test_a_level_is_the_mean_over_all_groups_that_show_its_interval():
     numbers = column([1, 2, 3, 6, 50, 60, 4, 4], ColumnType.INTEGER)
     low, high = Level(None, 10), Level(10, None)
-    filled = settle_forms([low, low, high, Suppressed()], numbers, np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32))
+    filled = settled([low, low, high, Suppressed()], numbers, np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32))
     assert filled == [Level(None, 10, 3.0), Level(None, 10, 3.0), Level(10, None, 55.0), Suppressed()]
 
 
 def test_a_range_goes_from_the_smallest_to_the_largest_number_of_its_group():
     numbers = column([5, 1, 9, 9, None, 2], ColumnType.INTEGER)
-    filled = settle_forms([Range(), Range(), Suppressed()], numbers, np.array([0, 0, 1, 1, 1, 2], np.int32))
+    filled = settled([Range(), Range(), Suppressed()], numbers, np.array([0, 0, 1, 1, 1, 2], np.int32))
     assert filled == [Range(1, 5), Range(9, 9), Suppressed()]
 
 
 def test_rows_that_are_left_out_do_not_count():
     numbers = column([1, 3, 1000], ColumnType.INTEGER)
     shown = np.array([0, 0, -1], np.int32)
-    assert settle_forms([Level(None, 2000)], numbers, shown) == [Level(None, 2000, 2.0)]
-    assert settle_forms([Mean()], numbers, shown) == [Mean(2.0)]
-    assert settle_forms([Range()], numbers, shown) == [Range(1, 3)]
+    assert settled([Level(None, 2000)], numbers, shown) == [Level(None, 2000, 2.0)]
+    assert settled([Mean()], numbers, shown) == [Mean(2.0)]
+    assert settled([Range()], numbers, shown) == [Range(1, 3)]

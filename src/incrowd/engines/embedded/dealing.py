@@ -19,7 +19,7 @@ def deal(cells: npt.NDArray[np.integer], step: Place, randomness: Randomness) ->
     Rows of a cell that goes to several groups are shuffled first; every way to deal them is equally likely.
     """
     shares = sorted(step.shares, key=step.cell)
-    _check_counts(cells, step)
+    check_counts(np.bincount(cells, minlength=step.cells), step)
     whole = np.full(step.cells, DROPPED, np.int32)
     divided = np.zeros(step.cells, bool)
     dealt: list[tuple[int, int]] = []
@@ -57,12 +57,12 @@ def main_groups(step: Place) -> Codes:
     return group
 
 
-def _check_counts(cells: npt.NDArray[np.integer], step: Place) -> None:
-    """The shares must account for exactly the rows there are."""
+def check_counts(found: npt.NDArray[np.int64], step: Place) -> None:
+    """The shares must account for exactly the rows that rest in each cell."""
     promised = np.zeros(step.cells, np.int64)
     for share in step.shares:
         promised[step.cell(share)] += share.rows
-    if not np.array_equal(promised, np.bincount(cells, minlength=step.cells)):
+    if not np.array_equal(promised, found):
         raise PlanError(
             "The plan was made for other rows: its counts differ from the table's. "
             "Use transform to see new rows through it."

@@ -8,18 +8,17 @@ import numpy as np
 import polars as pl
 
 from incrowd.algorithms.population import Population
+from incrowd.engines.embedded.applying import applied, settled, shown_forms, tally_forms
 from incrowd.engines.embedded.dealing import main_groups
 from incrowd.engines.embedded.drafting import draft_columns
 from incrowd.engines.embedded.evidence import claims
 from incrowd.engines.embedded.population import EmbeddedPopulation
-from incrowd.engines.embedded.settling import settle_forms
 from incrowd.engines.embedded.truthful import truthful
 from incrowd.engines.engine import Draft
-from incrowd.errors import PlanError
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import DROPPED, Bin, Drop, Hide, Place, Reasons, Recode, Show, Spread
+from incrowd.plan.steps import Bin, Place, Recode
 from incrowd.trees.routing import route
-from incrowd.vocabulary.encoded_table import Codes, EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
 from incrowd.vocabulary.schema import Schema
 
@@ -33,17 +32,19 @@ class EmbeddedEngine:
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and compute what only the rows tell."""
+        after = applied(plan, population)
         assert isinstance(population, EmbeddedPopulation)
-        shown = _shown(plan, _applied(plan, population))
-        table = population.table
-        return plan.with_forms({name: settle_forms(plan.forms(name), table[name], shown[name]) for name in plan.names})
+        assert isinstance(after, EmbeddedPopulation)
+        tallies = tally_forms(plan, population.table, shown_forms(plan, after))
+        return settled(plan, population.table, tallies)
 
     def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
         """The released table, rows in random order."""
-        applied = _applied(plan, population)
-        rows = applied.kept
+        after = applied(plan, population)
+        assert isinstance(after, EmbeddedPopulation)
+        rows = after.kept
         rows = rows[permutation(len(rows), randomness)]
-        shown = {name: codes[rows] for name, codes in _shown(plan, applied).items()}
+        shown = {name: codes[rows] for name, codes in shown_forms(plan, after).items()}
         return Draft(draft_columns(plan, shown, source, rows), rows, claims(plan, shown))
 
     def transform(self, plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
@@ -64,41 +65,10 @@ class EmbeddedEngine:
                 case Place():
                     groups = main_groups(step)[route(step.tree, population.sample())]
                     population = replace(population, groups=groups)
-        shown = _shown(plan, population)
+        shown = shown_forms(plan, population)
         if plan.show:
             shown = {
                 name: truthful(population.table[name], plan.schema[name], plan.forms(name), groups)
                 for name, groups in shown.items()
             }
         return draft_columns(plan, shown, source, np.arange(table.height))
-
-
-def _applied(plan: ReleasePlan, population: Population) -> EmbeddedPopulation:
-    """The population after all steps."""
-    for step in plan.steps:
-        match step:
-            case Bin():
-                population = population.bin(step)
-            case Place():
-                population = population.place(step)
-            case Recode():
-                population = population.recode(step)
-            case Hide():
-                population = population.hide(step)
-            case Drop() | Show() | Spread() | Reasons():
-                pass
-            case _:
-                raise PlanError(f"The embedded engine does not know the step {type(step).__name__}.")
-    assert isinstance(population, EmbeddedPopulation)
-    return population
-
-
-def _shown(plan: ReleasePlan, applied: EmbeddedPopulation) -> dict[str, Codes]:
-    """For each attribute the position of the form each row shows."""
-    if plan.show:
-        assert applied.groups is not None
-        return dict.fromkeys(plan.names, applied.groups)
-    shown = {name: applied.table[name].codes for name in plan.names}
-    if applied.groups is None:
-        return shown
-    return {name: np.where(applied.groups == DROPPED, np.int32(DROPPED), codes) for name, codes in shown.items()}

@@ -120,13 +120,18 @@ class EmbeddedPopulation:
     def place(self, step: Place) -> EmbeddedPopulation:
         """The same rows, dealt to groups; the same step gives the same groups again."""
 
-        def placed() -> EmbeddedPopulation:
-            cells = self._resting(step.tree)
-            if step.stratified:
-                cells = cells.astype(np.int64) * len(step.tree.classes) + self._labels(step.tree)
-            return self._changed(self.table, deal(cells, step, self.randomness))
+        return self._once(step, lambda: self._changed(self.table, deal(self._cells(step), step, self.randomness)))
 
-        return self._once(step, placed)
+    def resting(self, step: Place) -> npt.NDArray[np.int64]:
+        """Rows that rest in each cell of a placing step."""
+        return np.bincount(self._cells(step), minlength=step.cells)
+
+    def _cells(self, step: Place) -> npt.NDArray[np.integer]:
+        """The cell each row rests in: its node, or its node and class."""
+        cells = self._resting(step.tree)
+        if step.stratified:
+            return cells.astype(np.int64) * len(step.tree.classes) + self._labels(step.tree)
+        return cells
 
     def _once(self, step: object, make: Callable[[], EmbeddedPopulation]) -> EmbeddedPopulation:
         """The population after a step; asked again, the same one."""

@@ -6,32 +6,44 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
+from incrowd.engines.embedded.tally import Counts, Tally
+from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import Form, Level, Mean, Range
 
 _EXACT_IN_A_FLOAT = 2**53
+_SPLITS = 2.0**27 + 1
+_LARGEST_SPLIT = 2.0**900
+Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
-def settle_forms(forms: Sequence[Form], column: EncodedColumn, shown: Codes) -> Sequence[Form]:
-    """The forms of one attribute with what only the rows tell; ``shown`` is the position of the form each row shows.
+def needs_rows(forms: Sequence[Form]) -> bool:
+    """Whether some form has to be filled in."""
+    return any(isinstance(form, Mean | Range | Level) for form in forms)
 
-    Means and ranges are over the rows that show the form, levels over all rows that show the interval.
+
+def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally) -> Sequence[Form]:
+    """The forms of one attribute with what only the rows tell.
+
+    Means and ranges are over the rows that show the form, levels over all rows that show the interval. Of the column
+    only the dictionary is asked.
     """
     if any(isinstance(form, Mean) for form in forms):
-        means = group_means(column, shown, len(forms))
+        means = group_means(column.numbers, tally, len(forms))
         forms = [Mean(_known(means[i])) if isinstance(form, Mean) else form for i, form in enumerate(forms)]
     if any(isinstance(form, Range) for form in forms):
-        least, most = group_ends(column, shown, len(forms))
+        least, most = group_ends(column.numbers, tally, len(forms))
         forms = [Range(least[i].item(), most[i].item()) if isinstance(f, Range) else f for i, f in enumerate(forms)]
     levels = {form: i for i, form in enumerate(dict.fromkeys(f for f in forms if isinstance(f, Level)))}
     if levels:
-        level_of = np.array([levels.get(form, -1) if isinstance(form, Level) else -1 for form in forms], np.int32)
-        of_rows = np.where(shown >= 0, level_of[shown], np.int32(-1))
-        means = group_means(column, of_rows, len(levels))
+        level_of = np.array([levels.get(form, -1) if isinstance(form, Level) else -1 for form in forms], np.int64)
+        kept = level_of[tally.forms] >= 0
+        of_levels = Tally(level_of[tally.forms][kept], tally.codes[kept], tally.rows[kept])
+        means = group_means(column.numbers, of_levels, len(levels))
         forms = [replace(f, value=_known(means[levels[f]])) if isinstance(f, Level) else f for f in forms]
     return forms
 
@@ -41,18 +53,15 @@ def _known(mean: float) -> float | None:
     return None if math.isnan(mean) else float(mean)
 
 
-def group_ends(
-    column: EncodedColumn, groups: Codes, count: int
-) -> tuple[npt.NDArray[np.int64] | npt.NDArray[np.float64], npt.NDArray[np.int64] | npt.NDArray[np.float64]]:
+def group_ends(numbers: Numbers, tally: Tally, count: int) -> tuple[Numbers, Numbers]:
     """The smallest and the largest number of every group; codes are in the order of the numbers."""
-    known = (column.codes != column.missing_code) & (groups >= 0)
-    least, most = np.full(count, len(column.numbers) - 1), np.zeros(count, np.int64)
-    np.minimum.at(least, groups[known], column.codes[known])
-    np.maximum.at(most, groups[known], column.codes[known])
-    return column.numbers[least], column.numbers[most]
+    least, most = np.full(count, len(numbers) - 1), np.zeros(count, np.int64)
+    np.minimum.at(least, tally.forms, tally.codes)
+    np.maximum.at(most, tally.forms, tally.codes)
+    return numbers[least], numbers[most]
 
 
-def group_means(column: EncodedColumn, groups: Codes, count: int) -> npt.NDArray[np.float64]:
+def group_means(numbers: Numbers, tally: Tally, count: int) -> npt.NDArray[np.float64]:
     """The mean of every group; missing values are left out, an empty group has NaN.
 
     Sums are exact before they are rounded, once. The quotient is kept between the smallest and the largest value,
@@ -60,43 +69,56 @@ def group_means(column: EncodedColumn, groups: Codes, count: int) -> npt.NDArray
 
     Examples
     --------
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> ages = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 1, 2], np.int32), pl.Series([30, 41]))
-    >>> group_means(ages, np.array([0, 0, 1, 1], np.int32), 2).tolist()
+    >>> tally = Tally(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 1, 2]))
+    >>> group_means(np.array([30, 41]), tally, 2).tolist()
     [35.5, 41.0]
     """
-    known = (column.codes != column.missing_code) & (groups >= 0)
-    members, numbers = groups[known], column.numbers[column.codes[known]]
-    rows = np.bincount(members, minlength=count)
+    rows = np.bincount(tally.forms, tally.rows, count).astype(np.float64)
+    values = numbers[tally.codes]
     least, most = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(least, members, numbers)
-    np.maximum.at(most, members, numbers)
+    np.minimum.at(least, tally.forms, values)
+    np.maximum.at(most, tally.forms, values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.clip(_means(numbers, members, rows), least, most)
+        return np.clip(_means(values, tally, rows), least, most)
 
 
-def _means(
-    numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64], groups: Codes, rows: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
+def _means(values: Numbers, tally: Tally, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Means per group; in floats where those hold every sum exactly."""
-    whole = numbers.dtype.kind == "i"
-    largest = float(np.abs(numbers.astype(np.float64)).max(initial=0))
-    if whole and largest * len(numbers) < _EXACT_IN_A_FLOAT:
-        sums = np.bincount(groups, numbers.astype(np.float64), len(rows)).astype(np.float64)
+    whole = values.dtype.kind == "i"
+    largest = float(np.abs(values.astype(np.float64)).max(initial=0))
+    if whole and largest * rows.sum() < _EXACT_IN_A_FLOAT:
+        sums = np.bincount(tally.forms, values.astype(np.float64) * tally.rows, len(rows)).astype(np.float64)
         return sums / rows
-    parts = np.split(numbers[np.argsort(groups, kind="stable")], np.cumsum(rows)[:-1])
-    mean = _mean_of_whole if whole else _mean_of_real
-    return np.array([mean(part.tolist()) if len(part) else np.nan for part in parts], np.float64)
+    order = np.argsort(tally.forms, kind="stable")
+    cuts = np.cumsum(np.bincount(tally.forms, minlength=len(rows)))[:-1]
+    mean = _mean_of_whole if whole else _mean_of_small if largest < _LARGEST_SPLIT else _mean_of_any
+    parts = zip(np.split(values[order], cuts), np.split(tally.rows[order], cuts), strict=True)
+    return np.array([mean(part, times) if len(part) else np.nan for part, times in parts], np.float64)
 
 
-def _mean_of_whole(numbers: list[int]) -> float:
-    return sum(numbers) / len(numbers)
+def _mean_of_whole(values: npt.NDArray[Any], times: Counts) -> float:
+    total: int = sum(value * count for value, count in zip(values.tolist(), times.tolist(), strict=True))
+    return total / int(times.sum())
 
 
-def _mean_of_real(numbers: list[float]) -> float:
+def _mean_of_small(values: npt.NDArray[Any], times: Counts) -> float:
+    """Each product as the exact sum of two floats (Veltkamp, Dekker), and their sum rounded once."""
+    counts = times.astype(np.float64)
+    product = values * counts
+    high, low = _halves(values)
+    many, few = _halves(counts)
+    error = ((high * many - product) + high * few + low * many) + low * few
+    return math.fsum(np.concatenate([product, error]).tolist()) / int(times.sum())
+
+
+def _halves(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Two numbers of half the digits each, whose sum is the number."""
+    large = numbers * _SPLITS
+    high = large - (large - numbers)
+    return high, numbers - high
+
+
+def _mean_of_any(values: npt.NDArray[Any], times: Counts) -> float:
     """The sum may be larger than any float, the mean is not."""
-    try:
-        return math.fsum(numbers) / len(numbers)
-    except OverflowError:
-        return float(sum(map(Fraction, numbers)) / len(numbers))
+    total = sum(Fraction(value) * count for value, count in zip(values.tolist(), times.tolist(), strict=True))
+    return float(total / int(times.sum()))

@@ -1,0 +1,79 @@
+"""The engine for tables in blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from incrowd.algorithms.population import Population
+from incrowd.engines.blocks.population import BlockedPopulation
+from incrowd.engines.blocks.store import LocalBlocks
+from incrowd.engines.embedded.applying import applied, settled, shown_forms, tally_forms
+from incrowd.engines.embedded.drafting import draft_columns
+from incrowd.engines.embedded.engine import EmbeddedEngine
+from incrowd.engines.embedded.evidence import claims
+from incrowd.engines.embedded.tally import Tally
+from incrowd.engines.engine import Draft
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.randomness import Randomness, permutation
+from incrowd.vocabulary.schema import Schema
+
+
+@dataclass(frozen=True)
+class BlockedEngine:
+    """Cuts a table into blocks of so many rows and works on each by itself.
+
+    A table that is in memory anyway has no need of it; it shows that blocks change nothing. Tables that are not come as
+    blocks already.
+    """
+
+    block_rows: int = 1 << 20
+    largest_sample: int = 1_000_000
+
+    def population(self, table: EncodedTable, schema: Schema, randomness: Randomness) -> BlockedPopulation:
+        """The rows, as algorithms know them."""
+        starts = range(0, max(table.height, 1), self.block_rows)
+        ranges = [np.arange(start, min(start + self.block_rows, table.height)) for start in starts]
+        blocks = LocalBlocks([len(rows) for rows in ranges], lambda place: table.take(ranges[place]))
+        return BlockedPopulation.of(blocks, schema, randomness, self.largest_sample)
+
+    def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
+        """Deal the rows to the plan's groups and compute what only the rows tell."""
+        after = applied(plan, population)
+        assert isinstance(after, BlockedPopulation)
+        found = list(
+            after.blocks.each(
+                lambda block, place: (block, tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
+            )
+        )
+        first = found[0][0]
+        return settled(plan, first, {name: Tally.sum([one[name] for _, one in found]) for name in found[0][1]})
+
+    def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
+        """The released table, rows in random order."""
+        after = applied(plan, population)
+        assert isinstance(after, BlockedPopulation)
+        starts = np.concatenate([[0], np.cumsum(after.blocks.rows)]).tolist()
+        kept, shown = [], []
+        for place, (rows, forms) in enumerate(after.blocks.each(lambda b, p: _shown(plan, after, b, p))):
+            kept.append(rows + starts[place])
+            shown.append(forms)
+        rows = np.concatenate(kept)
+        order = permutation(len(rows), randomness)
+        whole = {name: np.concatenate([one[name] for one in shown])[order] for name in plan.names}
+        return Draft(draft_columns(plan, whole, source, rows[order]), rows[order], claims(plan, whole))
+
+    def transform(self, plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
+        """New rows, seen through the plan, in their own order; each row by itself."""
+        return EmbeddedEngine().transform(plan, table, source)
+
+
+def _shown(
+    plan: ReleasePlan, after: BlockedPopulation, block: EncodedTable, place: int
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]], dict[str, np.ndarray[tuple[int], np.dtype[np.int32]]]]:
+    """The rows of a block that are kept, and what they show."""
+    seen = after.seen(block, place)
+    return seen.kept, {name: codes[seen.kept] for name, codes in shown_forms(plan, seen).items()}

@@ -1,0 +1,183 @@
+"""A table in blocks, as algorithms know it: every answer is the sum of the answers of its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.algorithms.population import Combinations
+from incrowd.engines.blocks.allotting import allot, allotted
+from incrowd.engines.blocks.store import Blocks
+from incrowd.engines.embedded.combining import combine, first_rows
+from incrowd.engines.embedded.population import EmbeddedPopulation
+from incrowd.plan.steps import Bin, Hide, Place, Recode
+from incrowd.trees.tree import Tree
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, distinct, keys_of
+from incrowd.vocabulary.schema import ColumnType, Schema
+
+LARGEST_SAMPLE = 1_000_000
+Change = Callable[[EmbeddedPopulation, int], EmbeddedPopulation]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedPopulation:
+    """Encoded quasi-identifiers and target in blocks, and what was done to them so far.
+
+    Parameters
+    ----------
+    blocks, schema, randomness
+        The rows, their columns, and where draws come from.
+    keys
+        The chance of each block: a step that is applied to it again draws the same.
+    changes
+        The steps so far, as what they do to a block and its number.
+    largest_sample
+        Heuristics see at most so many rows.
+    """
+
+    blocks: Blocks
+    schema: Schema
+    randomness: Randomness
+    keys: tuple[bytes, ...]
+    changes: tuple[Change, ...] = ()
+    largest_sample: int = LARGEST_SAMPLE
+    _next: dict[int, tuple[Any, BlockedPopulation]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls, blocks: Blocks, schema: Schema, randomness: Randomness, largest_sample: int = LARGEST_SAMPLE
+    ) -> BlockedPopulation:
+        """The rows before any step."""
+        return cls(blocks, schema, randomness, keys_of(randomness, len(blocks.rows)), (), largest_sample)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(self.blocks.rows)
+
+    def seen(self, block: EncodedTable, place: int) -> EmbeddedPopulation:
+        """A block after all steps."""
+        population = EmbeddedPopulation(block, self.schema, KeyedRandomness(self.keys[place]))
+        for change in self.changes:
+            population = change(population, place)
+        return population
+
+    def added(self, ask: Callable[[EmbeddedPopulation], Counts]) -> Counts:
+        """The sum of the answers of all blocks."""
+        total: Counts | None = None
+        for answer in self.blocks.each(lambda block, place: ask(self.seen(block, place))):
+            total = answer if total is None else total + answer
+        assert total is not None
+        return total
+
+    @cached_property
+    def _sample(self) -> EncodedTable:
+        rows = self.blocks.rows
+        wanted = min(self.rows, self.largest_sample)
+        taken = rows if wanted == self.rows else allot(rows, wanted, self.randomness).tolist()
+
+        def drawn(block: EncodedTable, place: int) -> EncodedTable:
+            table = self.seen(block, place).sample()
+            if taken[place] == table.height:
+                return table
+            return table.take(distinct(table.height, taken[place], KeyedRandomness(self.keys[place] + b"sample")))
+
+        return stacked(list(self.blocks.each(drawn)))
+
+    def sample(self) -> EncodedTable:
+        """All rows, or as many as heuristics may see, drawn at random."""
+        return self._sample
+
+    def count(self, tree: Tree) -> Counts:
+        """Rows that come to rest at each node, class by class."""
+        return self.added(lambda population: population.count(tree))
+
+    def contingency(self, name: str) -> Counts:
+        """Rows per code of an attribute and class."""
+        return self.added(lambda population: population.contingency(name))
+
+    def combinations(self, names: Sequence[str]) -> Combinations:
+        """The combinations of these attributes that occur among the rows that are not left out."""
+        found = list(self.blocks.each(lambda block, place: self.seen(block, place).combinations(names)))
+        return merged(found)
+
+    def bin(self, step: Bin) -> BlockedPopulation:
+        """The same rows, the step's attributes seen as the bins they lie in."""
+        return self._once(step, lambda: lambda population, _: population.bin(step))
+
+    def recode(self, step: Recode) -> BlockedPopulation:
+        """The same rows, the step's attributes seen as the parts their values belong to."""
+        return self._once(step, lambda: lambda population, _: population.recode(step))
+
+    def hide(self, step: Hide) -> BlockedPopulation:
+        """The same rows, nothing shown of the step's attributes where their combination is rare in the whole table."""
+
+        def hiding() -> Change:
+            found = self.combinations(step.names)
+            rare = map(tuple, found.codes[found.sizes < step.below].tolist())
+            whole = replace(step, below=0, also=(*step.also, *rare))
+            return lambda population, _: population.hide(whole)
+
+        return self._once(step, hiding)
+
+    def place(self, step: Place) -> BlockedPopulation:
+        """The same rows, dealt to groups; the same step gives the same groups again."""
+
+        def placing() -> Change:
+            counts = np.stack(list(self.blocks.each(lambda block, place: self.seen(block, place).resting(step))))
+            steps = allotted(step, counts, self.randomness)
+            return lambda population, place: population.place(steps[place])
+
+        return self._once(step, placing)
+
+    def _once(self, step: object, make: Callable[[], Change]) -> BlockedPopulation:
+        """The population after a step; asked again, the same one."""
+        if id(step) not in self._next:
+            after = replace(self, changes=(*self.changes, make()), _next={})
+            self._next[id(step)] = (step, after)
+        return self._next[id(step)][1]
+
+
+def stacked(tables: Sequence[EncodedTable]) -> EncodedTable:
+    """The rows of all tables; numbers without a common dictionary (groups) are renumbered over all."""
+    first = tables[0]
+    return EncodedTable.of(_stacked([table[name] for table in tables]) for name in first.columns)
+
+
+def _stacked(columns: Sequence[EncodedColumn]) -> EncodedColumn:
+    longest = max(columns, key=lambda column: len(column.dictionary))
+    width = len(longest.dictionary)
+    codes = [np.where(c.codes == c.missing_code, width, c.codes).astype(np.int32) for c in columns]
+    return EncodedColumn(longest.name, longest.type, np.concatenate(codes), longest.dictionary)
+
+
+def merged(parts: Sequence[Combinations]) -> Combinations:
+    """Combinations of several tables with the same dictionaries, in lexical order, each once.
+
+    Examples
+    --------
+    >>> one = Combinations(np.array([[0, 1]], np.int32), np.array([[2]]))
+    >>> two = Combinations(np.array([[0, 0], [0, 1]], np.int32), np.array([[1], [3]]))
+    >>> merged([one, two]).codes.tolist(), merged([one, two]).counts.tolist()
+    ([[0, 0], [0, 1]], [[1], [5]])
+    """
+    codes = np.concatenate([part.codes for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    columns = [_as_column(codes[:, place]) for place in range(codes.shape[1])]
+    numbers, count = combine(columns, len(codes))
+    total = np.zeros((count, counts.shape[1]), np.int64)
+    np.add.at(total, numbers, counts)
+    return Combinations(codes[first_rows(numbers, count)], total)
+
+
+def _as_column(codes: npt.NDArray[np.int32]) -> EncodedColumn:
+    width = int(codes.max(initial=-1)) + 1
+    return EncodedColumn("", ColumnType.INTEGER, codes, pl.int_range(width, eager=True))

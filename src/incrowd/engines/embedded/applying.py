@@ -1,0 +1,65 @@
+"""A plan applied to a population: what each row shows of each attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from incrowd.algorithms.population import Population
+from incrowd.engines.embedded.population import EmbeddedPopulation
+from incrowd.engines.embedded.settling import needs_rows, settle_forms
+from incrowd.engines.embedded.tally import Tally
+from incrowd.errors import PlanError
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.steps import DROPPED, Bin, Drop, Hide, Place, Reasons, Recode, Show, Spread
+from incrowd.vocabulary.encoded_table import Codes, EncodedTable
+
+
+def applied(plan: ReleasePlan, population: Population) -> Population:
+    """The population after all steps."""
+    for step in plan.steps:
+        match step:
+            case Bin():
+                population = population.bin(step)
+            case Place():
+                population = population.place(step)
+            case Recode():
+                population = population.recode(step)
+            case Hide():
+                population = population.hide(step)
+            case Drop() | Show() | Spread() | Reasons():
+                pass
+            case _:
+                raise PlanError(f"No engine knows the step {type(step).__name__}.")
+    return population
+
+
+def shown_forms(plan: ReleasePlan, after: EmbeddedPopulation) -> dict[str, Codes]:
+    """For each attribute the position of the form each row shows."""
+    if plan.show:
+        assert after.groups is not None
+        return dict.fromkeys(plan.names, after.groups)
+    shown = {name: after.table[name].codes for name in plan.names}
+    if after.groups is None:
+        return shown
+    return {name: np.where(after.groups == DROPPED, np.int32(DROPPED), codes) for name, codes in shown.items()}
+
+
+def tally_forms(plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Codes]) -> dict[str, Tally]:
+    """The tally of each attribute whose forms are to be filled in; ``table`` has the values themselves."""
+    return {
+        name: Tally.of(table[name], shown[name], len(plan.forms(name)))
+        for name in plan.names
+        if needs_rows(plan.forms(name))
+    }
+
+
+def settled(plan: ReleasePlan, table: EncodedTable, tallies: Mapping[str, Tally]) -> ReleasePlan:
+    """The plan with its forms filled in; of the table only the dictionaries are asked."""
+    return plan.with_forms(
+        {
+            name: settle_forms(plan.forms(name), table[name], tallies[name]) if name in tallies else plan.forms(name)
+            for name in plan.names
+        }
+    )
