@@ -1,0 +1,112 @@
+"""The released table, frame by frame, in random order, with the originals beside it for the verification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.engines.blocks.buckets import Buckets
+from incrowd.engines.blocks.population import BlockedPopulation
+from incrowd.engines.embedded.applying import applied, shown_forms
+from incrowd.engines.embedded.drafting import draft_columns
+from incrowd.engines.embedded.evidence import claims
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.randomness import Randomness
+
+ORIGIN, FORM, OWN = "#origin", "#form ", "#own "
+"""Columns of rows on their way: the input row, the position of the form that is shown, the code of the own value."""
+
+BUCKET_ROWS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class DraftFrame:
+    """Some released rows, in random order, and what the input held.
+
+    ``frame`` has the released columns. ``original`` is a PyArrow table of the same columns: quasi-identifiers as they
+    were understood, others as they were read. ``claims`` and ``origin`` are those of an
+    :class:`incrowd.engines.engine.Draft`.
+    """
+
+    frame: pl.DataFrame
+    original: Any
+    origin: np.ndarray[tuple[int], np.dtype[np.int64]]
+    claims: Mapping[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Drafting:
+    """Applies a plan to blocks. ``columns`` have the dictionaries of the quasi-identifiers."""
+
+    plan: ReleasePlan
+    population: BlockedPopulation
+    columns: Mapping[str, EncodedColumn]
+    randomness: Randomness
+
+    def frames(self, sources: Iterator[pl.DataFrame], folder: Path, rows: int = BUCKET_ROWS) -> Iterator[DraftFrame]:
+        """The release. ``sources`` are the rows of each block with the columns that are not quasi-identifiers."""
+        buckets = Buckets(folder, self.randomness, rows=rows, total=self.population.rows)
+        after = applied(self.plan, self.population)
+        assert isinstance(after, BlockedPopulation)
+        shown = after.blocks.each(lambda block, place: self._marked(after, block, place))
+        start = 0
+        for source, marked, height in zip(sources, shown, self.population.blocks.rows, strict=True):
+            kept = marked[ORIGIN].to_numpy()
+            beside = source.select(name for name in source.columns if name not in self.plan.names)
+            buckets.add(beside[kept].hstack(marked.with_columns(pl.col(ORIGIN) + start)))
+            start += height
+        return (self._drafted(frame) for frame in buckets.shuffled())
+
+    def _marked(self, after: BlockedPopulation, block: EncodedTable, place: int) -> pl.DataFrame:
+        """The rows of a block that are kept: where they come from, what they show, what they have."""
+        seen = after.seen(block, place)
+        kept = seen.kept
+        forms = shown_forms(self.plan, seen)
+        once = {FORM: forms[self.plan.names[0]]} if self.plan.show and self.plan.names else forms
+        columns: dict[str, np.ndarray[Any, Any]] = {ORIGIN: kept.astype(np.int64)}
+        columns |= {name if name == FORM else FORM + name: codes[kept] for name, codes in once.items()}
+        columns |= {OWN + name: _small(block[name].codes[kept], block[name].width) for name in self.plan.names}
+        return pl.DataFrame(columns)
+
+    def _drafted(self, rows: pl.DataFrame) -> DraftFrame:
+        plan, every = self.plan, np.arange(rows.height)
+        shown = {name: rows[FORM if FORM in rows.columns else FORM + name].to_numpy() for name in plan.names}
+        types = pl.DataFrame(schema={name: self.columns[name].dictionary.dtype for name in plan.names})
+        beside = rows.select(name for name in rows.columns if not name.startswith("#"))
+        source = beside.with_columns(pl.lit(None, types.schema[name]).alias(name) for name in plan.names)
+        return DraftFrame(
+            draft_columns(plan, shown, source, every),
+            self._original(rows),
+            rows[ORIGIN].to_numpy(),
+            claims(plan, shown),
+        )
+
+    def _original(self, rows: pl.DataFrame) -> Any:
+        import pyarrow as pa
+
+        return pa.table(
+            {
+                written.name: _understood(self.columns[written.source], rows[OWN + written.source])
+                if written.source in self.plan.names
+                else rows[written.source].to_arrow(compat_level=pl.CompatLevel.oldest())
+                for written in self.plan.written
+            }
+        )
+
+
+def _small(codes: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
+    """Codes in the smallest type that holds them."""
+    return codes.astype(np.min_scalar_type(width))
+
+
+def _understood(column: EncodedColumn, codes: pl.Series) -> Any:
+    import pyarrow as pa
+
+    known = codes.cast(pl.Int32).replace(column.missing_code, None)
+    return pa.DictionaryArray.from_arrays(known.to_arrow(), column.dictionary.to_arrow())
