@@ -1,0 +1,40 @@
+"""What is read: a table, or the rows of a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from incrowd.databases.address import Address
+from incrowd.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Query:
+    """One question to a database. Its text may hold values of persons, so it is not shown either.
+
+    Examples
+    --------
+    >>> print(Query.of("postgresql://db.example.org/clinic?table=visits"))
+    table visits of the database clinic
+    >>> Query.of("postgresql:///clinic", "SELECT age FROM visits WHERE name = 'Ann'")
+    Query(address=Address(database='clinic', table=None))
+    """
+
+    address: Address
+    text: str = field(repr=False)
+
+    @classmethod
+    def of(cls, address: str | Address, query: str | None = None) -> Query:
+        """The rows of a query, or of the table that the address names: one of them."""
+        place = Address.parse(address) if isinstance(address, str) else address
+        if (query is None) == (place.table is None):
+            raise ParameterError(
+                "Say what to read from the database: a table (postgresql:///clinic?table=visits) or a query, not both."
+            )
+        if query is not None and "\0" in query:
+            raise ParameterError("The query holds a NUL character. Remove it.")
+        return cls(place, query if query is not None else f"SELECT * FROM {place.table.sql if place.table else ''}")
+
+    def __str__(self) -> str:
+        what = f"table {self.address.table}" if self.address.table else "a query"
+        return what + (f" of the database {self.address.database}" if self.address.database else " of a database")

@@ -1,0 +1,102 @@
+"""Rows of a database: in one pass, of one moment, read only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.databases.columns import BEFORE, whole
+from incrowd.databases.failures import READING
+from incrowd.databases.query import Query
+from incrowd.databases.rows import Rows, regrouped, rows_of, save_rows
+from incrowd.databases.session import Session, connected
+from incrowd.errors import FileFormatError
+
+ROWS = 1 << 20
+_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_HELD = (
+    "SELECT relation::pg_catalog.int8 FROM pg_catalog.pg_locks "
+    "WHERE locktype = 'relation' AND pid = pg_catalog.pg_backend_pid()"
+)
+_SERVER = (
+    "SELECT pg_catalog.pg_postmaster_start_time()::pg_catalog.text, oid::pg_catalog.text "
+    "FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()"
+)
+
+
+def read_query(query: Query) -> pl.DataFrame:
+    """All rows as one frame."""
+    return pl.concat(stream_query(query), rechunk=True)
+
+
+def stream_query(query: Query, rows: int = ROWS) -> Generator[pl.DataFrame, None, None]:
+    """The rows in frames of exactly so many, the last one smaller; never many more than that in memory.
+
+    All are read in one transaction that cannot write and sees the database as it was at one moment. PostgreSQL may
+    give the rows of a second run in another order, so there is no second pass: :func:`fetch_query` is for those.
+    """
+    with _opened(query) as found:
+        empty = True
+        for frame in regrouped(found.batches, rows):
+            empty = False
+            yield frame
+    if empty:
+        raise _no_rows(query)
+
+
+def fetch_query(query: Query, folder: Path, progress: Callable[[int], None] = lambda _rows: None) -> Path:
+    """Copy the rows to a Parquet file in a private folder, for as many passes as are needed.
+
+    Parameters
+    ----------
+    query
+        What to read.
+    folder
+        A folder that nobody else can read and that goes away with the run: the file holds the raw rows.
+    progress
+        Called with the number of rows so far.
+    """
+    path = folder / "rows.parquet"
+    with _opened(query) as found:
+        done = save_rows(found, path, progress)
+    if not done:
+        path.unlink()
+        raise _no_rows(query)
+    return path
+
+
+def relations_read(query: Query) -> frozenset[tuple[str, int]]:
+    """The tables and views a query rests on, found without running it: by the locks the server takes for it."""
+    with connected(query.address, READING) as session:
+        _describe(session, query)
+        server = server_of(session)
+        return frozenset((server, number) for (number,) in session.ask(_HELD))
+
+
+def server_of(session: Session) -> str:
+    """What tells this database from all others; stays in this process."""
+    return "/".join(session.ask(_SERVER)[0])
+
+
+@contextmanager
+def _opened(query: Query) -> Iterator[Rows]:
+    with connected(query.address, READING) as session:
+        found = rows_of(session, query.text, _describe(session, query))
+        try:
+            yield found
+        finally:
+            found.batches.close()
+
+
+def _describe(session: Session, query: Query) -> Any:
+    """Names and types of the columns; one SELECT and nothing else."""
+    session.do(_SNAPSHOT)
+    return session.describe(whole(query.text), 0 if query.address.table else len(BEFORE))
+
+
+def _no_rows(query: Query) -> FileFormatError:
+    return FileFormatError(f"There are no rows: {query} is empty. Give a table or a query with at least one row.")

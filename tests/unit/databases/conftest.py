@@ -1,0 +1,3 @@
+from postgresql_server import clinic, server
+
+__all__ = ["clinic", "server"]
