@@ -73,11 +73,12 @@ def _write_csv(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     if form.compression is None:
         frame.write_csv(path, **options)
         return
-    with _compressed(path, form.compression) as stream:
+    with compressed(path, form.compression) as stream:
         frame.write_csv(stream, **options)
 
 
-def _compressed(path: Path, compression: str) -> IO[bytes]:
+def compressed(path: Path, compression: str) -> IO[bytes]:
+    """A file that packs what is written to it."""
     if compression == "gzip":
         return gzip.GzipFile(path, "wb", mtime=0)  # type: ignore[return-value]
     import pyarrow
