@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from incrowd.errors import Notice
-from incrowd.reading.dictionary import Distinct
+from incrowd.reading.dictionary import Tally
 from incrowd.reading.wording import counted
 
 # Zero-width space, word joiner, byte order mark, soft hyphen and the marks and embeddings of direction.
@@ -17,13 +17,13 @@ TRUTH = {word: place == 0 for pair in _WORDS for place, word in enumerate(pair)}
 """What words for yes and no mean, in lower case."""
 
 
-def clean(found: Distinct, missing: tuple[str, ...], where: str) -> tuple[pl.Series, tuple[Notice, ...]]:
+def clean(found: Tally, missing: tuple[str, ...], where: str) -> tuple[pl.Series, tuple[Notice, ...]]:
     """Strip edge spaces and invisible characters, compose accents; empty text and markers become null.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = Distinct(np.array([0, 0, 1, 2]), pl.Series(["nurse", " nurse", " "]))
+    >>> found = Tally(pl.Series(["nurse", " nurse", " "]), np.array([2, 1, 1, 0]))
     >>> texts, notices = clean(found, (), "job")
     >>> texts.to_list(), [notice.code for notice in notices]
     (['nurse', 'nurse', None], ['edge-spaces'])

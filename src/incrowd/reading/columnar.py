@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import FileFormatError
-from incrowd.reading.frames import from_typed, refuse_arrow_types
+from incrowd.reading.frames import check_arrow, from_typed
 from incrowd.reading.source import MISSING_MARKERS, Origin, Source
 
 _ENCRYPTED = b"PARE"
@@ -28,9 +28,7 @@ def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> S
     ...     read_parquet(file).frame.rows()
     [(39,)]
     """
-    with path.open("rb") as file:
-        if file.read(4) == _ENCRYPTED:
-            raise FileFormatError("The Parquet file is encrypted. Decrypt it first.")
+    refuse_encrypted(path)
 
     def load() -> tuple[Any, Callable[[], pl.DataFrame]]:
         import pyarrow.parquet as pq
@@ -56,15 +54,38 @@ def read_arrow(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Sou
     def load() -> tuple[Any, Callable[[], pl.DataFrame]]:
         import pyarrow as pa
 
-        with path.open("rb") as file:
-            is_file = file.read(6) == b"ARROW1"
         with pa.OSFile(str(path)) as file:
-            reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+            reader = pa.ipc.open_file(file) if is_arrow_file(path) else pa.ipc.open_stream(file)
             table = reader.read_all()
         table.validate()
         return table.schema, lambda: pl.DataFrame(table)
 
     return _load(load, "Arrow", Origin("arrow", str(path), missing=missing))
+
+
+def refuse_encrypted(path: Path) -> None:
+    """Refuse a Parquet file whose footer is encrypted."""
+    with path.open("rb") as file:
+        if file.read(4) == _ENCRYPTED:
+            raise FileFormatError("The Parquet file is encrypted. Decrypt it first.")
+
+
+def is_arrow_file(path: Path) -> bool:
+    """Whether an Arrow file can be entered anywhere; a stream is only read from its start."""
+    with path.open("rb") as file:
+        return file.read(6) == b"ARROW1"
+
+
+def damaged(form: str, name: str | None = None) -> FileFormatError:
+    """The error for a file that its library refuses, whose own messages do not get out.
+
+    Examples
+    --------
+    >>> str(damaged("Arrow"))
+    'The Arrow file is truncated, damaged, encrypted or of an unknown version. Write it again.'
+    """
+    which = f"{form} file {name!r}" if name else f"{form} file"
+    return FileFormatError(f"The {which} is truncated, damaged, encrypted or of an unknown version. Write it again.")
 
 
 def _load(load: Callable[[], tuple[Any, Callable[[], pl.DataFrame]]], form: str, origin: Origin) -> Source:
@@ -74,10 +95,8 @@ def _load(load: Callable[[], tuple[Any, Callable[[], pl.DataFrame]]], form: str,
     table: pl.DataFrame | None = None
     with suppress(OSError, pa.ArrowException, pl.exceptions.PolarsError):
         schema, values = load()
-        refuse_arrow_types(schema)
+        check_arrow(schema)
         table = values()
     if table is None:
-        raise FileFormatError(
-            f"The {form} file is truncated, damaged, encrypted or of an unknown version. Write it again."
-        )
+        raise damaged(form)
     return from_typed(table, origin)

@@ -9,7 +9,7 @@ import polars as pl
 from incrowd.errors import Notice, SchemaError, ValuesError
 from incrowd.reading.cleaning import TRUTH, clean, is_truth_mixture, variants
 from incrowd.reading.dates import parse_dates
-from incrowd.reading.dictionary import Distinct
+from incrowd.reading.dictionary import Tally
 from incrowd.reading.wording import counted
 from incrowd.vocabulary.schema import Column, ColumnType
 
@@ -43,13 +43,13 @@ class Values:
         return replace(self, notices=(*self.notices, Notice(code, where, message)))
 
 
-def convert(found: Distinct, column: Column, missing: tuple[str, ...] = ()) -> Values:
+def convert(found: Tally, column: Column, missing: tuple[str, ...] = ()) -> Values:
     """Type the distinct values of a column; a value that cannot have the type is an error with a count.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = Distinct(np.array([0, 1, 1]), pl.Series(["39", "x"]))
+    >>> found = Tally(pl.Series(["39", "x"]), np.array([1, 2, 0]))
     >>> convert(found, Column("age", type=ColumnType.INTEGER))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
@@ -101,7 +101,7 @@ def _is_whole(values: pl.Series) -> pl.Series:
     return (known == known.floor()) & (known.abs() <= _EXACT)
 
 
-def _refuse(bad: pl.Series, found: Distinct, column: Column, trouble: str, advice: str) -> None:
+def _refuse(bad: pl.Series, found: Tally, column: Column, trouble: str, advice: str) -> None:
     """Raise if any distinct value is bad, with the number of values and rows."""
     if bad.any():
         raise ValuesError(f"Column {column.name!r}: {found.described(bad)} {trouble}. {advice}")
@@ -110,7 +110,7 @@ def _refuse(bad: pl.Series, found: Distinct, column: Column, trouble: str, advic
 _MEND = "Mend them, declare the type categorical, or name the text that means missing."
 
 
-def _integers(values: pl.Series, found: Distinct, column: Column) -> Values:
+def _integers(values: pl.Series, found: Tally, column: Column) -> Values:
     if values.dtype.is_float():
         whole = (values == values.floor()) & (values.abs() <= _EXACT)
         _refuse(~whole, found, column, "cannot be read as whole numbers", "Declare the type real.")
@@ -129,7 +129,7 @@ def _integers(values: pl.Series, found: Distinct, column: Column) -> Values:
     return _unified(values, Values(numbers, ColumnType.INTEGER), column)
 
 
-def _reals(values: pl.Series, found: Distinct, column: Column) -> Values:
+def _reals(values: pl.Series, found: Tally, column: Column) -> Values:
     typed = Values(values, ColumnType.REAL)
     if values.dtype == pl.String:
         typed = _real_texts(values, found, column)
@@ -146,7 +146,7 @@ def _reals(values: pl.Series, found: Distinct, column: Column) -> Values:
     return replace(typed, values=numbers)
 
 
-def _real_texts(texts: pl.Series, found: Distinct, column: Column) -> Values:
+def _real_texts(texts: pl.Series, found: Tally, column: Column) -> Values:
     commas = texts.str.contains(_DECIMAL_COMMA)
     with_comma = bool(commas.any()) and not texts.str.contains(r"\.").any()
     points = texts.str.replace(_DECIMAL_COMMA, "${1}.${2}") if with_comma else texts
@@ -179,7 +179,7 @@ def _refuse_temporal(values: pl.Series, column: Column) -> None:
         raise ValuesError(f"Column {column.name!r} holds dates, not numbers. Declare the type date.")
 
 
-def _dates(values: pl.Series, found: Distinct, column: Column) -> Values:
+def _dates(values: pl.Series, found: Tally, column: Column) -> Values:
     if isinstance(values.dtype, pl.Date | pl.Datetime):
         days = values.dt.date()
         has_times = isinstance(values.dtype, pl.Datetime) and (values.dt.truncate("1d") != values).any()
@@ -208,7 +208,7 @@ def _with_times(typed: Values, has_times: bool, column: Column) -> Values:
     return typed.and_notice("time-of-day", column.name, "times of day are left out: only the dates are used.")
 
 
-def _booleans(texts: pl.Series, found: Distinct, column: Column) -> Values:
+def _booleans(texts: pl.Series, found: Tally, column: Column) -> Values:
     folded = texts.str.to_lowercase()
     unknown = ~folded.is_in(list(TRUTH)) & texts.is_not_null()
     _refuse(unknown, found, column, "cannot be read as yes or no", _MEND)
@@ -220,7 +220,7 @@ def _booleans(texts: pl.Series, found: Distinct, column: Column) -> Values:
     return typed.and_notice("truth-spellings", column.name, message)
 
 
-def _ordered(texts: pl.Series, found: Distinct, column: Column) -> Values:
+def _ordered(texts: pl.Series, found: Tally, column: Column) -> Values:
     if not column.order:
         raise SchemaError(f"Column {column.name!r} is ordered, but its order is not given. Name its values in order.")
     unknown = ~texts.is_in(list(column.order)) & texts.is_not_null()

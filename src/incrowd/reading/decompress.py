@@ -1,7 +1,8 @@
-"""Unpack gzip and zstd into memory, within bounds: a small file must not become a flood."""
+"""Unpack gzip and zstd, within bounds: a small file must not become a flood."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from incrowd.errors import FileFormatError
@@ -26,20 +27,38 @@ def decompress(path: Path, compression: Compression) -> bytes:
     ...     decompress(packed, "gzip")
     b'a,b'
     """
+    return b"".join(unpacked(path, compression))
+
+
+def unpacked(path: Path, compression: Compression) -> Iterator[bytes]:
+    """The unpacked bytes piece by piece, with the same errors.
+
+    Examples
+    --------
+    >>> import gzip, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     packed = Path(folder, "a.csv.gz")
+    ...     _ = packed.write_bytes(gzip.compress(b"a,b"))
+    ...     list(unpacked(packed, "gzip"))
+    [b'a,b']
+    """
     import pyarrow as pa
 
     bound = max(FREE_BYTES, MOST_RATIO * path.stat().st_size)
-    pieces, size = [], 0
-    try:
-        with pa.OSFile(str(path)) as packed, pa.CompressedInputStream(packed, compression) as stream:
-            while size <= bound and (piece := stream.read(_STEP)):
-                pieces.append(piece)
-                size += len(piece)
-    except (OSError, pa.ArrowException):
-        raise FileFormatError(f"The {compression} file is truncated or damaged. Fetch or write it again.") from None
-    if size > bound:
-        raise FileFormatError(
-            f"The {compression} file unpacks to more than {MOST_RATIO} times its size, as a decompression "
-            "bomb does. If you trust it, unpack it yourself and give the unpacked file."
-        )
-    return b"".join(pieces)
+    size = 0
+    damaged = FileFormatError(f"The {compression} file is truncated or damaged. Fetch or write it again.")
+    with pa.OSFile(str(path)) as packed, pa.CompressedInputStream(packed, compression) as stream:
+        while True:
+            try:
+                piece = stream.read(_STEP)
+            except (OSError, pa.ArrowException):
+                raise damaged from None
+            if not piece:
+                return
+            size += len(piece)
+            if size > bound:
+                raise FileFormatError(
+                    f"The {compression} file unpacks to more than {MOST_RATIO} times its size, as a decompression "
+                    "bomb does. If you trust it, unpack it yourself and give the unpacked file."
+                )
+            yield piece

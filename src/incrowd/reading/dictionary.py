@@ -20,6 +20,35 @@ _AS_TEXT = (pl.Categorical, pl.Enum, pl.Decimal, pl.Time, pl.UInt64, pl.Int128, 
 
 
 @dataclass(frozen=True, eq=False)
+class Tally:
+    """The distinct values of a column, and how many rows have each.
+
+    Parameters
+    ----------
+    values
+        The distinct values, none of them null.
+    counts
+        Rows per distinct value; the last entry counts the nulls.
+
+    Examples
+    --------
+    >>> Tally(pl.Series(["f", "m"]), np.array([3, 1, 0])).described(pl.Series([True, False]))
+    '1 distinct value (3 rows)'
+    """
+
+    values: pl.Series
+    counts: npt.NDArray[np.int64]
+
+    def rows(self, chosen: pl.Series) -> int:
+        """Number of rows that have one of the chosen values (a mask over ``values``; null is not chosen)."""
+        return int(self.counts[:-1][chosen.fill_null(False).to_numpy()].sum())
+
+    def described(self, chosen: pl.Series) -> str:
+        """How many distinct values and rows are chosen, in words."""
+        return f"{counted(int(chosen.sum()), 'distinct value')} ({counted(self.rows(chosen), 'row')})"
+
+
+@dataclass(frozen=True, eq=False)
 class Distinct:
     """A column as codes into its distinct values, in no particular order.
 
@@ -35,9 +64,9 @@ class Distinct:
     values: pl.Series
 
     @cached_property
-    def counts(self) -> npt.NDArray[np.int64]:
-        """Rows per distinct value; the last entry counts the nulls."""
-        return np.bincount(self.codes, minlength=len(self.values) + 1)
+    def tally(self) -> Tally:
+        """The distinct values with their rows counted."""
+        return Tally(self.values, np.bincount(self.codes, minlength=len(self.values) + 1))
 
     def without(self, gone: pl.Series) -> Distinct:
         """The same column where the chosen values (a mask over ``values``) are null."""
@@ -46,14 +75,6 @@ class Distinct:
         kept = ~gone.to_numpy()
         places = np.append(np.where(kept, np.cumsum(kept) - 1, kept.sum()), kept.sum()).astype(np.uint32)
         return Distinct(np.take(places, self.codes), self.values.filter(~gone))
-
-    def rows(self, chosen: pl.Series) -> int:
-        """Number of rows that have one of the chosen values (a mask over ``values``; null is not chosen)."""
-        return int(self.counts[:-1][chosen.fill_null(False).to_numpy()].sum())
-
-    def described(self, chosen: pl.Series) -> str:
-        """How many distinct values and rows are chosen, in words."""
-        return f"{counted(int(chosen.sum()), 'distinct value')} ({counted(self.rows(chosen), 'row')})"
 
 
 def distinct(frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Distinct]:
@@ -65,11 +86,21 @@ def distinct(frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Distinct]:
     >>> found.codes.tolist(), found.values.to_list()
     ([0, 1, 0], ['m'])
     """
-    columns = frame.select(list(dict.fromkeys(names)))
-    columns = columns.with_columns(pl.col(_AS_TEXT).cast(pl.String))
+    columns = as_coded(frame.select(list(dict.fromkeys(names))))
     strings = [name for name, dtype in columns.schema.items() if dtype == pl.String]
     coded = columns.with_columns(pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in strings)
     return {series.name: _distinct(series) for series in coded.iter_columns()}
+
+
+def as_coded(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with types that are coded by their text turned to text.
+
+    Examples
+    --------
+    >>> as_coded(pl.DataFrame({"id": pl.Series([1], dtype=pl.UInt64)})).rows()
+    [('1',)]
+    """
+    return frame.with_columns(pl.col(_AS_TEXT).cast(pl.String))
 
 
 def repeating(frame: pl.DataFrame) -> list[str]:
@@ -106,15 +137,32 @@ def ordered(values: pl.Series) -> tuple[pl.Series, Codes]:
 def _distinct(series: pl.Series) -> Distinct:
     if not isinstance(series.dtype, pl.Categorical):
         return _of_values(series)
-    values = _categories(series)
+    values = categories(series)
     return Distinct(series.to_physical().fill_null(len(values)).to_numpy(), values)
 
 
-def _categories(series: pl.Series) -> pl.Series:
-    """The texts behind the codes, which are dense: counting up to the highest names them all."""
+def categories(series: pl.Series) -> pl.Series:
+    """The texts behind the codes of a categorical, which are dense: counting up to the highest names them all.
+
+    Examples
+    --------
+    >>> categories(pl.Series(["m", "f", "m"], dtype=pl.Categorical(pl.Categories.random()))).to_list()
+    ['m', 'f']
+    """
     highest = series.to_physical().max()
-    codes = np.arange(0 if highest is None else int(str(highest)) + 1, dtype=np.uint32)
-    return pl.Series(series.name, codes).cat.to(series.dtype).cast(pl.String)
+    return texts_of(0 if highest is None else int(str(highest)) + 1, series.dtype)
+
+
+def texts_of(size: int, dtype: pl.DataType) -> pl.Series:
+    """The texts behind the first codes of a categorical type; some column of that type must still be in use.
+
+    Examples
+    --------
+    >>> sex = pl.Series(["m"], dtype=pl.Categorical(pl.Categories.random()))
+    >>> texts_of(1, sex.dtype).to_list()
+    ['m']
+    """
+    return pl.Series(np.arange(size, dtype=np.uint32)).cat.to(dtype).cast(pl.String)
 
 
 def _of_values(series: pl.Series) -> Distinct:

@@ -28,8 +28,8 @@ _FREE_TEXT = 50
 
 
 @dataclass(frozen=True)
-class _Facts:
-    """What is known of a column before its role is guessed."""
+class Facts:
+    """What is known of a column before its role is guessed: its rows, those with a value, its distinct values."""
 
     name: str
     rows: int
@@ -38,14 +38,17 @@ class _Facts:
 
     @property
     def is_unique(self) -> bool:
+        """Whether every row has a value of its own."""
         return self.distinct == self.present == self.rows > 1
 
     @property
     def repeats(self) -> bool:
+        """Whether a value has more than two rows on average."""
         return 2 * self.distinct < self.present
 
     @property
     def is_mostly_unique(self) -> bool:
+        """Whether there are many values of few rows."""
         return self.distinct > _FREE_TEXT and 2 * self.distinct > self.present
 
 
@@ -72,9 +75,9 @@ def draft_schema(source: Source, *, target: str | None = None) -> Schema:
     declared = {column.name: column for column in source.declared}
     values = _values(source)
     facts = [
-        _Facts(series.name, frame.height, series.count(), len(values[series.name])) for series in frame.iter_columns()
+        Facts(series.name, frame.height, series.count(), len(values[series.name])) for series in frame.iter_columns()
     ]
-    typed = [declared.get(fact.name) or _typed(values[fact.name], fact) for fact in facts]
+    typed = [declared.get(fact.name) or draft_type(values[fact.name], fact) for fact in facts]
     chosen = target or _target_name(facts)
     pairs = zip(typed, facts, strict=True)
     return Schema(tuple(_with_role(column, fact, chosen, target) for column, fact in pairs))
@@ -89,8 +92,15 @@ def _values(source: Source) -> dict[str, pl.Series]:
     }
 
 
-def _typed(values: pl.Series, fact: _Facts) -> Column:
-    """The type of distinct values, with its reason."""
+def draft_type(values: pl.Series, fact: Facts) -> Column:
+    """The type of distinct values, with its reason.
+
+    Examples
+    --------
+    >>> column = draft_type(pl.Series(["39", "7"]), Facts("age", rows=3, present=3, distinct=2))
+    >>> str(column.type), column.reason
+    ('integer', 'whole numbers')
+    """
     dtype = values.dtype
     kind, reason = ColumnType.CATEGORICAL, "all values are missing"
     if fact.distinct == 0:
@@ -110,7 +120,7 @@ def _typed(values: pl.Series, fact: _Facts) -> Column:
     return Column(fact.name, type=kind, reason=reason)
 
 
-def _text_type(values: pl.Series, fact: _Facts) -> tuple[ColumnType, str]:
+def _text_type(values: pl.Series, fact: Facts) -> tuple[ColumnType, str]:
     values = values.filter(values != "")
     look = values.head(_LOOK)
     if len(values) <= 2 and set(values.str.to_lowercase().to_list()) <= set(TRUTH) and len(values) > 1:
@@ -157,7 +167,7 @@ def _date_type(values: pl.Series) -> tuple[ColumnType, str] | None:
     return (ColumnType.DATE, "dates") if dates.values.null_count() == 0 else None
 
 
-def _target_name(facts: list[_Facts]) -> str | None:
+def _target_name(facts: list[Facts]) -> str | None:
     """A column with a usual name; else the last, if it has few values and no other known use."""
     named = [fact.name for fact in facts if is_target_name(fact.name)]
     if named:
@@ -167,12 +177,12 @@ def _target_name(facts: list[_Facts]) -> str | None:
     return last.name if few and len(facts) > 1 and role_by_name(last.name) is None else None
 
 
-def _with_role(column: Column, fact: _Facts, chosen: str | None, given: str | None) -> Column:
+def _with_role(column: Column, fact: Facts, chosen: str | None, given: str | None) -> Column:
     role, why = _role(column, fact, chosen, given)
     return Column(column.name, role, column.type, column.order, f"{column.reason}; {why}")
 
 
-def _role(column: Column, fact: _Facts, chosen: str | None, given: str | None) -> tuple[Role, str]:
+def _role(column: Column, fact: Facts, chosen: str | None, given: str | None) -> tuple[Role, str]:
     if fact.name == chosen:
         if given is not None:
             return Role.TARGET, "you said so"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import HeaderError, Notice, SchemaError
-from incrowd.reading.convert import Values, convert
-from incrowd.reading.dictionary import Distinct, ordered
+from incrowd.reading.convert import convert
+from incrowd.reading.dictionary import Distinct, Tally, ordered
 from incrowd.reading.source import Source
 from incrowd.reading.wording import counted
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
@@ -32,11 +34,7 @@ def encode(source: Source, schema: Schema, names: Sequence[str]) -> tuple[Encode
     >>> table["age"].codes.tolist(), table["age"].dictionary.to_list()
     ([1, 0, 2], [7, 39])
     """
-    columns = {column.name: column for column in schema.columns}
-    for known in (columns, dict.fromkeys(source.frame.columns)):
-        unknown = next((name for name in names if name not in known), None)
-        if unknown is not None:
-            raise HeaderError(unknown_column(unknown, known))
+    columns = named_columns(schema, source.frame.columns, names)
     found = source.distinct(names)
     with ThreadPoolExecutor(pl.thread_pool_size()) as beside:
         jobs = [beside.submit(_encode, found[name], columns[name], source.origin.missing) for name in found]
@@ -58,20 +56,74 @@ def decode(column: EncodedColumn, codes: Codes) -> pl.Series:
     return fresh_series(column.dictionary.gather(places).alias(column.name))
 
 
-def _encode(found: Distinct, column: Column, missing: tuple[str, ...]) -> tuple[EncodedColumn, tuple[Notice, ...]]:
+def named_columns(schema: Schema, present: Sequence[str], names: Sequence[str]) -> dict[str, Column]:
+    """The columns of a schema by name, once all the given names are in it and in the table.
+
+    Examples
+    --------
+    >>> list(named_columns(Schema((Column("age"),)), ["age", "sex"], ["age"]))
+    ['age']
+    """
+    columns = {column.name: column for column in schema.columns}
+    for known in (columns, dict.fromkeys(present)):
+        unknown = next((name for name in names if name not in known), None)
+        if unknown is not None:
+            raise HeaderError(unknown_column(unknown, known))
+    return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What the distinct values of a column become.
+
+    Parameters
+    ----------
+    type
+        The type they have.
+    dictionary
+        The typed values, each once, in the order of the type.
+    places
+        For every distinct value the code of what it became; the last entry is the missing code, for null.
+    counts
+        Rows per code; the last entry counts the missing.
+    notices
+        What was unified or looks odd.
+    """
+
+    type: ColumnType
+    dictionary: pl.Series
+    places: Codes
+    counts: npt.NDArray[np.int64]
+    notices: tuple[Notice, ...]
+
+
+def settle(found: Tally, column: Column, missing: tuple[str, ...]) -> Settled:
+    """Type, clean and order the distinct values of a column as the schema says.
+
+    Examples
+    --------
+    >>> found = Tally(pl.Series(["39", "7"]), np.array([1, 1, 1]))
+    >>> settled = settle(found, Column("age", type=ColumnType.INTEGER), ())
+    >>> settled.dictionary.to_list(), settled.places.tolist(), settled.counts.tolist()
+    ([7, 39], [1, 0, 2], [1, 1, 1])
+    """
     typed = convert(found, column, missing)
-    encoded = _column(column, found, typed)
-    return encoded, (*_nan_and_null(column.name, found), *typed.notices, *_structure(column, encoded))
-
-
-def _column(column: Column, found: Distinct, typed: Values) -> EncodedColumn:
     if typed.type is ColumnType.ORDERED:
         dictionary, places = _in_declared_order(typed.values, column.order)
     else:
         dictionary, places = ordered(typed.values)
-    places = np.append(places, np.int32(len(dictionary)))
     dictionary = fresh_series(dictionary.alias(column.name))
-    return EncodedColumn(column.name, typed.type, np.take(places, found.codes), dictionary)
+    places = np.append(places, np.int32(len(dictionary)))
+    counts = np.zeros(len(dictionary) + 1, np.int64)
+    np.add.at(counts, places, found.counts)
+    notices = (*_nan_and_null(column.name, found), *typed.notices, *_structure(column, counts))
+    return Settled(typed.type, dictionary, places, counts, notices)
+
+
+def _encode(found: Distinct, column: Column, missing: tuple[str, ...]) -> tuple[EncodedColumn, tuple[Notice, ...]]:
+    settled = settle(found.tally, column, missing)
+    codes = np.take(settled.places, found.codes)
+    return EncodedColumn(column.name, settled.type, codes, settled.dictionary), settled.notices
 
 
 def _in_declared_order(values: pl.Series, order: Sequence[str]) -> tuple[pl.Series, Codes]:
@@ -82,7 +134,7 @@ def _in_declared_order(values: pl.Series, order: Sequence[str]) -> tuple[pl.Seri
     return pl.Series(dictionary, dtype=pl.String), places
 
 
-def _nan_and_null(name: str, found: Distinct) -> Iterator[Notice]:
+def _nan_and_null(name: str, found: Tally) -> Iterator[Notice]:
     if not found.values.dtype.is_float():
         return
     nan = found.rows(found.values.is_nan())
@@ -92,10 +144,9 @@ def _nan_and_null(name: str, found: Distinct) -> Iterator[Notice]:
         yield Notice("nan-is-missing", name, message)
 
 
-def _structure(column: Column, encoded: EncodedColumn) -> Iterator[Notice]:
+def _structure(column: Column, counts: npt.NDArray[np.int64]) -> Iterator[Notice]:
     """What the number of values and of missing ones tells about the use of a column."""
-    rows, values = len(encoded.codes), len(encoded.dictionary)
-    missing = int(np.count_nonzero(encoded.codes == encoded.missing_code))
+    rows, values, missing = int(counts.sum()), len(counts) - 1, int(counts[-1])
     if column.role is Role.TARGET:
         yield from _target(column.name, values, missing)
     if missing == rows:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -37,8 +38,7 @@ def read_frame(frame: Any, *, missing: Sequence[str] = MISSING_MARKERS) -> Sourc
         declared = tuple(_ordered_pandas(frame))
         table = _from_pandas(frame)
     elif form == "pyarrow":
-        check_headers(frame.schema.names)
-        refuse_arrow_types(frame.schema)
+        check_arrow(frame.schema)
         table = _polars(frame)
     else:
         table = frame
@@ -55,16 +55,46 @@ def from_typed(
     >>> from_typed(pl.DataFrame({"sex": ["f"]}, {"sex": pl.Categorical}), Origin("parquet")).frame.dtypes
     [String]
     """
-    look_alikes = check_headers(table.columns)
-    kept, dropped = without_pandas_index(table.columns)
-    table = table.select(kept)
-    if table.width == 0 or table.height == 0:
+    shape = check_types(table.schema, table.height)
+    table = plain_text(table.select(shape.kept))
+    return Source.of(table, origin, (*notices, *shape.notices), (*declared, *shape.declared))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Columns of a table with types that were found sound: those to keep, what is odd, orders they declare."""
+
+    kept: tuple[str, ...]
+    notices: tuple[Notice, ...]
+    declared: tuple[Column, ...]
+
+
+def check_types(schema: Mapping[str, pl.DataType], height: int) -> Shape:
+    """Refuse names and types that cannot be released, and a table without rows.
+
+    Examples
+    --------
+    >>> check_types({"age": pl.Int64(), "__index_level_0__": pl.Int64()}, 1).kept
+    ('age',)
+    """
+    look_alikes = check_headers(tuple(schema))
+    kept, dropped = without_pandas_index(schema)
+    if not kept or height == 0:
         raise FileFormatError("The table has no rows. Give a table with at least one row.")
-    for name, dtype in table.schema.items():
-        _refuse_type(name, dtype)
-    orders = tuple(_ordered_enums(table))
-    table = table.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-    return Source.of(table, origin, (*notices, *look_alikes, *dropped), (*declared, *orders))
+    for name in kept:
+        _refuse_type(name, schema[name])
+    return Shape(kept, (*look_alikes, *dropped), tuple(_ordered_enums({name: schema[name] for name in kept})))
+
+
+def plain_text(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with categories as plain text.
+
+    Examples
+    --------
+    >>> plain_text(pl.DataFrame({"sex": ["f"]}, {"sex": pl.Categorical})).dtypes
+    [String]
+    """
+    return table.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
 def to_frame_like(frame: pl.DataFrame, origin: Origin) -> Any:
@@ -88,16 +118,17 @@ def to_frame_like(frame: pl.DataFrame, origin: Origin) -> Any:
     return fresh
 
 
-def refuse_arrow_types(schema: Any) -> None:
-    """Refuse nested and extension types of an Arrow schema, naming the column.
+def check_arrow(schema: Any) -> None:
+    """Refuse the names that cannot be told apart and the nested and extension types of an Arrow schema.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> refuse_arrow_types(pa.schema({"age": pa.int64()}))
+    >>> check_arrow(pa.schema({"age": pa.int64()}))
     """
     import pyarrow as pa
 
+    check_headers(schema.names)
     for field in schema:
         if isinstance(field.type, pa.BaseExtensionType) or b"ARROW:extension:name" in (field.metadata or {}):
             raise ValuesError(f"Column {field.name!r} has an extension type. Convert it to text or numbers.")
@@ -139,8 +170,8 @@ def _ordered_pandas(frame: Any) -> Iterable[Column]:
             yield Column(name, type=ColumnType.ORDERED, order=order, reason="an ordered category")
 
 
-def _ordered_enums(table: pl.DataFrame) -> Iterable[Column]:
-    for name, dtype in table.schema.items():
+def _ordered_enums(schema: Mapping[str, pl.DataType]) -> Iterable[Column]:
+    for name, dtype in schema.items():
         if isinstance(dtype, pl.Enum):
             order = tuple(dtype.categories)
             yield Column(name, type=ColumnType.ORDERED, order=order, reason="an ordered category")

@@ -50,8 +50,7 @@ def markers_to_null(frame: pl.DataFrame, markers: Sequence[str]) -> Marked:
     names += [name for name, hit in zip(rare, _hits(frame.select(rare), known), strict=True) if hit]
     notices = tuple(_notices(frame.select(names), markers))
     found = {name: column.without(hidden[name]) for name, column in found.items()}
-    kept = (pl.when(pl.col(name).is_in(known).not_()).then(pl.col(name)) for name in names)
-    return Marked(frame.with_columns(kept), found, notices)
+    return Marked(frame.with_columns(without_markers(names, known)), found, notices)
 
 
 def spellings(markers: Sequence[str]) -> list[str]:
@@ -66,6 +65,46 @@ def spellings(markers: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(spelled))
 
 
+def marker_spellings(marker: str) -> list[str]:
+    """The texts that are this marker, perhaps with a space beside it.
+
+    Examples
+    --------
+    >>> marker_spellings("?")
+    ['?', ' ?', '? ', ' ? ']
+    """
+    return [spelling for spelling in spellings([marker]) if spelling.strip()]
+
+
+def marker_notice(marker: str, cells: Sequence[int]) -> Iterator[Notice]:
+    """What to say of a marker that so many cells of each column hold; nothing if none does.
+
+    Examples
+    --------
+    >>> [str(notice) for notice in marker_notice("?", [2, 0, 1])]
+    ["3 cells in 2 columns only hold the marker '?': counted as missing."]
+    """
+    columns = sum(count > 0 for count in cells)
+    if not columns:
+        return
+    where = f"{counted(sum(cells), 'cell')} in {counted(columns, 'column')} only hold the marker {marker!r}"
+    if marker == SUPPRESSED:
+        yield Notice("already-suppressed", "", f"{where}: already suppressed, counted as missing.")
+    else:
+        yield Notice("missing-marker", "", f"{where}: counted as missing.")
+
+
+def without_markers(names: Sequence[str], known: Sequence[str]) -> list[pl.Expr]:
+    """The named text columns with null for the known texts.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"job": ["?", "nurse"]}).with_columns(without_markers(["job"], ["?"])).rows()
+    [(None,), ('nurse',)]
+    """
+    return [pl.when(pl.col(name).is_in(known).not_()).then(pl.col(name)) for name in names]
+
+
 def _hits(frame: pl.DataFrame, known: Sequence[str]) -> Sequence[bool]:
     """For each column, whether one of the texts occurs."""
     return frame.select(pl.all().is_in(known).any()).row(0) if frame.width else ()
@@ -73,13 +112,5 @@ def _hits(frame: pl.DataFrame, known: Sequence[str]) -> Sequence[bool]:
 
 def _notices(frame: pl.DataFrame, markers: Sequence[str]) -> Iterator[Notice]:
     for marker in markers:
-        known = [spelling for spelling in spellings([marker]) if spelling.strip()]
-        cells = frame.select(pl.all().is_in(known).sum()).row(0) if frame.width else ()
-        columns = sum(count > 0 for count in cells)
-        if not columns:
-            continue
-        where = f"{counted(sum(cells), 'cell')} in {counted(columns, 'column')} only hold the marker {marker!r}"
-        if marker == SUPPRESSED:
-            yield Notice("already-suppressed", "", f"{where}: already suppressed, counted as missing.")
-        else:
-            yield Notice("missing-marker", "", f"{where}: counted as missing.")
+        known = marker_spellings(marker)
+        yield from marker_notice(marker, frame.select(pl.all().is_in(known).sum()).row(0) if frame.width else ())

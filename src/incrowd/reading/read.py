@@ -59,7 +59,7 @@ def read(
     >>> read(pl.DataFrame({"age": [39, 50]})).frame.height
     2
     """
-    markers = MISSING_MARKERS if missing is None else _markers(missing)
+    markers = missing_markers(missing)
     if not isinstance(source, (str, Path)):
         from incrowd.reading.frames import read_frame
 
@@ -73,7 +73,16 @@ def read(
     return _read_typed(path, kind, encoding, markers)
 
 
-def _markers(missing: Sequence[str]) -> tuple[str, ...]:
+def missing_markers(missing: Sequence[str] | None) -> tuple[str, ...]:
+    """The given texts that mean a missing value, each once; the usual ones if none are given.
+
+    Examples
+    --------
+    >>> missing_markers(None), missing_markers(["NA", "NA", ""])
+    (('?', '*'), ('NA',))
+    """
+    if missing is None:
+        return MISSING_MARKERS
     if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):
         raise ParameterError("missing is a list of texts, for instance missing=['NA', '-9'].")
     return tuple(dict.fromkeys(marker for marker in missing if marker))

@@ -84,62 +84,123 @@ def scan(data: Bytes, delimiter: str, line_end: str) -> Structure:
     >>> scan(np.frombuffer(b"a,b\n1,2\n3\n", np.uint8), ",", "\n").line
     3
     """
-    kinds = np.zeros(256, np.uint8)
-    kinds[ord(delimiter)] = _DELIMITER
-    kinds[ord('"')] = _QUOTE
-    kinds[0] = _NUL
-    if line_end == "\n":
-        kinds[ord("\r")] = _RETURN
-    kinds[ord(line_end)] = _LINE_END
-    records, blank_end, fields, fault, line, found = _scan(data, kinds)
-    return Structure(records, blank_end, fields, Fault(fault), line, found)
+    scanner = Scanner(delimiter, line_end)
+    scanner.feed(data, final=True)
+    return scanner.structure
+
+
+class Scanner:
+    r"""Scan delimited text that comes in pieces.
+
+    Parameters
+    ----------
+    delimiter, line_end
+        One character each.
+
+    Examples
+    --------
+    >>> scanner = Scanner(",", "\n")
+    >>> scanner.feed(np.frombuffer(b"a,b\n1,2\n3", np.uint8), final=False)
+    8
+    >>> scanner.feed(np.frombuffer(b"3,4\n", np.uint8), final=True)
+    4
+    >>> scanner.structure.records
+    2
+    """
+
+    def __init__(self, delimiter: str, line_end: str) -> None:
+        self._kinds = np.zeros(256, np.uint8)
+        self._kinds[ord(delimiter)] = _DELIMITER
+        self._kinds[ord('"')] = _QUOTE
+        self._kinds[0] = _NUL
+        if line_end == "\n":
+            self._kinds[ord("\r")] = _RETURN
+        self._kinds[ord(line_end)] = _LINE_END
+        self._state = np.array([0, 0, 0, 0, 1], np.int64)
+        self._fault = (Fault.NONE.value, 0, 0)
+
+    def feed(self, data: Bytes, *, final: bool) -> int:
+        """Scan whole records from the start of ``data``; returns how many bytes they take.
+
+        What is left, if this is not the end of the text, is the start of a record: it comes again with the next
+        piece. After a fault nothing more is to be fed.
+        """
+        consumed, *fault = _scan(data, self._kinds, self._state, final)
+        self._fault = (fault[0], fault[1], fault[2])
+        return int(consumed)
+
+    @property
+    def line(self) -> int:
+        """The line in which the next record starts."""
+        return int(self._state[4])
+
+    @property
+    def structure(self) -> Structure:
+        """What was found so far."""
+        records, blank_end, _, fields, _ = (int(number) for number in self._state)
+        fault, line, found = self._fault
+        return Structure(records, blank_end, fields, Fault(fault), line, found)
 
 
 @njit(cache=True, nogil=True)
-def _scan(data: Bytes, kinds: Bytes) -> tuple[int, int, int, int, int, int]:
-    """Header and records in one pass: (records, blank end, fields, fault, line, found)."""
+def _scan(data: Bytes, kinds: Bytes, state: npt.NDArray[np.int64], final: bool) -> tuple[int, int, int, int]:
+    """Header and records in one pass: (bytes of whole records, fault, line, found).
+
+    ``state`` is (records, blank lines at the end, line of the first of them, fields, line of the next record).
+    """
+    records, blanks, first_blank, expected, line = state
     size = len(data)
-    bom = size >= 3 and data[0] == 0xEF and data[1] == 0xBB and data[2] == 0xBF
+    bom = expected == 0 and size >= 3 and data[0] == 0xEF and data[1] == 0xBB and data[2] == 0xBF
     i = start = 3 if bom else 0
-    records, blanks, first_blank, expected, fields = 0, 0, 0, 0, 1
-    line = record_line = 1
-    while i <= size:
+    fault, found, fault_line, fields, record_line = Fault.NONE.value, 0, 0, 1, line
+    last = size if final else size - 1
+    while i <= last:
         kind = kinds[data[i]] if i < size else _LINE_END
         if kind <= _DELIMITER:
             fields += kind
         elif kind == _QUOTE:
             if i > start and kinds[data[i - 1]] != _DELIMITER:
-                return records, blanks, expected, Fault.STRAY_QUOTE.value, line, 0
+                fault, fault_line = Fault.STRAY_QUOTE.value, line
+                break
             i, line, fault = _quoted(data, kinds, i + 1, line)
             if fault:
-                return records, blanks, expected, fault, record_line if fault == 3 else line, 0
+                fault_line = record_line if fault == Fault.UNCLOSED_QUOTE.value else line
+                break
             continue
         elif kind == _NUL:
-            return records, blanks, expected, Fault.NUL.value, line, 0
+            fault, fault_line = Fault.NUL.value, line
+            break
         elif kind == _RETURN:
             if i + 1 == size or kinds[data[i + 1]] != _LINE_END:
-                return records, blanks, expected, Fault.BARE_RETURN.value, line, 0
+                fault, fault_line = Fault.BARE_RETURN.value, line
+                break
         else:
             length = i - start - (i > start and kinds[data[i - 1]] == _RETURN)
             if i == size and length == 0:
+                start = size
                 break
             if expected == 0:
                 expected = fields
             elif length == 0 and expected > 1:
                 first_blank = first_blank if blanks else record_line
                 blanks += 1
-            elif blanks:
-                return records, blanks, expected, Fault.RAGGED.value, first_blank, 1
-            elif fields != expected:
-                return records, blanks, expected, Fault.RAGGED.value, record_line, fields
+            elif blanks or fields != expected:
+                fault, fault_line = Fault.RAGGED.value, first_blank if blanks else record_line
+                found = 1 if blanks else fields
+                break
             else:
                 records += 1
             fields = 1
             line += 1
             record_line = line
-            start = i + 1
+            start = min(i + 1, size)
         i += 1
-    return records, blanks, expected, Fault.NONE.value, 0, 0
+    if not final and (fault == Fault.UNCLOSED_QUOTE.value or (fault == Fault.BARE_RETURN.value and i + 1 == size)):
+        fault = Fault.NONE.value
+    state[:] = (records, blanks, first_blank, expected, record_line)
+    if not final and expected == 0:
+        start = 0  # a byte order mark belongs to the header
+    return start, fault, fault_line, found
 
 
 @njit(cache=True, nogil=True)

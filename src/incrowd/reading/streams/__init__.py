@@ -1,0 +1,1 @@
+"""Tables larger than memory: read in frames, encoded in blocks."""

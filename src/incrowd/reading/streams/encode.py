@@ -1,0 +1,131 @@
+"""One pass over a stream: its columns as codes in blocks on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import Notice, ParameterError
+from incrowd.reading.draft import Facts, draft_type
+from incrowd.reading.encode import Settled, named_columns, settle
+from incrowd.reading.missing import marker_notice
+from incrowd.reading.streams.blocks import BlockFile, Blocks, WholeColumn
+from incrowd.reading.streams.gathering import Found, Gathering
+from incrowd.reading.streams.stream import FRAME_ROWS, Stream
+from incrowd.vocabulary.schema import Column, Schema
+
+MOST_VALUES = 5_000_000
+"""Most distinct values of a column."""
+
+Progress = Callable[[int, int], None]
+"""Told after each block: rows done, and rows in all."""
+
+
+def encode_stream(
+    stream: Stream,
+    schema: Schema,
+    names: Sequence[str],
+    folder: Path,
+    *,
+    threads: int,
+    progress: Progress | None = None,
+    limit: int = MOST_VALUES,
+    rows: int = FRAME_ROWS,
+    drafted: Collection[str] = (),
+) -> Blocks:
+    """Encode the named columns as the schema types them, one block of rows after the other.
+
+    Dictionaries, codes and notices are those that :func:`incrowd.reading.encode.encode` gives for the same table.
+
+    Parameters
+    ----------
+    stream
+        The table.
+    schema
+        Types of its columns.
+    names
+        Columns to encode.
+    folder
+        A private folder for the codes; it must outlive the blocks, and is not removed here.
+    threads
+        How many columns are worked on at the same time.
+    progress
+        Called with the rows done and the rows in all after each block.
+    limit
+        Most distinct values of a column; beyond it memory would not be bounded.
+    rows
+        Rows of a block.
+    drafted
+        Columns whose type was drafted from a sample: it is drafted again from all values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from incrowd.reading.streams.stream import open_stream
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.parquet")
+    ...     pl.DataFrame({"age": [39, 7, None]}).write_parquet(file)
+    ...     age = Schema((Column("age", type=ColumnType.INTEGER),))
+    ...     blocks = encode_stream(open_stream(file), age, ["age"], Path(folder), threads=1, rows=2)
+    ...     [block["age"].codes.tolist() for block in blocks], blocks.columns["age"].dictionary.to_list()
+    ([[1, 0], [2]], [7, 39])
+    """
+    if threads < 1:
+        raise ParameterError(f"threads must be at least 1, not {threads}.")
+    columns = named_columns(schema, stream.columns, names)
+    gathering = {name: Gathering(columns[name], stream.schema[name], limit) for name in names}
+    files: list[BlockFile] = []
+    with ThreadPoolExecutor(threads) as beside:
+        for frame in stream.raw_frames(rows, list(gathering)):
+            codes = dict(
+                zip(gathering, beside.map(Gathering.add, gathering.values(), frame.iter_columns()), strict=True)
+            )
+            files.append(BlockFile.write(folder / f"block-{len(files):06d}", codes))
+            if progress is not None:
+                progress(sum(file.rows for file in files), stream.rows)
+        found = {name: column.found(stream.origin.missing) for name, column in gathering.items()}
+        typed = {
+            name: _typed(stream, columns[name], found[name]) if name in drafted else columns[name] for name in found
+        }
+        settled = list(beside.map(lambda name: settle(found[name].tally, typed[name], stream.origin.missing), found))
+    pairs = dict(zip(found, settled, strict=True))
+    return Blocks(
+        {name: _whole(name, column) for name, column in pairs.items()},
+        tuple(file.rows for file in files),
+        Schema(tuple(typed.get(column.name, column) for column in schema.columns)),
+        tuple(notice for column in settled for notice in column.notices),
+        tuple(_markers(stream.origin.missing, found.values())),
+        files,
+        {name: found[name].places(column) for name, column in pairs.items()},
+    )
+
+
+def _whole(name: str, settled: Settled) -> WholeColumn:
+    return WholeColumn(name, settled.type, np.empty(0, np.int32), settled.dictionary, total=settled.counts)
+
+
+def _typed(stream: Stream, column: Column, found: Found) -> Column:
+    """The column with the type that all its values suggest; what the file declares stays."""
+    if any(column.name == declared.name for declared in stream.declared):
+        return column
+    counts = found.tally.counts
+    fact = Facts(column.name, int(counts.sum()), int(counts[:-1].sum()), len(found.tally.values))
+    native = stream.schema[column.name]
+    by_type_alone = found.tally.values.dtype != native
+    drafted = draft_type(pl.Series([], dtype=native) if by_type_alone else found.tally.values, fact)
+    if drafted.type is column.type:
+        return column
+    role = column.reason.rpartition("; ")[2]
+    return replace(column, type=drafted.type, order=(), reason=f"{drafted.reason}; {role}" if role else drafted.reason)
+
+
+def _markers(markers: Sequence[str], found: Iterable[Found]) -> Iterator[Notice]:
+    cells = [column.marked for column in found]
+    for place, marker in enumerate(markers):
+        yield from marker_notice(marker, [marked[place] for marked in cells if marked])
