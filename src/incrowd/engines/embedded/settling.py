@@ -102,13 +102,16 @@ def _mean_of_whole(values: npt.NDArray[Any], times: Counts) -> float:
 
 
 def _mean_of_small(values: npt.NDArray[Any], times: Counts) -> float:
-    """Each product as the exact sum of two floats (Veltkamp, Dekker), and their sum rounded once."""
+    """Each product as the exact sum of two floats (Veltkamp, Dekker); the mean is rounded once."""
     counts = times.astype(np.float64)
     product = values * counts
     high, low = _halves(values)
     many, few = _halves(counts)
     error = ((high * many - product) + high * few + low * many) + low * few
-    return math.fsum(np.concatenate([product, error]).tolist()) / int(times.sum())
+    parts = np.concatenate([product, error]).tolist()
+    total = math.fsum(parts)
+    lost = math.fsum([*parts, -total])
+    return float((Fraction(total) + Fraction(lost)) / int(times.sum()))
 
 
 def _halves(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
