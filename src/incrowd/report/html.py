@@ -32,18 +32,26 @@ def report_html(facts: Facts, whole_page: bool = True) -> str:
     body = _body(facts)
     if not whole_page:
         return join([element("style", _style()), body])
+    return page(f"Release report: {facts.output or facts.source}", body)
+
+
+def page(title: str, body: Html, *styles: Html) -> str:
+    """A page of its own around a body whose outermost element has the class ``incrowd-report``.
+
+    ``styles`` are added to the style sheet of the reports.
+    """
     head = join(
         [
             Html('<meta charset="utf-8">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
             Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-            element("title", text(f"Release report: {facts.output or facts.source}")),
-            element("style", _PAGE_STYLE, _style()),
+            element("title", text(title)),
+            element("style", _PAGE_STYLE, _style(), *styles),
         ],
         "\n",
     )
-    page = element("html", element("head", head), element("body", element("main", body)), lang="en")
-    return f"<!DOCTYPE html>\n{page}\n"
+    whole = element("html", element("head", head), element("body", element("main", body)), lang="en")
+    return f"<!DOCTYPE html>\n{whole}\n"
 
 
 def _body(facts: Facts) -> Html:
