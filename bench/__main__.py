@@ -1,5 +1,6 @@
-"""``python -m bench [tree|command|adult|methods|growth|kadet|hiding|all] [--data DIR] [--quick] [--write PAGE]``.
+"""``python -m bench [tree|command|adult|methods|growth|kadet|all|hiding] [--data DIR] [--quick] [--write PAGE]``.
 
+``all`` is everything about speed; ``hiding`` are experiments on cell hiding, a page of their own.
 Exit status 1 if a goal was missed. A quick run goes through everything on a tiny table; it judges nothing.
 """
 
@@ -16,7 +17,8 @@ from bench.page import machine, warning, write_page
 from bench.section import Section
 from bench.setting import Setting, tell
 
-PARTS = ("tree", "command", "adult", "methods", "growth", "kadet", "hiding")
+PARTS = ("tree", "command", "adult", "methods", "growth", "kadet")
+EXPERIMENTS = {"hiding": "Experiments on hiding cells"}  # each with a page of its own, of this title
 
 
 def main() -> int:
@@ -28,7 +30,9 @@ def main() -> int:
     if asked.write:
         shown = asked.write.name if asked.write.is_absolute() else asked.write.as_posix()
         quick = " --quick" if setting.quick else ""
-        write_page(asked.write, f"python -m bench {asked.part}{quick} --write {shown}", sections, warning(setting))
+        title = EXPERIMENTS.get(asked.part, "Performance")
+        command = f"python -m bench {asked.part}{quick} --write {shown}"
+        write_page(asked.write, title, command, sections, warning(setting))
     missed = [goal for section in sections for goal in section.goals if not goal.met]
     return 1 if missed and not setting.quick else 0
 
@@ -44,7 +48,7 @@ def _measure(part: str, setting: Setting) -> Section:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Speed and scale, as ratios within one run.")
-    parser.add_argument("part", nargs="?", default="all", choices=(*PARTS, "all"))
+    parser.add_argument("part", nargs="?", default="all", choices=(*PARTS, *EXPERIMENTS, "all"))
     folder = os.environ.get("INCROWD_DATA")
     parser.add_argument(
         "--data",

@@ -24,15 +24,15 @@ def warning(setting: Setting) -> str:
     return TOO_SMALL if setting.quick else CAUTION
 
 
-def write_page(path: Path, command: str, sections: Sequence[Section], caution: str) -> None:
+def write_page(path: Path, title: str, command: str, sections: Sequence[Section], caution: str) -> None:
     """Write the page, and its pictures into the folder ``plots`` beside it."""
     plots = path.parent / "plots"
     plots.mkdir(parents=True, exist_ok=True)
     for section in sections:
         for picture in section.pictures:
             (plots / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
-    made = f"This page was written by `{command}`, with Adult in the folder that `--data` or `INCROWD_DATA` names."
-    parts = ["# Performance", made, machine(), caution, *(section.text(pictures=True) for section in sections)]
+    made = f"This page was written by `{command}`, with the data in the folder that `--data` or `INCROWD_DATA` names."
+    parts = [f"# {title}", made, machine(), caution, *(section.text(pictures=True) for section in sections)]
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from incrowd.api import explain, inspect, release, transform, verify
     from incrowd.errors import IncrowdError, Notice
     from incrowd.estimators import KActus, KActusPlus
+    from incrowd.hiding import hide_cells
+    from incrowd.modelling import publish_model
     from incrowd.outcome import Release
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from incrowd.trees.c45 import C45
     from incrowd.trees.id3 import ID3
     from incrowd.trees.sklearn_tree import SklearnInducer
-    from incrowd.trees.tree import Tree
-    from incrowd.verification.verdict import Verdict
     from incrowd.vocabulary.requirement import KAnonymity
     from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
@@ -40,10 +40,10 @@ _HOME = {
     "Role": "vocabulary.schema",
     "Schema": "vocabulary.schema",
     "SklearnInducer": "trees.sklearn_tree",
-    "Tree": "trees.tree",
-    "Verdict": "verification.verdict",
     "explain": "api",
+    "hide_cells": "hiding",
     "inspect": "api",
+    "publish_model": "modelling",
     "read_plan": "plan.plan_file",
     "read_recipe": "recipe",
     "release": "api",
@@ -68,10 +68,10 @@ __all__ = [
     "Role",
     "Schema",
     "SklearnInducer",
-    "Tree",
-    "Verdict",
     "explain",
+    "hide_cells",
     "inspect",
+    "publish_model",
     "read_plan",
     "read_recipe",
     "release",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -122,7 +122,7 @@ def publish_model(
     to: str | Path | None = None,
     plot_to: str | Path | None = None,
     pmml_to: str | Path | None = None,
-    clock: Clock | None = None,
+    progress: Callable[[str], None] | None = None,
     **parameters: Any,
 ) -> Published:
     """Grow a decision tree that is itself k-anonymous, recount it from the written file, and publish it.
@@ -141,8 +141,8 @@ def publish_model(
         As in :func:`incrowd.api.release`.
     to, plot_to, pmml_to
         Files to write: the model (``.json``; its certificate goes beside it), a drawing (SVG), PMML.
-    clock
-        Tells which stage is running.
+    progress
+        Called with the name of each stage as it begins.
     **parameters
         Those of :class:`incrowd.algorithms.anonymous_induction.kadet.KAdet`: k, class_private, score, l,
         max_confidence, prune, fill, bins.
@@ -161,7 +161,7 @@ def publish_model(
     recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
     recipe = with_hierarchies(recipe, _hierarchies(hierarchies, [*known, *hidden]))
     files = ModelFiles(*(None if path is None else Path(path) for path in (to, plot_to, pmml_to)))
-    return run_model(ModelJob(table, recipe, method, files, clock or Clock()))
+    return run_model(ModelJob(table, recipe, method, files, Clock(progress) if progress else Clock()))
 
 
 def run_model(job: ModelJob) -> Published:

@@ -82,7 +82,7 @@ def test_an_unexpected_failure_leaves_nothing(people, tmp_path, monkeypatch):
     def broken(*_):
         raise MemoryError
 
-    monkeypatch.setattr("incrowd.hiding.verify_hidden_cells", broken)
+    monkeypatch.setattr("incrowd.hiding.way.verify_hidden_cells", broken)
     with pytest.raises(MemoryError):
         hide_cells(people, [(7, "ill")], to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
     assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ out along the taxonomy (``"shared"``, the adversary of the generalizing forms; Z
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -91,29 +92,33 @@ class NaiveBayes:
         """Nothing to learn beforehand: the counts of the table are the model."""
         return BayesStudent(self, published, attribute)
 
-    def belief(self, published: PublishedTable, row: int, attribute: str) -> Belief:
-        """Priors and likelihoods for a row, learnt from all others."""
+    def belief(
+        self, published: PublishedTable, row: int, attribute: str, values: Sequence[int] | None = None
+    ) -> Belief:
+        """Priors and likelihoods for a row, learnt from all others; of some of the candidate values, if asked for."""
         shown = published.node(row, attribute)
         known = [name for name in published.others(attribute) if published.node(row, name) != HIDDEN]
         counts = without(published.counts(attribute), shown)
         prior, likelihood = {}, {}
-        for value in published.taxonomy(attribute).leaves_below(shown):
+        for value in published.taxonomy(attribute).leaves_below(shown) if values is None else values:
             rows, total = self._class_size(published, attribute, value, shown, counts)
             prior[value] = Fraction(rows, total) if total else Fraction(0)
             likelihood[value] = {name: self._likelihood(published, row, attribute, value, name, rows) for name in known}
         return Belief(prior, likelihood)
 
-    def scores(self, published: PublishedTable, row: int, attribute: str) -> Scores:
-        """The score of each candidate value: those of :meth:`belief`, by the shortest way."""
+    def scores(
+        self, published: PublishedTable, row: int, attribute: str, values: Sequence[int] | None = None
+    ) -> Scores:
+        """The score of each candidate value, or of some: those of :meth:`belief`, by the shortest way."""
         if self.unknown != "counted" or self.smoothing:
-            return self.belief(published, row, attribute).scores
+            return self.belief(published, row, attribute, values).scores
         shown = published.node(row, attribute)
         sizes = without(published.counts(attribute), shown).tolist()
         known = [(name, published.node(row, name)) for name in published.others(attribute)]
         agree = [published.joint(attribute, name)[:, node].tolist() for name, node in known if node != HIDDEN]
         total, own = sum(sizes[1:]), 1 if published.taxonomy(attribute).is_leaf(shown) else 0
         scores = {}
-        for value in published.taxonomy(attribute).leaves_below(shown):
+        for value in published.taxonomy(attribute).leaves_below(shown) if values is None else values:
             support = prod(counts[value] - own for counts in agree) * sizes[value]
             scores[value] = Fraction(support, total * sizes[value] ** len(agree)) if support else Fraction(0)
         return scores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +14,7 @@ from incrowd.adversaries.features import Features
 from incrowd.adversaries.published import PublishedTable
 from incrowd.adversaries.taxonomy import HIDDEN
 from incrowd.errors import ParameterError
+from incrowd.trees.threads import one_thread
 
 
 def _svm() -> Any:
@@ -93,14 +95,15 @@ class SklearnAdversary:
         features = Features(published, published.others(attribute))
         classes = np.unique(labels[rows])
         if len(classes) < 2:
-            return SklearnStudent(None, features, int(classes[0]) if len(classes) else HIDDEN, False)
+            return SklearnStudent(None, features, int(classes[0]) if len(classes) else HIDDEN)
         model = self._fresh()
         dense = "HistGradientBoosting" in type(model).__name__
         if hasattr(model, "n_neighbors"):
             model.n_neighbors = min(model.n_neighbors, len(rows))
-        found = features.of(rows)
-        model.fit(found.toarray() if dense else found, labels[rows])
-        return SklearnStudent(model, features, HIDDEN, dense)
+        found, alone = features.of(rows), one_thread()
+        with alone():
+            model.fit(found.toarray() if dense else found, labels[rows])
+        return SklearnStudent(model, features, HIDDEN, dense, alone)
 
     def _fresh(self) -> Any:
         if self.estimator is None:
@@ -117,11 +120,13 @@ class SklearnStudent:
     model: Any
     features: Features
     only: int
-    dense: bool
+    dense: bool = False
+    alone: Callable[[], AbstractContextManager[object]] = nullcontext
 
     def guess(self, row: int) -> int | None:
         """The class the model predicts."""
         if self.model is None:
             return self.only or None
         found = self.features.of(np.array([row], np.intp))
-        return int(self.model.predict(found.toarray() if self.dense else found)[0])
+        with self.alone():
+            return int(self.model.predict(found.toarray() if self.dense else found)[0])

@@ -72,7 +72,6 @@ def hide(
     _check_outputs(to, report, dry_run)
     named = [_cell(setting) for setting in cell or ()] + ([] if cells is None else list(_listed(cells)))
     from incrowd.hiding import hide_cells
-    from incrowd.pipeline import Clock
 
     with progress(json) as show:
         hidden = hide_cells(
@@ -89,7 +88,7 @@ def hide(
             attack=attack,
             first_row=FIRST_ROW,
             reading=reading_options(delimiter, encoding, missing),
-            clock=Clock(show),
+            progress=show,
         )
     files = {} if dry_run else {"table": to, "report": report}
     _answer(hidden, {what: str(path) for what, path in files.items() if path}, json)
@@ -100,9 +99,11 @@ def _answer(hidden: Any, written: dict[str, str], json: bool) -> None:
     if json:
         print_json({"files": written, **hidden.report.to_json()})
         return
+    from incrowd.report.hiding_report import side_effects
+
     typer.echo(f"{hidden}\n\n{hidden.verdict}")
-    for change in hidden.report.side_effects:
-        typer.echo(f"withheld {change.row}:{change.column}" + (f" (shows {change.shows})" if change.shows else ""))
+    for place, shows in side_effects(hidden.report):
+        typer.echo(f"withheld {place} (shows {shows})")
     for what, path in written.items():
         typer.echo(f"written {what}: {path}")
     if not written:

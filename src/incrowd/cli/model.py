@@ -76,7 +76,6 @@ def model(
     written beside it.
     """
     from incrowd.modelling import ModelFiles, publish_model
-    from incrowd.pipeline import Clock
 
     with progress(json) as show:
         made = publish_model(
@@ -90,7 +89,7 @@ def model(
             to=to,
             plot_to=plot,
             pmml_to=pmml,
-            clock=Clock(show),
+            progress=show,
             k=whole(k),
             class_private=not public_class,
             score="gain" if score is Score.ID3 else "gain_ratio",

@@ -44,7 +44,7 @@ class Cell:
         values = accuracies(self.results)
         if len(values) >= ENOUGH_FOLDS:
             return corrected_t_interval(values, _test_by_train(self.results))
-        return wilson_interval(self.accuracy, tested_rows(self.results))
+        return wilson_interval(self.accuracy, rows_tested(self.results))
 
     def mean(self, name: str) -> float | None:
         """Mean of another figure over the splits; None where there is none."""
@@ -119,10 +119,10 @@ def noise(one: Cell, other: Cell) -> float:
         found = corrected_t_interval([a - b for a, b in pairs], _test_by_train(one.results))
         return (found.high - found.low) / 2
     share = (one.accuracy + other.accuracy) / 2
-    return _Z * math.sqrt(2 * share * (1 - share) / tested_rows(one.results))
+    return _Z * math.sqrt(2 * share * (1 - share) / rows_tested(one.results))
 
 
-def tested_rows(results: Sequence[Result]) -> int:
+def rows_tested(results: Sequence[Result]) -> int:
     """How many different rows are tested: those of one repetition, the fullest."""
     rows: dict[int, int] = {}
     for result in results:

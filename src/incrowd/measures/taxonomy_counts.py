@@ -42,12 +42,11 @@ def estimated(own: Own, parents: Sequence[int], ends: Sequence[int], node: int, 
     way = [node]
     while way[-1] != top:
         way.append(parents[way[-1]])
-    held = Fraction(aggregated(own, ends, top))
+    cells = own.tolist()
+    held, of = sum(cells[top : ends[top]]), 1
     for child in reversed(way[:-1]):
         parent = parents[child]
-        below = aggregated(own, ends, parent) - int(own[parent])
-        if below:
-            held *= Fraction(aggregated(own, ends, child), below)
-        else:
-            held /= sum(other == parent for other in parents)
-    return held
+        below = sum(cells[parent + 1 : ends[parent]])
+        held *= sum(cells[child : ends[child]]) if below else 1
+        of *= below or sum(other == parent for other in parents)
+    return Fraction(held, of)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 
 from incrowd.report.hiding_facts import CellFacts, CostFacts, HidingFacts
-from incrowd.report.html import POLICY
-from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
+from incrowd.report.html import fragment, page
+from incrowd.report.markup import Html, bullets, element, paragraph, table, text
 from incrowd.report.sections import pairs, section
 from incrowd.report.wording import counted, percent, plain
 
@@ -76,21 +75,7 @@ def hiding_html(facts: HidingFacts, whole_page: bool = True) -> str:
         section("What this does not promise", "limits", bullets(map(text, _limits(facts)))),
         class_="incrowd-report",
     )
-    style = element("style", Html(files("incrowd.report").joinpath("style.css").read_text(encoding="utf-8")))
-    if not whole_page:
-        return join([style, body])
-    head = join(
-        [
-            Html('<meta charset="utf-8">'),
-            Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
-            Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-            element("title", text(f"Report on hidden cells: {facts.output or facts.source}")),
-            style,
-        ],
-        "\n",
-    )
-    page = element("html", element("head", head), element("body", element("main", body)), lang="en")
-    return f"<!DOCTYPE html>\n{page}\n"
+    return page(f"Report on hidden cells: {facts.output or facts.source}", body) if whole_page else fragment(body)
 
 
 def _head(facts: HidingFacts) -> Html:
@@ -129,10 +114,10 @@ def _side_effects(facts: HidingFacts) -> Html:
     if not facts.side_effects:
         return section("Side effects", "side-effects", paragraph("No other cell was withheld."))
     header = [text("cell"), text("shows")]
-    listed = facts.side_effects[:MOST_LISTED]
-    rows = ([element("bdi", text(_place(c.row, c.column))), text(c.shows or "nothing")] for c in listed)
-    left = len(facts.side_effects) - len(listed)
-    more = [paragraph(f"… and {counted(left, 'more cell')}.")] if left else []
+    effects = list(side_effects(facts))
+    rows = ([element("bdi", text(place)), text(shows)] for place, shows in effects[:MOST_LISTED])
+    left = len(effects) - MOST_LISTED
+    more = [paragraph(f"… and {left:,} more.")] if left > 0 else []
     columns: dict[str, int] = {}
     for change in facts.side_effects:
         columns[change.column] = columns.get(change.column, 0) + 1
@@ -140,6 +125,16 @@ def _side_effects(facts: HidingFacts) -> Html:
     return section(
         "Side effects", "side-effects", paragraph(f"By column: {said}."), table("Other cells", header, rows), *more
     )
+
+
+def side_effects(facts: HidingFacts) -> Iterator[tuple[str, str]]:
+    """The other cells that were withheld and what they show; a deleted row is named as a whole."""
+    deleted = set(facts.deleted)
+    for row in facts.deleted:
+        yield f"row {row}", "nothing, in any column"
+    for change in facts.side_effects:
+        if change.row not in deleted:
+            yield _place(change.row, change.column), change.shows or "nothing"
 
 
 def _adversaries(facts: HidingFacts) -> Html:
@@ -192,13 +187,19 @@ def costs_in_words(costs: CostFacts) -> dict[str, str]:
 
 def _attacker(facts: HidingFacts) -> Iterator[str]:
     """What is known of somebody who has the program as well."""
-    if facts.bound is None:
-        yield f"The method {facts.method} draws no other value, so the thesis gives no bound for it."
+    if facts.method in ("quiet", "nrd"):
+        yield "The method never looks at the true value, so which cells it hides tells nothing about it."
+    elif facts.bound is None:
+        yield (
+            f"The method {facts.method} draws no other value, so the thesis gives no bound for it. It acts where the "
+            "true value is guessed: whoever knows that learns from the cells it hides. The method quiet avoids this."
+        )
     else:
         yield (
             f"The value that is to be guessed instead is drawn from the {facts.degree} most likely ones. Whoever knows "
             f"that is right with a probability of at most {percent(facts.bound)}, as the thesis reckons: success rate "
-            f"over degree ({percent(facts.success_rate)} / {facts.degree})."
+            f"over degree ({percent(facts.success_rate)} / {facts.degree}). The thesis does not reckon with the choice "
+            "of the cells, which tells more: see the attack."
         )
     found = [cell.pattern for cell in facts.cells if cell.pattern is not None]
     if not found:

@@ -30,15 +30,13 @@ def report_html(facts: Facts, whole_page: bool = True) -> str:
         A page of its own, or a fragment for a notebook whose styles touch nothing else.
     """
     body = _body(facts)
-    if not whole_page:
-        return join([element("style", _style()), body])
-    return page(f"Release report: {facts.output or facts.source}", body)
+    return page(f"Release report: {facts.output or facts.source}", body) if whole_page else fragment(body)
 
 
 def page(title: str, body: Html, *styles: Html) -> str:
-    """A page of its own around a body whose outermost element has the class ``incrowd-report``.
+    """A whole page in the style of the reports: nothing is loaded, nothing runs.
 
-    ``styles`` are added to the style sheet of the reports.
+    The outermost element of the body has the class ``incrowd-report``; ``styles`` are added to the style sheet.
     """
     head = join(
         [
@@ -52,6 +50,11 @@ def page(title: str, body: Html, *styles: Html) -> str:
     )
     whole = element("html", element("head", head), element("body", element("main", body)), lang="en")
     return f"<!DOCTYPE html>\n{whole}\n"
+
+
+def fragment(body: Html) -> str:
+    """A part of a notebook, in the same style, which touches nothing else there."""
+    return join([element("style", _style()), body])
 
 
 def _body(facts: Facts) -> Html:

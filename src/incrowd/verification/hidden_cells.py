@@ -2,7 +2,8 @@
 
 Rows are matched by their place: hiding keeps the rows in their number and order. A confidential cell may show nothing,
 or a group of its hierarchy that holds its value and at least one more. Any other cell is as it was, shows nothing, or
-shows a group that holds its value. The cells that differ must be those that were told, no more and no fewer.
+shows a group that holds its value. The cells that differ must be those that were told, no more and no fewer. What naive
+Bayes makes of the confidential cells is reckoned again, and must be what was told.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.comparison import groups_and_values
+from incrowd.verification.inference import Inference, recounted_guesses
 from incrowd.verification.opening import column, connect, duckdb_module, open_table
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
@@ -46,6 +48,8 @@ class Withheld:
         Rows that are said to be blank throughout.
     hierarchies
         Of the columns that may show groups.
+    inference
+        What is told about naive Bayes, where it is recounted.
     """
 
     columns: Sequence[str]
@@ -53,6 +57,7 @@ class Withheld:
     changes: Mapping[Place, str | None]
     deleted: Collection[int] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    inference: Inference | None = None
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,11 @@ def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withhel
             if all(check.passed for check in checks):
                 _register(connection, original)
                 differences = list(_differences(connection, told.columns, escapes=form.kind == "csv"))
-                checks += list(_cell_checks(differences, told))
+                judge = _Judge(told.hierarchies, _values_in_groups(connection, told))
+                checks += list(_cell_checks(differences, told, judge))
                 checks.append(_deleted_check(connection, told))
+                if told.inference is not None and all(check.passed for check in checks):
+                    checks.append(_inference_check(connection, told.inference, differences))
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
@@ -102,9 +110,8 @@ def _rows_check(found: int, expected: int) -> Check:
     return Check("rows", found == expected, f"{found:,} rows; the table has {expected:,}")
 
 
-def _cell_checks(differences: Sequence[_Difference], told: Withheld) -> Iterator[Check]:
+def _cell_checks(differences: Sequence[_Difference], told: Withheld, judge: _Judge) -> Iterator[Check]:
     """The checks of the cells that differ."""
-    judge = _Judge(told.hierarchies)
     changed = {each.place: each for each in differences}
     wanted = set(told.confidential)
     bare = sum(place not in changed or not judge.conceals(changed[place]) for place in wanted)
@@ -130,6 +137,14 @@ def _deleted_check(connection: Any, told: Withheld) -> Check:
     return _check("deleted rows", shown, "still show something", f"{len(rows):,}, blank throughout")
 
 
+def _inference_check(connection: Any, told: Inference, differences: Sequence[_Difference]) -> Check:
+    """Naive Bayes is right about the cells it was said to be right about, and no others."""
+    found = recounted_guesses(connection, told, {each.place for each in differences})
+    other = sum(found[place] != said for place, said in told.right.items())
+    fine = f"naive Bayes guesses {sum(found.values()):,} of {len(found):,} confidential cells, as told"
+    return _check("inference", other, "are not as told about naive Bayes", fine)
+
+
 def _register(connection: Any, original: Any) -> None:
     """The original with its columns named by position, and the place of every row."""
     import pyarrow as pa
@@ -138,6 +153,17 @@ def _register(connection: Any, original: Any) -> None:
     places = pa.array(range(original.num_rows), pa.int64())
     connection.register("original", original.rename_columns(names).append_column("place", places))
     connection.execute(f"CREATE OR REPLACE TEMP MACRO {_ESCAPED}")
+
+
+def _values_in_groups(connection: Any, told: Withheld) -> dict[str, list[str]]:
+    """The distinct values of the columns whose groups are intervals."""
+    found = {}
+    for position, name in enumerate(told.columns):
+        if name in told.hierarchies and told.hierarchies[name].kind is not Leaves.VALUES:
+            at = column(position)
+            query = f"SELECT DISTINCT {at}::VARCHAR FROM original WHERE {at} IS NOT NULL"
+            found[name] = [row[0] for row in connection.execute(query).fetchall()]
+    return found
 
 
 def _differences(connection: Any, names: Sequence[str], *, escapes: bool) -> Iterator[_Difference]:
@@ -169,9 +195,10 @@ def _differs(at: str, written: str, given: str, escapes: bool) -> str:
 
 
 class _Judge:
-    """Knows which values lie below the groups of each column."""
+    """Knows which values lie below the groups of each column, and which values there are where groups are intervals."""
 
-    def __init__(self, hierarchies: Mapping[str, Hierarchy]) -> None:
+    def __init__(self, hierarchies: Mapping[str, Hierarchy], values: Mapping[str, Sequence[str]]) -> None:
+        self._values = values
         self._kinds = {name: hierarchy.kind for name, hierarchy in hierarchies.items()}
         self._below: dict[str, dict[str, list[str]]] = {}
         for name, hierarchy in hierarchies.items():
@@ -189,11 +216,15 @@ class _Judge:
 
     def conceals(self, cell: _Difference) -> bool:
         """Whether a confidential cell shows nothing, or a group with more than its value."""
-        if cell.shown is None:
-            return True
-        name = cell.place[1]
-        several = self._kinds.get(name) is not Leaves.VALUES or len(self._below[name].get(cell.shown, ())) > 1
-        return several and self.is_true(cell)
+        return cell.shown is None or (self.is_true(cell) and self._holds_several(cell.place[1], cell.shown))
+
+    def _holds_several(self, name: str, group: str) -> bool:
+        """Whether a group has several values; an interval, several that occur."""
+        below = self._below[name][group]
+        if self._kinds[name] is Leaves.VALUES:
+            return len(below) > 1
+        inside = {parse_number(value) or value for value in self._values[name] if self._holds(name, below, value)}
+        return len(inside) > 1
 
     def _holds(self, name: str, values: Iterable[str], own: str) -> bool:
         if self._kinds[name] is Leaves.VALUES:

@@ -162,14 +162,14 @@ def test_strict_publishes_nothing_that_is_still_guessed(tmp_path):
 
 def test_nothing_appears_that_failed_the_comparison(people, tmp_path, monkeypatch):
     failed = Verdict(ClassSizes(0, 0, 0, ()), (Check("other cells", False, "3 show what is not true"),))
-    monkeypatch.setattr("incrowd.hiding.verify_hidden_cells", lambda *_: failed)
+    monkeypatch.setattr("incrowd.hiding.way.verify_hidden_cells", lambda *_: failed)
     with pytest.raises(VerificationError, match="other cells"):
         hide_cells(people, [(0, "ill")], to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_hider_that_leaves_the_value_is_caught(people, monkeypatch):
-    monkeypatch.setattr("incrowd.hiding.withheld", lambda frame, _changes: frame)
+    monkeypatch.setattr("incrowd.hiding.way.withheld", lambda frame, _changes: frame)
     with pytest.raises(VerificationError, match="confidential cells: 1 show their value"):
         hide_cells(people, [(0, "ill")])
 

@@ -15,7 +15,10 @@ from incrowd.errors import HeaderError, IncrowdError, InputError, OutputError, P
 from incrowd.hierarchies.intervals import from_edges
 from incrowd.lab import compare as comparing
 from incrowd.lab.compare import Question, Step, compare, default_methods, possible_ks, prepare
+from incrowd.lab.datasets.catalog import find_dataset
+from incrowd.lab.datasets.entry import AttributeSet
 from incrowd.lab.feeding import Feeding
+from incrowd.lab.given import find_given
 from incrowd.lab.protocol import FiveByTwo, FixedSplit, KFold
 from incrowd.lab.results import FILE
 from incrowd.lab.subject import understand_table
@@ -233,7 +236,7 @@ def test_the_usual_k_fit_the_rows():
 
 def test_hierarchies_bring_their_method(patients):
     assert "iack" not in default_methods(understand_table(patients, target="readmitted"))
-    ages = from_edges("age", [[30, 60]], low=0, high=120)
+    ages = from_edges("age", [20, 40, 60], [40])
     subject = understand_table(patients, target="readmitted", hierarchies={"age": ages})
     assert "iack" in default_methods(subject)
 
@@ -263,6 +266,28 @@ def test_a_name_that_is_no_file_and_no_data_set_is_explained():
         ask("adlut")
     with pytest.raises(IncrowdError, match="is not a file"):
         ask("nowhere.csv")
+
+
+def test_what_is_known_of_a_data_set_is_used(tmp_path, monkeypatch):
+    rows = [[f"0{i % 3}", str(i % 7), str(i), "12"[i % 2]] for i in range(60)]
+    file = tmp_path / "known.csv"
+    file.write_text("\n".join(map(",".join, [["size", "colour", "number", "class"], *rows])))
+    known = replace(
+        find_dataset("car"),
+        name="known",
+        attributes=("size", "colour", "number"),
+        numeric=("size",),
+        identifiers=("number",),
+        attribute_sets=(AttributeSet("1/2", ("size",)),),
+    )
+    monkeypatch.setattr("incrowd.lab.given.find_dataset", {"known": known}.__getitem__)
+    monkeypatch.setattr("incrowd.lab.given.load", lambda name, folder, tell: file)
+    found = ask("known", target=None)
+    assert (found.name, found.target, found.quasi_identifiers) == ("known", "class", ("size", "colour"))
+    assert ask("known", target=None, quasi_identifiers=["1/2"]).quasi_identifiers == ("size",)
+    assert ask("known", target=None, quasi_identifiers=["colour"]).quasi_identifiers == ("colour",)
+    subject = comparing.read_subject(find_given("known", None, print), target=None, quasi_identifiers=None)
+    assert [column.type.is_numeric for column in subject.schema.columns] == [True, False, False]
 
 
 def test_only_some_rows_may_be_used(patients):

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from incrowd.lab.recommend import recommend
-from incrowd.lab.summary import Summary, noise, tested_rows
+from incrowd.lab.summary import Summary, noise, rows_tested
 from incrowd.lab.trial import Result
 
 
@@ -87,11 +87,11 @@ def test_with_enough_folds_noise_is_that_of_paired_differences():
 
 
 def test_rows_tested_again_in_another_repetition_are_the_same_rows():
-    assert tested_rows(results("kactus", 5, [0.8] * 4, rows=100)) == 200
+    assert rows_tested(results("kactus", 5, [0.8] * 4, rows=100)) == 200
 
 
 def test_impossible_trials_leave_no_figures_but_a_reason():
-    found = results("unprotected", 1, [0.8]) + [Result("tdr", 5, 0, 0, "c45", status="impossible: too few")]
+    found = [*results("unprotected", 1, [0.8]), Result("tdr", 5, 0, 0, "c45", status="impossible: too few")]
     made = Summary.of(found)
     cell = made.find("tdr", 5, "c45")
     assert not cell.is_known

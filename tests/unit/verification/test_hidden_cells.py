@@ -54,7 +54,7 @@ def test_a_confidential_cell_may_show_a_group_of_several_values_only(tmp_path):
     assert judged(tmp_path, {at: "cook"}, confidential=[at]) == {"confidential cells"}
     assert judged(tmp_path, {at: "medic"}, confidential=[at]) == {"confidential cells"}
     assert judged(tmp_path, {(0, "ill"): "cold"}) == {"confidential cells"}
-    assert judged(tmp_path, {(0, "age"): "(20, 40]"}, confidential=[(0, "age")], text=["age"]) == set()
+    assert judged(tmp_path, {(1, "age"): "(40, 70]"}, confidential=[(1, "age")], text=["age"]) == set()
     assert judged(tmp_path, {(0, "age"): "(40, 70]"}, confidential=[(0, "age")], text=["age"]) == {"confidential cells"}
 
 
@@ -100,3 +100,13 @@ def test_a_file_that_is_no_table(tmp_path):
     (tmp_path / "out.parquet").write_bytes(b"nothing")
     with pytest.raises(FileFormatError):
         verify_hidden_cells(tmp_path / "out.parquet", FileForm("parquet"), TABLE.to_arrow(), Withheld([], [], {}))
+
+
+def test_an_interval_around_a_single_value_conceals_nothing(tmp_path):
+    at = (2, "age")
+    narrow = Hierarchy("age", ("*", "(20, 50]", "(50, 70]"), (-1, 0, 0), Leaves.NUMBERS)
+    path = tmp_path / "out.csv"
+    TABLE.with_columns(age=pl.Series(["31", "45", "(50, 70]", "31"])).write_csv(path)
+    told = Withheld(TABLE.columns, [at], {at: "(50, 70]"}, (), {"age": narrow})
+    verdict = verify_hidden_cells(path, FileForm("csv"), TABLE.to_arrow(), told)
+    assert [check.name for check in verdict.checks if not check.passed] == ["confidential cells"]

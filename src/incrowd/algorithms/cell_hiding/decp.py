@@ -44,7 +44,7 @@ class DecP:
 
 def push_down(secret: Secret, guess: int) -> None:
     """Hide supporting cells until the true value scores no more than the guess, or one supporter each is left."""
-    scores = COUNTED.scores(secret.published, secret.row, secret.attribute)
+    scores = COUNTED.scores(secret.published, secret.row, secret.attribute, (secret.actual, guess))
     score, goal = scores[secret.actual], scores[guess]
     while score > goal:
         counts = supporters(secret)

@@ -82,7 +82,7 @@ class DecPG:
 
 def push_down_by_levels(secret: Secret, guess: int) -> None:
     """Raise supporting cells level by level until the true value scores no more than the guess."""
-    scores = SHARED.scores(secret.published, secret.row, secret.attribute)
+    scores = SHARED.scores(secret.published, secret.row, secret.attribute, (secret.actual, guess))
     score, goal = scores[secret.actual], scores[guess]
     level = 1
     while score > goal and level <= max((depth(secret, name) for name in secret.known), default=0):

@@ -8,7 +8,7 @@ from incrowd.adversaries.taxonomy import HIDDEN
 from incrowd.algorithms.cell_hiding.decp_g import DecPG
 from incrowd.algorithms.cell_hiding.generalizing import level_by_level
 from incrowd.algorithms.cell_hiding.incp import next_best, strangers
-from incrowd.algorithms.cell_hiding.opening import SHARED, check_degree, is_predicted, open_case
+from incrowd.algorithms.cell_hiding.opening import SHARED, check_degree, is_ahead, is_predicted, open_case
 from incrowd.algorithms.cell_hiding.secret import Secret
 from incrowd.algorithms.cell_hiding.steps import Chose, Status
 
@@ -58,8 +58,7 @@ def _pull_up(secret: Secret, value: int, level: int) -> None:
         return
     noted = False
     for row in strangers(secret, low):
-        scores = SHARED.scores(secret.published, secret.row, secret.attribute)
-        if scores[secret.actual] <= scores[value]:
+        if not is_ahead(secret, SHARED, value):
             return
         if not noted:
             secret.steps.append(Chose(taxonomy.labels[value], (), {}, level))

@@ -80,7 +80,7 @@ def is_predicted(secret: Secret, bayes: NaiveBayes) -> bool:
 
 def is_ahead(secret: Secret, bayes: NaiveBayes, guess: int) -> bool:
     """Whether the true value still scores more than a guess."""
-    scores = bayes.scores(secret.published, secret.row, secret.attribute)
+    scores = bayes.scores(secret.published, secret.row, secret.attribute, (secret.actual, guess))
     return scores[secret.actual] > scores[guess]
 
 

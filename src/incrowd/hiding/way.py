@@ -13,25 +13,24 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from incrowd.adversaries.adversary import Adversary
 from incrowd.algorithms.cell_hiding.changes import CellChange
-from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.hide import Cell, Hiding
 from incrowd.algorithms.cell_hiding.hide import hide_cells as hide_in_codes
-from incrowd.algorithms.cell_hiding.methods import Options, adversary_named, method_named
-from incrowd.algorithms.cell_hiding.steps import Status
-from incrowd.errors import HeaderError, Notice, OutputError, ParameterError, RequirementError, VerificationError
-from incrowd.hiding_account import Account, doubts_about, tells_rows_apart
+from incrowd.algorithms.cell_hiding.methods import Options
+from incrowd.errors import HeaderError, Notice, ParameterError, RequirementError, VerificationError
+from incrowd.hiding.account import Account, doubts_about, tells_rows_apart
+from incrowd.hiding.job import AUTO, HidingJob
+from incrowd.hiding.telling import Telling
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.pipeline import Clock
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import check_target, staged
+from incrowd.publishing.staging import staged
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode
 from incrowd.reading.frames import to_frame_like
@@ -40,71 +39,13 @@ from incrowd.reading.source import Source
 from incrowd.recipe import Recipe, with_hierarchies
 from incrowd.report.hiding_facts import HidingFacts
 from incrowd.report.hiding_report import hiding_html, hiding_summary
-from incrowd.verification.hidden_cells import Withheld, verify_hidden_cells
+from incrowd.verification.hidden_cells import verify_hidden_cells
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
-
-AUTO = "auto"
-
-
-@dataclass(frozen=True, eq=False)
-class HidingJob:
-    """Cells to be hidden: of what, how, to where. Rows of cells are counted from ``first_row``."""
-
-    given: Any
-    cells: tuple[tuple[int, str], ...]
-    method: str = AUTO
-    adversaries: tuple[str, ...] = ("nb", "id3")
-    options: Options = field(default_factory=Options)
-    recipe: Recipe = field(default_factory=Recipe)
-    predictors: tuple[str, ...] = ()
-    to: Path | None = None
-    report_to: Path | None = None
-    first_row: int = 0
-    strict: bool = False
-    attack: bool = False
-    randomness: Randomness | None = None
-    clock: Clock = field(default_factory=Clock)
-
-    @property
-    def path(self) -> Path | None:
-        """The input file, if it is one."""
-        return Path(self.given) if isinstance(self.given, str | Path) else None
-
-    @property
-    def hider(self) -> str:
-        """The name of the method; the generic one where none is chosen."""
-        return Generic.name if self.method == AUTO else self.method
-
-    @property
-    def form(self) -> FileForm:
-        """How the table is written; one for this process goes through Parquet."""
-        return FileForm.of(self.to) if self.to else FileForm("parquet")
-
-    def judges(self) -> tuple[Adversary, ...]:
-        """Who checks the result."""
-        if not self.adversaries:
-            raise ParameterError("Name at least one adversary, for instance nb and id3: nobody would check the result.")
-        if len(set(self.adversaries)) < len(self.adversaries):
-            raise ParameterError("An adversary is named more than once. Name each once.")
-        return tuple(adversary_named(name) for name in self.adversaries)
-
-    def check(self) -> None:
-        """Refuse what cannot be done before any work is done."""
-        method_named(self.hider, self.judges())
-        if not self.cells:
-            raise ParameterError("No cell is named. Name at least one: its row and its column.")
-        targets = [path for path in (self.to, self.report_to) if path is not None]
-        for path in targets:
-            check_target(path, (self.path,) if self.path else ())
-        if len({path.resolve() for path in targets}) < len(targets):
-            raise OutputError("Table and report need different file names.")
-        _ = self.form
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +111,7 @@ def hide_cells(
     first_row: int = 0,
     reading: Mapping[str, Any] | None = None,
     randomness: Randomness | None = None,
-    clock: Clock | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Hidden:
     """Withhold cells so that adversaries who learn from the rest of the table do not guess them.
 
@@ -203,8 +144,8 @@ def hide_cells(
         How to read a text file: delimiter, encoding, missing.
     randomness
         Where draws come from; the system's cryptographic source if not given.
-    clock
-        Tells which stage is running.
+    progress
+        Called with the name of each stage as it begins.
 
     Examples
     --------
@@ -232,7 +173,7 @@ def hide_cells(
             strict,
             attack,
             randomness,
-            clock or Clock(),
+            Clock(progress) if progress else Clock(),
         )
     )
 
@@ -325,13 +266,7 @@ def verify(job: HidingJob, known: Understood, hiding: Hiding, written: Path) -> 
     """The second opinion on the written bytes; raises unless everything holds."""
     rename = safe_name if job.form.kind == "csv" else str
     original = known.source.frame.rename({name: rename(name) for name in known.source.frame.columns})
-    told = Withheld(
-        columns=original.columns,
-        confidential=[(row - job.first_row, rename(name)) for row, name in job.cells],
-        changes={(change.row, rename(change.attribute)): change.shows for change in hiding.changes},
-        deleted={outcome.cell.row for outcome in hiding.outcomes if outcome.status is Status.DELETED},
-        hierarchies={rename(c.name): c.hierarchy for c in known.schema.columns if c.hierarchy is not None},
-    )
+    told = Telling(known.table, known.schema, known.predictors, hiding, rename).of(job.adversaries)
     original_table = original.to_arrow(compat_level=pl.CompatLevel.oldest())
     verdict = verify_hidden_cells(written, job.form, original_table, told)
     if not verdict.passed:

@@ -1,0 +1,123 @@
+"""Naive Bayes once more, by SQL over what the written file shows: which confidential cells does it still guess?
+
+The cells that differ from the source were found in the written file; all others are what they were. So the values are
+those of the source, with the cells that differ left out. Written from the definition; it shares nothing with the
+adversaries of the program.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+Place = tuple[int, str]
+Guesses = dict[Place, bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """What is told about the naive Bayes adversary.
+
+    Parameters
+    ----------
+    values
+        The source as whole numbers, a PyArrow table: equal values have equal numbers, missing ones none.
+    predictors
+        The columns the adversary reckons with.
+    right
+        For each confidential cell, whether the adversary is said to guess it.
+    blanks_count
+        Whether a blank cell counts among the rows of its class.
+    """
+
+    values: Any
+    predictors: Sequence[str]
+    right: Mapping[Place, bool]
+    blanks_count: bool = True
+
+
+def recounted_guesses(connection: Any, told: Inference, differing: Collection[Place]) -> Guesses:
+    """For each confidential cell, whether naive Bayes guesses it from what is shown."""
+    names = list(told.values.column_names)
+    _open_shown(connection, told.values, differing)
+    found: Guesses = {}
+    asked: dict[str, list[int]] = defaultdict(list)
+    for row, name in told.right:
+        asked[name].append(row)
+    for name, rows in asked.items():
+        others = [other for other in told.predictors if other != name]
+        shown = {row: _row(connection, names, others, row) for row in rows}
+        model = _Counts(connection, names, name, told.blanks_count)
+        for other in others:
+            model.count(other, {cells[other] for cells in shown.values() if other in cells})
+        for row in rows:
+            found[row, name] = model.guess(shown[row]) == told.values[name][row].as_py()
+    return found
+
+
+def _open_shown(connection: Any, values: Any, differing: Collection[Place]) -> None:
+    """The table ``shown``: the values of the source, without the cells that differ."""
+    names = [f"v{i}" for i in range(values.num_columns)]
+    connection.register("every_value", values.rename_columns(names))
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE shown AS SELECT row_number() OVER () - 1 AS place, * FROM every_value"
+    )
+    for position, name in enumerate(values.column_names):
+        rows = [row for row, differs in differing if differs == name]
+        if rows:
+            connection.execute(f"UPDATE shown SET v{position} = NULL WHERE list_contains($rows, place)", {"rows": rows})
+
+
+def _row(connection: Any, names: list[str], others: Sequence[str], row: int) -> dict[str, int]:
+    """What a row shows of the predictors; blank cells are left out."""
+    if not others:
+        return {}
+    shown = ", ".join(f"v{names.index(other)}" for other in others)
+    cells = connection.execute(f"SELECT {shown} FROM shown WHERE place = $row", {"row": row}).fetchall()[0]
+    return {other: cell for other, cell in zip(others, cells, strict=True) if cell is not None}
+
+
+class _Counts:
+    """How often each value of a column is shown, alone and beside what predictors show."""
+
+    def __init__(self, connection: Any, names: list[str], name: str, blanks_count: bool) -> None:
+        self._connection, self._names, self._at = connection, names, f"v{names.index(name)}"
+        self._blanks_count = blanks_count
+        self._sizes: dict[int, int] = dict(
+            connection.execute(
+                f"SELECT e.{self._at}, count(s.{self._at}) FROM (SELECT DISTINCT {self._at} FROM every_value) e "
+                f"LEFT JOIN shown s USING ({self._at}) WHERE e.{self._at} IS NOT NULL GROUP BY 1"
+            ).fetchall()
+        )
+        self._beside: dict[tuple[str, int, int], int] = {}
+        self._known: dict[tuple[str, int], int] = {}
+
+    def count(self, other: str, cells: Collection[int]) -> None:
+        """Count the values beside each of the cells of a predictor, and beside any."""
+        beside = f"v{self._names.index(other)}"
+        query = (
+            f"SELECT {self._at}, {beside}, count(*) FROM shown WHERE {self._at} IS NOT NULL "
+            f"AND list_contains($cells, {beside}) GROUP BY 1, 2"
+        )
+        for value, cell, rows in self._connection.execute(query, {"cells": list(cells)}).fetchall():
+            self._beside[other, value, cell] = rows
+        query = f"SELECT {self._at}, count({beside}) FROM shown WHERE {self._at} IS NOT NULL GROUP BY 1"
+        for value, rows in self._connection.execute(query).fetchall():
+            self._known[other, value] = rows
+
+    def guess(self, row: Mapping[str, int]) -> int | None:
+        """The value with the largest product of its frequency and its likelihoods; None if two share it."""
+        scores = {value: self._score(value, row) for value in self._sizes}
+        best = max(scores.values(), default=Fraction(0))
+        top = [value for value, score in scores.items() if score == best]
+        return top[0] if len(top) == 1 else None
+
+    def _score(self, value: int, row: Mapping[str, int]) -> Fraction:
+        score = Fraction(self._sizes[value])
+        for other, cell in row.items():
+            whole = self._sizes[value] if self._blanks_count else self._known.get((other, value), 0)
+            score *= Fraction(self._beside.get((other, value, cell), 0), whole) if whole else 0
+        return score
