@@ -109,9 +109,9 @@ def satisfied(condition, row, attribute):
 
 
 @settings(max_examples=150, deadline=None)
-@given(tables(), st.sampled_from([1, 3, None]))
-def test_rules_cover_the_rows_they_say(train, rules_per_round):
-    learner = RuleList(confidence=None, min_branch=1, rules_per_round=rules_per_round)
+@given(tables(), st.sampled_from(["whole", "partial"]), st.sampled_from([1, 3, None]), st.sampled_from([None, 0.25]))
+def test_rules_cover_the_rows_they_say(train, trees, rules_per_round, confidence):
+    learner = RuleList(confidence, 1, trees=trees, rules_per_round=rules_per_round if trees == "whole" else 1)
     model = learner.fit(train, 0)
     weights = np.ones(train.height) if train.weights is None else train.weights
     rows = plain(train)

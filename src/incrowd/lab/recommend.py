@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from incrowd.lab.choices import KADET
 from incrowd.lab.summary import Cell, Summary, noise
 
-SMALL = 0.01
-"""A difference that is chance may still be too large to call two methods equally good."""
+SMALL, LARGE = 0.01, 0.03
+"""Of differences that may be chance: below the first, methods are as good; from the second on, they are not named."""
 NAMES = {"c45": "C4.5", "nb": "naive Bayes", "logistic": "logistic regression"}
 
 
@@ -19,7 +18,7 @@ class Advice:
     """The best method for one learner at one k.
 
     ``equals`` are within ``noise`` of it and less than a point worse; ``unclear`` are worse by more than a point, but
-    results vary so much from split to split that it may be chance.
+    results vary so much from split to split that it may be chance. ``tree`` is what kADET's published tree is worth.
     """
 
     learner: str
@@ -30,11 +29,13 @@ class Advice:
     noise: float
     below_unprotected: float | None
     beats_majority: bool
+    tree: Cell | None = None
 
     def __str__(self) -> str:
         said = f"For {name_of(self.learner)} at k={self.k}"
         if not self.beats_majority:
-            return f"{said} no release helps: the best gets {_percent(self.best.accuracy)}, no more than guessing."
+            said += f" no release helps: the best gets {_percent(self.best.accuracy)}, no more than guessing"
+            return f"{said}.{_published(self.tree)}"
         said += f" use {self.best.method}: {_percent(self.best.accuracy)}"
         if self.below_unprotected is not None:
             said += f", {_against(self.below_unprotected)}"
@@ -44,7 +45,7 @@ class Advice:
             said += f"{_listed([cell.method for cell in self.equals])} {verb} as good"
         if self.unclear:
             said += f"; not clearly worse: {_listed([_with_accuracy(cell) for cell in self.unclear])}"
-        return f"{said}.{_published(self.best)}"
+        return f"{said}.{_published(self.tree)}"
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,11 @@ def _advise(summary: Summary, learner: str, k: int) -> Advice | None:
         k,
         best,
         equals,
-        tuple(other for other in close if other not in equals),
+        tuple(other for other in close if SMALL <= best.accuracy - other.accuracy < LARGE),
         median(chances[other] for other in equals) if equals else 0.0,
         None if standard is None else standard.accuracy - best.accuracy,
         majority is None or best.accuracy - majority.accuracy > noise(best, majority),
+        summary.tree(k),
     )
 
 
@@ -116,9 +118,9 @@ def _with_accuracy(cell: Cell) -> str:
     return f"{cell.method} ({_percent(cell.accuracy)})"
 
 
-def _published(cell: Cell) -> str:
-    """What to know of a method that releases no table."""
-    return " It publishes a tree instead of a table." if cell.method.partition("(")[0] == KADET else ""
+def _published(tree: Cell | None) -> str:
+    """What a tree is worth that is published instead of a table."""
+    return "" if tree is None else f" A published tree ({tree.method}) gets {_percent(tree.accuracy)}."
 
 
 def _percent(share: float) -> str:

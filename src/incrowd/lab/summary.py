@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from incrowd.lab.choices import MAJORITY, UNPROTECTED
+from incrowd.lab.choices import KADET, MAJORITY, UNPROTECTED
 from incrowd.lab.statistics.intervals import ConfidenceInterval, corrected_t_interval, wilson_interval
 from incrowd.lab.trial import DONE, Result
 
@@ -98,9 +98,14 @@ class Summary:
         return next((c for c in self.cells if c.method == method and c.k == k and c.learner in wanted), None)
 
     def rivals(self, learner: str, k: int) -> tuple[Cell, ...]:
-        """All methods that can be compared for a learner at one k, the best first."""
-        found = [self.find(method, k, learner) for method in self.methods]
-        return tuple(sorted((cell for cell in found if cell and cell.is_known), key=lambda cell: -cell.accuracy))
+        """The methods whose releases a learner can learn from, at one k, the best first."""
+        found = [cell for cell in self.cells if (cell.learner, cell.k) == (learner, k) and cell.method in self.methods]
+        return tuple(sorted((cell for cell in found if cell.is_known), key=lambda cell: -cell.accuracy))
+
+    def tree(self, k: int) -> Cell | None:
+        """kADET's published tree at one k; the best, if there are several."""
+        trees = [cell for cell in self.cells if cell.learner == KADET and cell.k == k and cell.is_known]
+        return max(trees, key=lambda cell: cell.accuracy, default=None)
 
 
 def accuracies(results: Iterable[Result]) -> list[float]:

@@ -57,7 +57,7 @@ def _score(summary: Summary, method: str, k: int, learner: str) -> Score:
     if cell is None or not cell.is_known:
         return Score("–")
     rivals = summary.rivals(learner, k)
-    return _of(cell, best=cell.method == rivals[0].method)
+    return _of(cell, best=bool(rivals) and cell.method == rivals[0].method)
 
 
 def _of(cell: Cell, best: bool = False) -> Score:

@@ -161,5 +161,5 @@ def test_whole_weights_are_repeated_rows(learner):
     times = np.arange(80) % 3
     weighted = checked(learner, replace(train, weights=times.astype(float)), test)
     again = checked(learner, train.take(np.repeat(np.arange(80), times)), test)
-    if learner.name.startswith(("c45", "nb", "logistic", "rules", "majority", "knn", "MultinomialNB")):
+    if learner.name.startswith(("c45", "nb", "logistic", "rules", "part", "majority", "knn", "MultinomialNB")):
         np.testing.assert_allclose(weighted, again, atol=1e-6)

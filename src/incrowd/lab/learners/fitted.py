@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.lab.examples import Examples, Numbers
-from incrowd.lab.learners.single_thread import single_thread
+from incrowd.trees.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class FittedModel:
         """The scores of the classes."""
         if examples.height == 0:
             return np.zeros((0, self.labels))
-        with single_thread(), quiet():
+        with one_thread()(), quiet():
             found, lowest = self._found(self.matrix(examples))
         scores = np.full((examples.height, self.labels), lowest)
         scores[:, np.asarray(self.classifier.classes_, np.int64)] = found

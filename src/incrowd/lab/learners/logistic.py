@@ -11,7 +11,7 @@ from incrowd.lab.learners.fitted import FittedModel, quiet
 from incrowd.lab.learners.naming import called
 from incrowd.lab.learners.one_hot import Missing, OneHot
 from incrowd.lab.learners.row_weights import weighing
-from incrowd.lab.learners.single_thread import single_thread
+from incrowd.trees.threads import one_thread
 
 LARGEST_HESSIAN = 500  # columns times classes; beyond, the quasi-Newton solver is quicker
 
@@ -68,6 +68,6 @@ class Logistic:
         small = encoding.width * len(examples.labels) <= LARGEST_HESSIAN
         solver = "newton-cholesky" if small else "lbfgs"
         classifier = LogisticRegression(C=self.C, solver=solver, max_iter=500)
-        with single_thread(), quiet():
+        with one_thread()(), quiet():
             classifier.fit(encoding.matrix(examples), examples.classes, examples.weights)
         return FittedModel(classifier, encoding.matrix, len(examples.labels))

@@ -19,7 +19,7 @@ from incrowd.lab.learners.naming import with_parameters
 from incrowd.lab.learners.one_hot import Missing, OneHot
 from incrowd.lab.learners.ordinal import Ordinal
 from incrowd.lab.learners.row_weights import repeated, weighing
-from incrowd.lab.learners.single_thread import single_thread
+from incrowd.trees.threads import one_thread
 
 DENSE_CELLS = 50_000_000  # up to here neighbours are found among dense rows, five times as quickly
 
@@ -106,7 +106,7 @@ class Scikit:
             classifier.set_params(n_neighbors=min(classifier.n_neighbors, examples.height))
         weights = {} if examples.weights is None else {"sample_weight": examples.weights}
         try:
-            with single_thread(), quiet():
+            with one_thread()(), quiet():
                 classifier.fit(matrix(examples), examples.classes, **weights)
         except ValueError as refused:
             raise InputError(f"{self.name} cannot learn from these rows: {refused}") from refused

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from bench.hiding_loss import losses, together
-from bench.hiding_patterns import attack_all
-from bench.hiding_scale import many_cells, one_cell
-from bench.hiding_strong import against_strong
-from bench.hiding_success import try_all
-from bench.hiding_tables import Data, tables
-from bench.hiding_told import (
+import polars as pl
+
+from incrowd.lab.datasets.catalog import find_dataset
+from incrowd.lab.datasets.load import load
+from incrowd.lab.inference.loss import losses, together
+from incrowd.lab.inference.patterns import attack_all
+from incrowd.lab.inference.scale import enlarged, many_cells, one_cell
+from incrowd.lab.inference.strong import against_strong
+from incrowd.lab.inference.success import try_all
+from incrowd.lab.inference.tables import Data, tables
+from incrowd.lab.inference.told import (
     Parts,
     enhanced_told,
     exact_goals,
@@ -22,10 +28,14 @@ from bench.hiding_told import (
     success_told,
     time_told,
 )
-from bench.section import Section
-from bench.setting import Setting
+from incrowd.lab.section import Section
+from incrowd.reading.draft import draft_schema
+from incrowd.reading.encode import encode
+from incrowd.reading.source import Origin, Source
+from incrowd.vocabulary.encoded_table import EncodedTable
 
-COLUMNS = 20
+COLUMNS, QUICK_ROWS = 20, 150
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -70,20 +80,30 @@ ATTACKER = (
 )
 
 
-def measure(setting: Setting) -> Section:
+def run_inference(quick: bool, folder: Path | None = None, tell: Tell = print) -> Section:
+    """Everything, with the data from a folder, the cache, or the packages that ship them."""
+    adult = pl.read_csv(load("adult", folder, tell), null_values="?").drop_nulls()
+    known = adult.select(*find_dataset("adult").quasi_identifiers("iac-8"), "class")
+    return measure(tables(folder, tell), _encoded(known), quick, tell)
+
+
+def measure(both: Sequence[Data], people: EncodedTable, quick: bool, tell: Tell = print) -> Section:
     """Everything, in the order of the thesis; then what goes past it."""
-    sizes = QUICK if setting.quick else FULL
-    both = tables(setting)
-    return Section(
-        "Hiding single cells",
-        [CHOICES, *_thesis(both, sizes), *_strong(both, sizes), *_patterns(both, sizes), *_scale(setting, sizes)],
-    )
+    sizes = QUICK if quick else FULL
+    both = [data.sample(QUICK_ROWS, 1) for data in both] if quick else both
+    told = [CHOICES, *_thesis(both, sizes, tell), *_strong(both, sizes, tell), *_patterns(both, sizes, tell)]
+    return Section("Hiding single cells", [*told, *_scale(people, sizes, tell)])
 
 
-def _thesis(both: list[Data], sizes: Sizes) -> Parts:
+def _encoded(frame: pl.DataFrame) -> EncodedTable:
+    schema = draft_schema(Source(frame, Origin("polars")), target="class")
+    return encode(Source(frame, Origin("polars")), schema, frame.columns)[0]
+
+
+def _thesis(both: Sequence[Data], sizes: Sizes, tell: Tell) -> Parts:
     """Tables 5.2 and 5.3, figures 5.1 to 5.7."""
-    trials = [try_all(data, sizes.cells, sizes.realisations) for data in both]
-    lost = {data.name: losses(data, sizes.steps) for data in both}
+    trials = [try_all(data, sizes.cells, sizes.realisations, tell) for data in both]
+    lost = {data.name: losses(data, sizes.steps, tell) for data in both}
     enhanced = {data.name: together(data, sizes.together, sizes.sets) for data in both if data.generalizes}
     return [
         *(part for each in trials for part in success_told(each)),
@@ -96,18 +116,19 @@ def _thesis(both: list[Data], sizes: Sizes) -> Parts:
     ]
 
 
-def _strong(both: list[Data], sizes: Sizes) -> Parts:
-    return [part for data in both for part in strong_told(data.name, against_strong(data, sizes.strong))]
+def _strong(both: Sequence[Data], sizes: Sizes, tell: Tell) -> Parts:
+    return [part for data in both for part in strong_told(data.name, against_strong(data, sizes.strong, tell))]
 
 
-def _patterns(both: list[Data], sizes: Sizes) -> Parts:
+def _patterns(both: Sequence[Data], sizes: Sizes, tell: Tell) -> Parts:
     told: Parts = [ATTACKER]
     for data in both:
-        attacks = attack_all(data, sizes.sample, sizes.attacked, sizes.samples)
+        attacks = attack_all(data, sizes.sample, sizes.attacked, sizes.samples, tell)
         told += patterns_told(data.name, f"{sizes.samples} samples of {sizes.sample} rows", attacks)
     return told
 
 
-def _scale(setting: Setting, sizes: Sizes) -> Parts:
-    many, rows, columns = many_cells(setting, sizes.many)
-    return scale_told(many, (rows, columns), one_cell(setting, sizes.rows, COLUMNS), (sizes.rows, COLUMNS))
+def _scale(people: EncodedTable, sizes: Sizes, tell: Tell) -> Parts:
+    many = many_cells(people, sizes.many, tell)
+    large = one_cell(enlarged(people, sizes.rows, COLUMNS), tell)
+    return scale_told(many, (people.height, len(people.columns)), large, (sizes.rows, COLUMNS))

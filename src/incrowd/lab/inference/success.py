@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 from time import process_time
 
-from bench.hiding_tables import Data
-from bench.setting import tell
 from incrowd.adversaries.adversary import Student
 from incrowd.adversaries.taxonomy import HIDDEN
 from incrowd.algorithms.cell_hiding.chance import FairChance
@@ -18,6 +16,7 @@ from incrowd.algorithms.cell_hiding.methods import GroupHider, Options, adversar
 from incrowd.algorithms.cell_hiding.quiet import Quiet
 from incrowd.algorithms.cell_hiding.secret import Secret, secret_at
 from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.lab.inference.tables import Data
 from incrowd.vocabulary.randomness import SeededRandomness
 
 BLANK = "blank only"
@@ -75,7 +74,7 @@ class Trials:
         return 1000 * mean(trial.seconds for trial in self.of(method))
 
 
-def try_all(data: Data, count: int, realisations: int) -> Trials:
+def try_all(data: Data, count: int, realisations: int, tell: Callable[[str], None] = print) -> Trials:
     """Hide so many cells in each realisation, each on the table as it was."""
     trials = Trials(data, count * realisations)
     methods = [name for name in (*SINGLE, *HYBRID, *OURS, "nrd") if data.generalizes or "-g" not in name]

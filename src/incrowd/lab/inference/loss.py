@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.hiding_success import OURS, SINGLE
-from bench.hiding_tables import Data
-from bench.setting import tell
 from incrowd.adversaries.published import PublishedTable
 from incrowd.adversaries.taxonomy import HIDDEN
 from incrowd.algorithms.cell_hiding.chance import FairChance
@@ -16,6 +13,8 @@ from incrowd.algorithms.cell_hiding.hide import Cell
 from incrowd.algorithms.cell_hiding.hybrid import Hider
 from incrowd.algorithms.cell_hiding.methods import METHODS, GroupHider, Method, Options, method_named
 from incrowd.algorithms.cell_hiding.secret import secret_at
+from incrowd.lab.inference.success import OURS, SINGLE
+from incrowd.lab.inference.tables import Data
 from incrowd.vocabulary.randomness import SeededRandomness
 
 SEED = 77
@@ -30,7 +29,7 @@ class Loss:
     costs: Costs
 
 
-def losses(data: Data, steps: Sequence[int]) -> dict[str, list[Loss]]:
+def losses(data: Data, steps: Sequence[int], tell: Callable[[str], None] = print) -> dict[str, list[Loss]]:
     """The costs by method, after each number of cells; all methods hide the same cells in the same order."""
     cells = data.cells(max(steps), SEED)
     found = {}

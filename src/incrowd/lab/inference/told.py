@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bench.chart import line_chart
-from bench.hiding_loss import ENHANCED, METRICS, Loss, metric
-from bench.hiding_patterns import MOST, Told
-from bench.hiding_scale import Many, One
-from bench.hiding_strong import Strong
-from bench.hiding_success import BLANK, HYBRID, OURS, SINGLE, WORKED_AGAINST, Trials
-from bench.hiding_thesis import CLAIMS, MILLISECONDS, SUCCESS, against
-from bench.section import Goal, Picture, Table
 from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.quiet import Quiet
 from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.lab.charts.standalone import line_chart
+from incrowd.lab.inference.loss import ENHANCED, METRICS, Loss, metric
+from incrowd.lab.inference.patterns import MOST, Told
+from incrowd.lab.inference.scale import Many, One
+from incrowd.lab.inference.strong import Strong
+from incrowd.lab.inference.success import BLANK, HYBRID, OURS, SINGLE, WORKED_AGAINST, Trials
+from incrowd.lab.inference.thesis import CLAIMS, MILLISECONDS, SUCCESS, against
+from incrowd.lab.section import Goal, Picture, Table
 
 Parts = list[str | Table | Picture | Goal]
 TOLD = (BLANK, *SINGLE, *HYBRID, *OURS)
@@ -59,7 +59,7 @@ def success_told(trials: Trials) -> Parts:
     )
     rare = len(trials.of(BLANK, rare=True))
     return [
-        f"**Table 5.3, {trials.data.name}** ({trials.data.source}): per cent of {trials.cells} cells whose row was "
+        f"**Table 5.3, {trials.data.name}**: per cent of {trials.cells} cells whose row was "
         f"kept and whose value the adversary does not guess. Rare: the {rare} cells without the most common value of "
         "their column.",
         Table(header, rows),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bench.hiding_success import OURS, WORKED_AGAINST
-from bench.hiding_tables import Data
-from bench.setting import tell
 from incrowd.adversaries.adversary import Adversary, School
 from incrowd.adversaries.sklearn_adversary import SklearnAdversary
 from incrowd.algorithms.cell_hiding.changes import CellChange
 from incrowd.algorithms.cell_hiding.hide import Cell, hide_cells, replay
 from incrowd.algorithms.cell_hiding.methods import adversary_named
+from incrowd.lab.inference.success import OURS, WORKED_AGAINST
+from incrowd.lab.inference.tables import Data
 from incrowd.vocabulary.randomness import SeededRandomness
 
 ATTRIBUTES = {"breast cancer": ("clump-thickness", "bland-chromatin"), "Car": ("safety", "class")}
@@ -50,9 +49,9 @@ def judges() -> dict[str, Adversary]:
     return {**named, "forest": SklearnAdversary("forest", small), "boosting": SklearnAdversary("boosting", short)}
 
 
-def against_strong(data: Data, count: int) -> list[Strong]:
+def against_strong(data: Data, count: int, tell: Callable[[str], None] = print) -> list[Strong]:
     """Hide the same cells in several ways and let all five adversaries guess them."""
-    return _in_all_ways(data, _cells(data, count), judges())
+    return _in_all_ways(data, _cells(data, count), judges(), tell)
 
 
 def _cells(data: Data, count: int) -> list[Cell]:
@@ -61,7 +60,9 @@ def _cells(data: Data, count: int) -> list[Cell]:
     return list({cell.row: cell for cells in drawn for cell in cells}.values())
 
 
-def _in_all_ways(data: Data, cells: list[Cell], everyone: dict[str, Adversary]) -> list[Strong]:
+def _in_all_ways(
+    data: Data, cells: list[Cell], everyone: dict[str, Adversary], tell: Callable[[str], None]
+) -> list[Strong]:
     blank = [CellChange(cell.row, cell.attribute) for cell in cells]
     found = [_judged(data, "blank only", cells, blank, [True] * len(cells), everyone)]
     for method, against in WAYS:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from bench.setting import Setting
 from incrowd.adversaries.published import PublishedTable
 from incrowd.algorithms.cell_hiding.hide import Cell
+from incrowd.lab.datasets.load import load
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
@@ -26,7 +26,6 @@ CAR = {
 }
 CANCER = ("clump-thickness", "cell-size-uniformity", "cell-shape-uniformity", "marginal-adhesion",
           "single-epithelial-cell-size", "bare-nuclei", "bland-chromatin", "normal-nucleoli", "mitoses")  # fmt: skip
-CANCER_ROWS, QUICK_ROWS = 699, 150
 GROUPS = (("1-5", "1-2", "12"), ("1-5", "3-5", "345"), ("6-10", "6-7", "67"), ("6-10", "8-10", "89"))
 
 
@@ -35,7 +34,6 @@ class Data:
     """A table of categories, and the attributes that have more than two values."""
 
     name: str
-    source: str
     table: EncodedTable
     schema: Schema
     wide: tuple[str, ...]
@@ -69,45 +67,34 @@ class Data:
     def sample(self, rows: int, seed: int) -> Data:
         """Some of the rows."""
         drawn = np.sort(np.random.default_rng(seed).permutation(self.table.height)[:rows])
-        return Data(self.name, self.source, self.table.take(drawn.astype(np.intp)), self.schema, self.wide)
+        return Data(self.name, self.table.take(drawn.astype(np.intp)), self.schema, self.wide)
 
 
-def tables(setting: Setting) -> list[Data]:
-    """Both tables; random ones of the same shape where the files are not at hand."""
-    return [_cancer(setting), _car(setting)]
+def tables(folder: Path | None = None, progress: Callable[[str], None] | None = None) -> list[Data]:
+    """Both tables, from a folder, the cache, or the packages that ship them."""
+    return [
+        cancer_data(pl.read_csv(load("breast-cancer", folder, progress), null_values="?", infer_schema=False)),
+        car_data(pl.read_csv(load("car", folder, progress), infer_schema=False)),
+    ]
 
 
-def _cancer(setting: Setting) -> Data:
-    file = setting.data / "breast_cancer_wisconsin.csv" if setting.data else None
-    if file and file.exists():
-        frame, source = pl.read_csv(file, null_values="?", infer_schema_length=None), "UCI"
-        frame = frame.select(*CANCER, "class").cast(pl.String)
-    else:
-        frame, source = _made_cancer(), "stand-in"
+def cancer_data(frame: pl.DataFrame) -> Data:
+    """Breast cancer: nine scores, each with groups, and the class; all of them as text."""
     scores = [str(score) for score in range(1, 11)]
     domains = dict.fromkeys(CANCER, scores) | {"class": sorted(frame["class"].unique().to_list())}
-    groups = {name: _groups(name) for name in CANCER}
-    return _data("breast cancer", source, frame.head(QUICK_ROWS) if setting.quick else frame, domains, groups)
+    return _data("breast cancer", frame, domains, {name: _groups(name) for name in CANCER})
 
 
-def _car(setting: Setting) -> Data:
-    file = setting.data / "car_evaluation.csv" if setting.data else None
-    if file and file.exists():
-        frame, source = pl.read_csv(file, infer_schema=False), "UCI"
-    else:
-        frame, source = _made_car(), "stand-in"
-    domains = {**CAR, "class": sorted(frame["class"].unique().to_list())}
-    few = frame.sample(QUICK_ROWS, seed=1)
-    return _data("Car", source, few if setting.quick else frame, domains, {})
+def car_data(frame: pl.DataFrame) -> Data:
+    """Car: six attributes and the class, without groups."""
+    return _data("Car", frame, {**CAR, "class": sorted(frame["class"].unique().to_list())}, {})
 
 
-def _data(
-    name: str, source: str, frame: pl.DataFrame, domains: dict[str, Sequence[str]], groups: dict[str, Hierarchy]
-) -> Data:
+def _data(name: str, frame: pl.DataFrame, domains: dict[str, Sequence[str]], groups: dict[str, Hierarchy]) -> Data:
     columns = [_column(frame[each], domain) for each, domain in domains.items()]
     schema = Schema(tuple(Column(each, hierarchy=groups.get(each)) for each in domains))
     wide = tuple(each for each, domain in domains.items() if len(domain) > 2)
-    return Data(name, source, EncodedTable.of(columns), schema, wide)
+    return Data(name, EncodedTable.of(columns), schema, wide)
 
 
 def _column(series: pl.Series, domain: Sequence[str]) -> EncodedColumn:
@@ -120,24 +107,3 @@ def _groups(name: str) -> Hierarchy:
     """Low and high scores, each in two parts; the thesis does not print its own."""
     paths = [(score, part, half, "*") for half, part, scores in GROUPS for score in scores]
     return Hierarchy.from_paths(name, [*paths, ("10", "8-10", "6-10", "*")])
-
-
-def _made_cancer() -> pl.DataFrame:
-    """Scores that follow one hidden severity."""
-    generator = np.random.default_rng(6)
-    ill = generator.random(CANCER_ROWS) < 0.35
-    severity = np.where(ill, generator.normal(7, 2, CANCER_ROWS), generator.normal(1.5, 1, CANCER_ROWS))
-    scores = {
-        name: np.clip(np.round(severity + generator.normal(0, 1, CANCER_ROWS)), 1, 10).astype(int) for name in CANCER
-    }
-    return pl.DataFrame({**scores, "class": np.where(ill, 4, 2)}).cast(pl.String)
-
-
-def _made_car() -> pl.DataFrame:
-    """Every combination once; the class follows a sum of points."""
-    rows = [dict(zip(CAR, values, strict=True)) for values in product(*CAR.values())]
-    for row in rows:
-        points = sum(CAR[name].index(value) for name, value in row.items())
-        poor = row["safety"] == "low" or row["persons"] == "2"
-        row["class"] = "unacc" if poor or points < 6 else "acc" if points < 10 else "good" if points < 13 else "vgood"
-    return pl.DataFrame(rows)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
 
-from bench.census import census, lengthen, widen
-from bench.people import encode
-from bench.setting import Setting, tell
 from incrowd.adversaries.published import PublishedTable
 from incrowd.algorithms.cell_hiding.chance import FairChance
 from incrowd.algorithms.cell_hiding.hide import Cell, hide_cells
 from incrowd.algorithms.cell_hiding.methods import METHODS, GroupHider, Options, method_named
 from incrowd.algorithms.cell_hiding.secret import secret_at
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.schema import Column, Schema
 
 MANY_BY, ONE_BY = ("dropp", "generic"), ("decp", "incp", "dropp", "hid3", "hid3+dropp", "generic")
-ATTRIBUTE = "occupation"
+ATTRIBUTE, REDRAWN = "occupation", 0.2
 
 
 @dataclass(frozen=True)
@@ -53,17 +50,17 @@ class One:
     changed: int
 
 
-def many_cells(setting: Setting, count: int) -> tuple[list[Many], int, int]:
-    """Random cells of all columns with more than two values; and the shape of the table."""
-    frame, _ = census(setting)
-    table = EncodedTable.of(encode(frame))
-    schema = Schema(tuple(Column(name) for name in table.columns))
+def many_cells(table: EncodedTable, count: int, tell: Callable[[str], None] = print) -> list[Many]:
+    """Random cells of all columns with more than two values."""
     cells = _cells(table, count)
-    found = [_many(table, schema, cells, method) for method in MANY_BY]
-    return found, table.height, len(table.columns)
+    return [_many(table, _schema(table), cells, method, tell) for method in MANY_BY]
 
 
-def _many(table: EncodedTable, schema: Schema, cells: Sequence[Cell], method: str) -> Many:
+def _schema(table: EncodedTable) -> Schema:
+    return Schema(tuple(Column(name) for name in table.columns))
+
+
+def _many(table: EncodedTable, schema: Schema, cells: Sequence[Cell], method: str, tell: Callable[[str], None]) -> Many:
     calls: list[int] = []
     begun = process_time()
     hiding = hide_cells(
@@ -83,17 +80,33 @@ def _cells(table: EncodedTable, count: int) -> list[Cell]:
     return [Cell(row, names[int(generator.integers(len(names)))]) for row in rows]
 
 
-def one_cell(setting: Setting, rows: int, attributes: int) -> list[One]:
+def one_cell(table: EncodedTable, tell: Callable[[str], None] = print) -> list[One]:
     """One cell by each method, each on a table nobody has counted yet, and then again."""
-    frame = widen(lengthen(census(setting)[0], rows), attributes - 1)
-    table = EncodedTable.of(encode(frame))
-    schema = Schema(tuple(Column(name) for name in table.columns))
     column = table[ATTRIBUTE]
     row = int(np.flatnonzero(column.codes != np.argmax(column.counts))[0])
-    return [_twice(PublishedTable(table, schema), method, Cell(row, ATTRIBUTE)) for method in ONE_BY]
+    return [_twice(PublishedTable(table, _schema(table)), method, Cell(row, ATTRIBUTE), tell) for method in ONE_BY]
 
 
-def _twice(published: PublishedTable, method: str, cell: Cell) -> One:
+def enlarged(table: EncodedTable, rows: int, columns: int) -> EncodedTable:
+    """That many rows drawn at random, and that many columns: those there are, then variations of them.
+
+    In a variation, and in every drawn row, a fifth of the cells is redrawn from its column, so that values keep their
+    shares and most of what ties them together.
+    """
+    generator = np.random.default_rng(3)
+    drawn = generator.integers(0, table.height, rows)
+    found = []
+    for place in range(columns):
+        turn, which = divmod(place, len(table.columns))
+        column = list(table.columns.values())[which]
+        others = generator.integers(0, table.height, rows)
+        codes = column.codes[np.where(generator.random(rows) < REDRAWN, others, drawn)]
+        name = f"{column.name} {turn + 1}" if turn else column.name
+        found.append(EncodedColumn(name, column.type, codes, column.dictionary))
+    return EncodedTable.of(found)
+
+
+def _twice(published: PublishedTable, method: str, cell: Cell, tell: Callable[[str], None]) -> One:
     """The second time, draws are the same, and so are the changes."""
     first, _ = _hide(published, method, cell)
     scans, rows = published.work.scans, published.work.rows

@@ -1,21 +1,40 @@
 """The experiments on cell hiding measure what they say."""
 
 import numpy as np
+import polars as pl
 import pytest
-from bench.hiding import measure
-from bench.hiding_patterns import attack_all
-from bench.hiding_success import BLANK, Trial, Trials, try_all
-from bench.hiding_tables import CANCER, tables
-from bench.hiding_thesis import CLAIMS, SUCCESS, Claim, against
-from bench.hiding_told import exact_goals, targets_of
-from bench.setting import Setting
+from made_tables import made_cancer, made_car
 
 from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.lab.inference.experiment import measure
+from incrowd.lab.inference.patterns import attack_all
+from incrowd.lab.inference.scale import enlarged
+from incrowd.lab.inference.success import BLANK, Trial, Trials, try_all
+from incrowd.lab.inference.tables import CANCER, cancer_data, car_data
+from incrowd.lab.inference.thesis import CLAIMS, SUCCESS, Claim, against
+from incrowd.lab.inference.told import exact_goals, targets_of
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.schema import ColumnType
 
 
 @pytest.fixture(scope="module")
 def quick():
-    return tables(Setting(quick=True))
+    return [data.sample(150, 1) for data in (cancer_data(made_cancer()), car_data(made_car()))]
+
+
+@pytest.fixture(scope="module")
+def people():
+    generator = np.random.default_rng(2)
+    widths = {"occupation": 14, "age": 30, "sex": 2}
+    return EncodedTable.of(
+        EncodedColumn(
+            name,
+            ColumnType.CATEGORICAL,
+            generator.integers(0, width, 400).astype(np.int32),
+            pl.Series([f"{name} {value}" for value in range(width)]),
+        )
+        for name, width in widths.items()
+    )
 
 
 def test_confidential_cells_are_known_and_of_wide_attributes(quick):
@@ -78,9 +97,17 @@ def test_patterns_of_what_never_looks_at_the_value_tell_nothing(quick):
     assert told["decp"].posterior >= told["decp"].prior
 
 
+def test_a_table_is_enlarged_by_variations_of_itself(people):
+    large = enlarged(people, 2_000, 5)
+    assert (large.height, list(large.columns)) == (2_000, ["occupation", "age", "sex", "occupation 2", "age 2"])
+    same = np.mean(large["occupation"].codes == large["occupation 2"].codes)
+    assert 0.55 < same < 0.8  # both keep four fifths of the drawn cells, and some redrawn ones agree
+    assert np.array_equal(np.unique(large["sex"].codes), [0, 1])
+
+
 @pytest.mark.slow
-def test_everything_is_measured_and_drawn():
-    section = measure(Setting(quick=True))
+def test_everything_is_measured_and_drawn(quick, people):
+    section = measure(quick, people, quick=True)
     drawn = {f"hiding_{data}_{metric}" for data in ("breast", "car") for metric in ("direct", "skld", "acmi", "sce")}
     assert {picture.name for picture in section.pictures} == drawn
     for heading in ("Table 5.2", "Table 5.3, Car", "Figure 5.7", "Suppression pattern, breast cancer", "Many cells"):

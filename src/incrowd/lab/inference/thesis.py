@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.hiding_success import SINGLE
+from incrowd.lab.inference.success import SINGLE
 
 Chain = Sequence[Sequence[str]]
 

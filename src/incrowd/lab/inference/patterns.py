@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import mean
 
-from bench.hiding_success import HYBRID, OURS, SINGLE
-from bench.hiding_tables import Data
-from bench.setting import tell
 from incrowd.algorithms.cell_hiding.methods import METHODS, GroupHider, Options, method_named
 from incrowd.algorithms.cell_hiding.pattern_attack import PatternAttack, pattern_attack
+from incrowd.lab.inference.success import HYBRID, OURS, SINGLE
+from incrowd.lab.inference.tables import Data
 
 MOST = 1.2
 
@@ -52,7 +52,7 @@ class Told:
         return 100 * mean(attack.lift <= MOST for attack in self.attacks)
 
 
-def attack_all(data: Data, rows: int, cells: int, samples: int) -> list[Told]:
+def attack_all(data: Data, rows: int, cells: int, samples: int, tell: Callable[[str], None] = print) -> list[Told]:
     """Attack cells of small samples of a table, whatever method hid them."""
     names = [name for name in (*SINGLE, *HYBRID, *OURS, "nrd") if data.generalizes or "-g" not in name]
     found: dict[str, list[PatternAttack]] = {name: [] for name in names}

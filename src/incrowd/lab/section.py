@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,14 @@ class Section:
         """The section as Markdown; a terminal has no use for pictures."""
         told = [str(part) for part in self.parts if pictures or not isinstance(part, Picture)]
         return "\n\n".join([f"## {self.title}", *told])
+
+
+def write_page(path: Path, title: str, about: Sequence[str], sections: Sequence[Section]) -> None:
+    """Write sections as a Markdown page, and their pictures into the folder ``plots`` beside it."""
+    plots = path.parent / "plots"
+    plots.mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        for picture in section.pictures:
+            (plots / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
+    parts = [f"# {title}", *about, *(section.text(pictures=True) for section in sections)]
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
