@@ -208,6 +208,7 @@ def understand(job: HidingJob) -> Understood:
         generalizes = "-g" in job.hider
         schema = Schema(tuple(_published(column, generalizes) for column in drafted.columns))
         table, notices = encode(source, schema, schema.names)
+        _check_values(job, table)
         schema = Schema(tuple(replace(column, type=table[column.name].type) for column in schema.columns))
     predictors = job.predictors or tuple(name for name in schema.names if not tells_rows_apart(table[name]))
     doubts = doubts_about(drafted, schema, table, () if job.predictors else predictors, job.hider)
@@ -300,7 +301,7 @@ def _private_place(job: HidingJob) -> Iterator[Path]:
 
 
 def _check_cells(job: HidingJob, frame: pl.DataFrame) -> None:
-    """Every cell must be there, and show something."""
+    """Every cell must be there."""
     last = frame.height - 1 + job.first_row
     for row, name in job.cells:
         if name not in frame.columns:
@@ -309,7 +310,12 @@ def _check_cells(job: HidingJob, frame: pl.DataFrame) -> None:
             raise ParameterError("A row is a whole number. Name a cell as a pair such as (17, 'diagnosis').")
         if not job.first_row <= row <= last:
             raise ParameterError(f"There is no row {row}: rows are counted from {job.first_row} to {last}.")
-        if frame[name][row - job.first_row] is None:
+
+
+def _check_values(job: HidingJob, table: EncodedTable) -> None:
+    """Every cell must show something."""
+    for row, name in job.cells:
+        if table[name].codes[row - job.first_row] == table[name].missing_code:
             raise ParameterError(f"Row {row} shows nothing in column {name!r} already. Leave this cell out.")
 
 

@@ -123,6 +123,13 @@ def test_refusals(incrowd, tmp_path, words, said):
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
+def test_a_cell_that_stands_for_missing_is_named_as_the_user_counts(incrowd, tmp_path):
+    (tmp_path / "marks.csv").write_text("a,b\nx,1\n?,2\ny,1\nx,1\n")
+    status, _, error = incrowd("hide", "marks.csv", "--cell", "2:a", "--dry-run")
+    assert status == 2
+    assert "Row 2 shows nothing in column 'a' already" in error
+
+
 def test_a_line_of_the_list_that_is_no_cell(incrowd, tmp_path):
     (tmp_path / "list.csv").write_text("row,column\n2,ill\nxyzzy,pain\n")
     status, _, err = incrowd("hide", "people.csv", "--cells", "list.csv", "--to", "out.csv")
