@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from incrowd.lab.protocol import Protocol
     from incrowd.lab.tables import ScoreTable
 
+_FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minute."
+
 
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd lab datasets.")],
@@ -160,14 +162,15 @@ def _watched(quiet: bool) -> Iterator[Watcher]:
 
 
 def _lines() -> Watcher:
-    told = -1
+    told = None
 
     def watch(step: Step) -> None:
         nonlocal told
-        tenth = 10 * step.done // step.total if step.total else -1
-        if step.total and tenth != told:
-            told = tenth
+        if step.total and told != (told := 10 * step.done // step.total):
             typer.echo(f"{step.done} of {step.total} trials{_left(step)}", err=True)
+        elif step.what.startswith("timing") and told is None and not kernels_are_compiled():
+            told = -1
+            typer.echo(_FIRST_RUN, err=True)
 
     return watch
 
@@ -185,7 +188,7 @@ def _bar() -> Iterator[Watcher]:
 
     console = Console(stderr=True)
     if not kernels_are_compiled():
-        console.print("First run: the kernels are compiled once, which takes up to a minute.", highlight=False)
+        console.print(_FIRST_RUN, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("reading", total=None, left="")

@@ -33,8 +33,9 @@ WITH_HIERARCHIES = ("iack",)
 KS = (5, 20, 100)
 LEARNERS = ("c45", "nb", "logistic")
 MOST_ROWS = 60_000
-BUDGET = 50.0
-"""Seconds that a comparison may take where nobody says how often to repeat it."""
+BUDGET, AT_LEAST = 80.0, 0.3
+"""Seconds that a comparison may take where nobody says how often to repeat it, and the share of them that is left for
+trials however long the timing has taken: at the first run kernels are compiled."""
 
 TRUST = 0.2
 """How much a guess of what trials cost counts, beside what they turn out to cost: as this share of them."""
@@ -217,6 +218,7 @@ def read_subject(given: Given, *, target: str | None, quasi_identifiers: Iterabl
 
 def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:
     """Settle what is open, and find out what it costs."""
+    begun = perf_counter()
     if question.discretize == "before":
         subject = discretized(subject)
     setup = Setup(
@@ -231,7 +233,8 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
         cost = measure_cost(subject, setup, chosen, ks[0], learners, lambda name: watch(Step(f"timing {name}")))
     grid = _Grid(subject, chosen, ks, learners)
     if question.protocol is None and cost is not None:
-        setup = _affordable(grid, setup, cost, jobs)
+        budget = max(AT_LEAST * BUDGET, BUDGET - (perf_counter() - begun))
+        setup = _affordable(grid, setup, cost, jobs, budget)
     trials, height = grid.trials(setup), subject.table.height
     if question.jobs is None and cost is not None and cost.whole(trials, height, 1) <= cost.whole(trials, height, jobs):
         jobs = 1
@@ -296,11 +299,11 @@ class _Grid:
         )
 
 
-def _affordable(grid: _Grid, setup: Setup, cost: Cost, jobs: int) -> Setup:
-    """The setup with as many repetitions as the time allows."""
+def _affordable(grid: _Grid, setup: Setup, cost: Cost, jobs: int, budget: float) -> Setup:
+    """The setup with as many repetitions as the seconds allow."""
     for repetitions in (5, 3, 2):
         often = replace(setup, protocol=FiveByTwo(repetitions, stratified=True))
-        if cost.whole(grid.trials(often), grid.subject.table.height, jobs) <= BUDGET:
+        if cost.whole(grid.trials(often), grid.subject.table.height, jobs) <= budget:
             return often
     return setup
 

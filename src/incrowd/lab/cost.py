@@ -75,7 +75,7 @@ def _rows(size: int, subject: Subject) -> int:
 def _timed(subject: Subject, setup: Setup, choice: Choice, k: int, learners: Sequence[str], size: int) -> float:
     small = _first_rows(subject, _rows(size, subject))
     laboratory = Laboratory(small, replace(setup, protocol=FixedSplit(0.5)))
-    trial = Trial(choice, k, 0, 0, tuple(learners))
+    trial = Trial(choice, min(k, max(2, small.table.height // 8)), 0, 0, tuple(learners))
     if size == SIZES[0]:
         laboratory.run(trial)
     begun = time.perf_counter()

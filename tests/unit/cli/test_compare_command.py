@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def incrowd(tmp_path, monkeypatch, capsys):
 def test_a_table_is_compared_and_the_cost_told_first(incrowd):
     status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
     assert status == 0, err
-    assert err.splitlines()[0].startswith("4 trials on 300 rows, about ")
+    assert re.search(r"^4 trials on 300 rows, about .* on 1 core \(tested on 33% of the rows", err, re.MULTILINE)
     assert "4 of 4 trials" in err
     assert "Accuracy of naive Bayes, in per cent" in out
     assert "most frequent class" in out
@@ -69,6 +70,21 @@ def test_machines_get_json(incrowd):
     assert {result["method"] for result in data["results"]} == {"unprotected", "majority", "mondrian"}
     assert data["measured"]["feeding"].startswith("sets: auto")
     assert data["recommendation"]
+
+
+def test_the_first_run_says_why_it_takes_longer(incrowd, monkeypatch):
+    monkeypatch.setattr("incrowd.cli.compare.kernels_are_compiled", lambda: False)
+    _, _, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
+    assert err.splitlines()[0] == "First run: the kernels are compiled once, which takes up to a minute."
+    assert err.count("First run") == 1
+
+
+def test_a_terminal_gets_a_bar(incrowd, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
+    assert status == 0, err
+    assert "4 of 4 trials" not in err
+    assert "naive Bayes" in out
 
 
 def test_a_dry_run_tells_the_cost_and_does_nothing(incrowd, tmp_path):

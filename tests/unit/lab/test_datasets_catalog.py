@@ -62,7 +62,7 @@ def test_no_name_stands_for_two_data_sets() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("case", printed("kactus_table2")["case"].unique().to_list())
+@pytest.mark.parametrize("case", printed("kactus_table2")["case"].unique(maintain_order=True).to_list())
 def test_the_names_of_the_paper_are_known(case: str) -> None:
     assert find_dataset(case).name in DATASETS
 
