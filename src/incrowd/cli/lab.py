@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from incrowd.cli.reproduce import reproduce
 from incrowd.cli.shared import Json, print_json
 
 lab_app = typer.Typer(name="lab", help="What methods are compared with: data sets and learners.", no_args_is_help=True)
+lab_app.command()(reproduce)
 
 
 @lab_app.command()
