@@ -95,7 +95,7 @@ def compare(
         "rows": rows or None,
         "seed": seed,
     }
-    with _watched(json) as watch:
+    with watched(json) as watch:
         prepared = _prepared(table, data, how, question, watch)
         if not dry_run:
             if not json:
@@ -150,7 +150,7 @@ def _hierarchies(folder: Path | None) -> Any:
 
 
 @contextmanager
-def _watched(quiet: bool) -> Iterator[Watcher]:
+def watched(quiet: bool) -> Iterator[Watcher]:
     """Progress with the time left: a bar on a terminal, a line for each tenth elsewhere."""
     if quiet:
         yield lambda _step: None

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.compare import _watched as watched
+from incrowd.cli.compare import watched
 from incrowd.cli.shared import Json, print_json
+from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
     from incrowd.lab.compare import Watcher
     from incrowd.lab.reproduce.preparing import Prepared
     from incrowd.lab.reproduce.reproduction import Reproduction
 
+INFERENCE = "inference"
+
 
 def reproduce(
-    experiment: Annotated[str, typer.Argument(metavar="kactus|kadet|iac", help="Whose experiment.")],
+    experiment: Annotated[
+        str,
+        typer.Argument(metavar="kactus|kadet|iac|inference", help="Whose experiment; inference: hiding single cells."),
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer splits, k and rows: minutes, not hours.")] = False,
     parts: Annotated[
         str | None, typer.Option(help="Only these: kactus 2,3,4,5 (usually without 4); kadet id3,c45; iac 8,4.")
@@ -42,6 +48,11 @@ def reproduce(
     from incrowd.lab.reproduce.catalog import find_experiment
     from incrowd.lab.reproduce.preparing import Asked, prepare
 
+    if experiment == INFERENCE:
+        others = {"--parts": parts, "--learners": learners, "--weka": weka, "--jobs": jobs, "--dry-run": dry_run}
+        _refuse([option for option, given in {**others, "--json": json, "--seed": seed != 1}.items() if given])
+        _inference(quick, to or Path(f"reproduction-{INFERENCE}{'-quick' if quick else ''}"), page, data)
+        return
     found = find_experiment(experiment)
     asked = Asked(
         quick,
@@ -64,6 +75,24 @@ def reproduce(
     if page is not None:
         done.write_page(page)
     print_json(_as_json(done)) if json else _print(done, folder, page)
+
+
+def _refuse(options: list[str]) -> None:
+    if options:
+        raise ParameterError(f"The experiments of {INFERENCE} take no {options[0]}. Leave it out.")
+
+
+def _inference(quick: bool, folder: Path, page: Path | None, data: Path | None) -> None:
+    """Run the experiments on hiding cells; they take minutes and are not resumed."""
+    from incrowd.lab.inference.experiment import run_inference
+    from incrowd.lab.inference.page import write_inference
+
+    section = run_inference(quick, data, lambda said: typer.echo(said, err=True))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder / "README.md", *([page] if page else [])):
+        write_inference(path, section, quick)
+    typer.echo(section.text(pictures=False))
+    typer.echo(f"Written: {folder / 'README.md'}" + (f"; {page}" if page else ""))
 
 
 def _cost_of(prepared: Prepared, watch: Watcher) -> dict[str, Any]:

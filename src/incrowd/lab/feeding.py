@@ -26,7 +26,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType, Role, Schema
 
-MISSING_CLASS = "(missing)"
+MISSING_CLASS, NOTHING = "(missing)", "(nothing)"
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,26 @@ class Feeding:
         middle.
     bins
         A public bin is a ``"category"``, of which sets may be made, or its ``"middle"``.
+    hidden
+        A cell that shows nothing is ``"missing"``, or, among categories, a ``"category"`` of its own: what becomes of a
+        ``*`` that a learner reads as a value.
 
     Examples
     --------
     >>> print(Feeding(sets="draw"))
-    sets: draw, intervals: middle, bins: category
+    sets: draw, intervals: middle, bins: category, hidden: missing
     """
 
     sets: str = "auto"
     intervals: str = "middle"
     bins: str = "category"
+    hidden: str = "missing"
 
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "sets": ("auto", "missing", "category", "draw"),
         "intervals": ("middle", "category"),
         "bins": ("category", "middle"),
+        "hidden": ("missing", "category"),
     }
 
     def __post_init__(self) -> None:
@@ -77,7 +82,7 @@ def parse_feeding(text: str) -> Feeding:
     Examples
     --------
     >>> parse_feeding("sets=category")
-    Feeding(sets='category', intervals='middle', bins='category')
+    Feeding(sets='category', intervals='middle', bins='category', hidden='missing')
     """
     said = {}
     for setting in filter(None, text.split(",")):
@@ -156,9 +161,14 @@ def feed_release(
             attributes.append(_joined(name, released, raw_cells(own)))
             continue
         cells = ReleasedCells.of(plan, name, ways)
-        told = cells.taken(draft.frame, generator)
-        attributes.append(_joined(name, told, cells.tested(own, seen)))
+        pair = cells.taken(draft.frame, generator), cells.tested(own, seen)
+        attributes.append(_joined(name, *(map(_as_category, pair) if feeding.hidden == "category" else pair)))
     return _examples(parts, draft.origin, attributes)
+
+
+def _as_category(cells: Cells) -> Cells:
+    """Words with a word for nothing; numbers as they are."""
+    return cells.fill_null(NOTHING) if isinstance(cells, pl.Series) else cells
 
 
 def _ways(feeding: Feeding, same_words: bool) -> Ways:

@@ -8,7 +8,7 @@ import pytest
 
 from incrowd.errors import ParameterError
 from incrowd.lab.fed_cells import ReleasedCells
-from incrowd.lab.feeding import MISSING_CLASS, Feeding, Parts, feed_release, feed_unprotected, parse_feeding
+from incrowd.lab.feeding import MISSING_CLASS, NOTHING, Feeding, Parts, feed_release, feed_unprotected, parse_feeding
 from incrowd.lab.protocol import FixedSplit
 from incrowd.lab.releasing import release_rows
 from incrowd.lab.subject import understand_table
@@ -63,6 +63,17 @@ def test_public_bins_are_categories_on_both_sides():
     for label, age in zip(words(test, "age"), frame["age"], strict=True):
         low, high = label[1:-1].split(", ")
         assert float(low) < age <= float(high)
+
+
+def test_a_cell_that_shows_nothing_is_missing_or_a_category():
+    _, train, test, _ = fed("kactus", Feeding())
+    hidden = [word is None for word in words(train, "job")]
+    assert any(hidden)
+    _, told, asked, _ = fed("kactus", Feeding(hidden="category"))
+    assert [word == NOTHING for word in words(told, "job")] == hidden
+    assert [word == NOTHING for word in words(asked, "job")] == [word is None for word in words(test, "job")]
+    _, numbers, _, _ = fed("kactus", Feeding(bins="middle", hidden="category"))
+    assert attribute(numbers, "age").is_numeric
 
 
 def test_public_bins_may_be_middles_and_test_rows_keep_their_numbers():
@@ -168,4 +179,5 @@ def test_unknown_feedings_are_refused(text):
 
 def test_a_feeding_is_said_in_words():
     assert parse_feeding("") == Feeding()
-    assert str(parse_feeding("sets=draw, bins=middle")) == "sets: draw, intervals: middle, bins: middle"
+    said = parse_feeding("sets=draw, bins=middle")
+    assert str(said) == "sets: draw, intervals: middle, bins: middle, hidden: missing"

@@ -25,4 +25,4 @@ def find_experiment(name: str) -> Experiment:
         return EXPERIMENTS[name]
     close = get_close_matches(name, EXPERIMENTS, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise ParameterError(f"There is no experiment {name!r}.{hint} Experiments: {', '.join(EXPERIMENTS)}.")
+    raise ParameterError(f"There is no experiment {name!r}.{hint} Experiments: {', '.join(EXPERIMENTS)}, inference.")

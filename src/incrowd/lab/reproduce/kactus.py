@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from incrowd.lab.papers.tables import KACTUS as PAPER
 from incrowd.lab.protocol import FiveByTwo
+from incrowd.lab.reproduce.as_weka import J48, LOGISTIC, WEKA
 from incrowd.lab.reproduce.experiment import Case, Experiment, Part, Point, Table
 from incrowd.lab.reproduce.kactus_points import (
     falls_with_k,
@@ -15,9 +16,9 @@ from incrowd.lab.reproduce.kactus_points import (
     rivals_collapse,
 )
 
-LEARNERS = ("c45", "part", "nb", "logistic")
+LEARNERS = (J48, "part", "nb", LOGISTIC)
 INDUCERS = {"c45": "C4.5", "part": "PART", "nb": "Naive Bayes", "logistic": "Logistic", "rules": "PART"}
-WEKA = {"c45": "weka-j48", "part": "weka-part", "nb": "weka-nb", "logistic": "weka-logistic"}
+INDUCERS |= {J48: "C4.5", LOGISTIC: "Logistic"}
 INDUCERS |= {weka: INDUCERS[own] for own, weka in WEKA.items()}
 FEW, QUICK_FEW = (5, 10, 15, 20, 30), (5, 30)
 MANY, QUICK_MANY = (5, 20, 50, 100, 500, 1000), (5, 100, 1000)
@@ -50,7 +51,7 @@ def _table_2() -> Iterator[Case]:
 
 
 def _on_adult(part: str, algorithm: str, method: str, hierarchies: str = "categories") -> Iterator[Case]:
-    learners = ("c45",) if algorithm == "kADET" else LEARNERS
+    learners = (J48,) if algorithm == "kADET" else LEARNERS
     for known in SETS:
         yield Case(part, known, algorithm, method, _adult(known, hierarchies), MANY, QUICK_MANY, learners)
 
