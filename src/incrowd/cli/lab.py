@@ -1,4 +1,4 @@
-"""``incrowd lab``: the data sets and the learners that methods are compared with."""
+"""``incrowd lab``: data sets, learners, and the founding papers' experiments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from incrowd.cli.reproduce import reproduce
 from incrowd.cli.shared import Json, print_json
 
-lab_app = typer.Typer(name="lab", help="What methods are compared with: data sets and learners.", no_args_is_help=True)
+lab_app = typer.Typer(name="lab", help="Data sets, learners, and the founding papers' experiments run again.", no_args_is_help=True)
 lab_app.command()(reproduce)
 
 
