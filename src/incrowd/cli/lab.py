@@ -10,7 +10,8 @@ import typer
 from incrowd.cli.reproduce import reproduce
 from incrowd.cli.shared import Json, print_json
 
-lab_app = typer.Typer(name="lab", help="Data sets, learners, and the founding papers' experiments run again.", no_args_is_help=True)
+_HELP = "Data sets, learners, and the founding papers' experiments run again."
+lab_app = typer.Typer(name="lab", help=_HELP, no_args_is_help=True)
 lab_app.command()(reproduce)
 
 
