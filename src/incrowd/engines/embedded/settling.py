@@ -95,8 +95,10 @@ def _mean_of_whole(numbers: list[int]) -> float:
 
 
 def _mean_of_real(numbers: list[float]) -> float:
-    """The sum may be larger than any float, the mean is not."""
+    """The sum may be larger than any float, the mean is not; what the sum lost by rounding counts as well."""
     try:
-        return math.fsum(numbers) / len(numbers)
+        total = math.fsum(numbers)
+        lost = math.fsum([*numbers, -total])
     except OverflowError:
         return float(sum(map(Fraction, numbers)) / len(numbers))
+    return float((Fraction(total) + Fraction(lost)) / len(numbers))
