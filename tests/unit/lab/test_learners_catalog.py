@@ -137,3 +137,21 @@ def test_a_shared_row_at_a_leaf_of_the_rule_list_speaks_for_all_rules():
     scores = find_learner("rules").fit(rows, 0).scores(ROWS)
     assert scores[:3].tolist() == [[1, 0], [0, 1], [0, 1]]
     np.testing.assert_allclose(scores[3], [1 / 3, 2 / 3])
+
+
+def test_what_scikit_learn_says_of_a_cell_is_not_passed_on(monkeypatch):
+    def refuse(*_args, **_keywords):
+        raise ValueError("could not convert 4711")
+
+    monkeypatch.setattr("sklearn.naive_bayes.ComplementNB.fit", refuse)
+    rows = Examples((Attribute("a", np.array([4711.0, 1.0])),), np.array([0, 1]), ("no", "yes"))
+    with pytest.raises(InputError) as told:
+        find_learner("ComplementNB").fit(rows, 1)
+    assert "4711" not in str(told.value)
+    assert told.value.__cause__ is None
+
+
+def test_a_parameter_out_of_its_range_is_told_as_such():
+    rows = Examples((Attribute("a", np.array([0.0, 1.0])),), np.array([0, 1]), ("no", "yes"))
+    with pytest.raises(ParameterError, match="max_depth"):
+        find_learner("tree(max_depth=-1)").fit(rows, 1)

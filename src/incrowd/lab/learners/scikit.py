@@ -109,7 +109,11 @@ class Scikit:
             with one_thread()(), quiet():
                 classifier.fit(matrix(examples), examples.classes, **weights)
         except ValueError as refused:
-            raise InputError(f"{self.name} cannot learn from these rows: {refused}") from refused
+            if type(refused).__name__ == "InvalidParameterError":
+                raise ParameterError(f"{self.name} cannot be had: {refused}") from None
+            raise InputError(  # the message itself may quote a cell
+                f"{self.name} cannot learn from these rows: scikit-learn refuses them. Try another learner."
+            ) from None
         return FittedModel(classifier, matrix, len(examples.labels))
 
     def _classifier(self) -> Any:
