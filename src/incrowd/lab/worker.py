@@ -6,6 +6,7 @@ ends when its input ends, so it does not outlive the process that started it by 
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import sys
@@ -27,8 +28,11 @@ def main() -> None:
             answer = (True, laboratory.run(trial))
         except Exception as error:  # told to the parent, which raises it
             answer = (False, error)
-        pickle.dump(answer, answers)
-        answers.flush()
+        try:
+            pickle.dump(answer, answers)
+            answers.flush()
+        except BrokenPipeError:  # the parent is gone: nobody wants the answer
+            os._exit(1)  # without the last flush of Python, which would complain once more
 
 
 if __name__ == "__main__":
