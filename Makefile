@@ -22,7 +22,6 @@ lint: $(VENV)/.ready-lint
 
 bench: $(VENV)/.ready-test
 	$(BIN)/python -m bench
-	$(BIN)/python -m bench hiding
 
 docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build

@@ -1,1 +1,1 @@
-"""Speed and scale, as ratios in one run: ``python -m bench [tree|command|adult|methods|growth|kadet|all|hiding]``."""
+"""Speed and scale, as ratios in one run: ``python -m bench [tree|command|adult|methods|growth|kadet|all]``."""

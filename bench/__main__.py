@@ -1,6 +1,5 @@
-"""``python -m bench [tree|command|adult|methods|growth|kadet|all|hiding] [--data DIR] [--quick] [--write PAGE]``.
+"""``python -m bench [tree|command|adult|methods|growth|kadet|all] [--data DIR] [--quick] [--write PAGE]``.
 
-``all`` is everything about speed; ``hiding`` are experiments on cell hiding, a page of their own.
 Exit status 1 if a goal was missed. A quick run goes through everything on a tiny table; it judges nothing.
 """
 
@@ -13,12 +12,12 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from bench.page import machine, warning, write_page
-from bench.section import Section
+from bench.page import warning, write_performance
 from bench.setting import Setting, tell
+from incrowd.lab.machine import machine
+from incrowd.lab.section import Section
 
 PARTS = ("tree", "command", "adult", "methods", "growth", "kadet")
-EXPERIMENTS = {"hiding": "Experiments on hiding cells"}  # each with a page of its own, of this title
 
 
 def main() -> int:
@@ -30,9 +29,8 @@ def main() -> int:
     if asked.write:
         shown = asked.write.name if asked.write.is_absolute() else asked.write.as_posix()
         quick = " --quick" if setting.quick else ""
-        title = EXPERIMENTS.get(asked.part, "Performance")
         command = f"python -m bench {asked.part}{quick} --write {shown}"
-        write_page(asked.write, title, command, sections, warning(setting))
+        write_performance(asked.write, command, sections, warning(setting))
     missed = [goal for section in sections for goal in section.goals if not goal.met]
     return 1 if missed and not setting.quick else 0
 
@@ -48,7 +46,7 @@ def _measure(part: str, setting: Setting) -> Section:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Speed and scale, as ratios within one run.")
-    parser.add_argument("part", nargs="?", default="all", choices=(*PARTS, *EXPERIMENTS, "all"))
+    parser.add_argument("part", nargs="?", default="all", choices=(*PARTS, "all"))
     folder = os.environ.get("INCROWD_DATA")
     parser.add_argument(
         "--data",

@@ -13,11 +13,11 @@ from unittest.mock import patch
 
 import polars as pl
 
-from bench.chart import line_chart
 from bench.people import ATTRIBUTES, TARGET, people
-from bench.section import Goal, Picture, Section, Table
 from bench.setting import Setting, tell
 from incrowd.holdout import measure_accuracy
+from incrowd.lab.charts.standalone import line_chart
+from incrowd.lab.section import Goal, Picture, Section, Table
 from incrowd.pipeline import Job, Outputs, run_release, understand
 from incrowd.recipe import Recipe, with_roles
 from incrowd.report.facts import Facts

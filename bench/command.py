@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from bench.chart import bar_chart, line_chart
 from bench.people import ATTRIBUTES, COPIES, TARGET, decode, encode, expand, people
 from bench.process import Costs, Workshop
-from bench.section import Goal, Picture, Section, Table
 from bench.setting import Setting, tell
 from bench.touched import rows_touched
+from incrowd.lab.charts.standalone import bar_chart, line_chart
+from incrowd.lab.section import Goal, Picture, Section, Table
 
 K, MOST_COPIES, MOST_GIGABYTES = 150, 6, 2.0
 FEW, QUICK_COPIES = 1_000, 2

@@ -13,9 +13,9 @@ import polars as pl
 
 from bench.alone import Figures, LeftOut, measure_alone
 from bench.census import ATTRIBUTES, METHODS, K, census, lengthen, widen
-from bench.chart import line_chart
-from bench.section import Picture, Section, Table
 from bench.setting import Setting, tell
+from incrowd.lab.charts.standalone import line_chart
+from incrowd.lab.section import Picture, Section, Table
 
 LIMIT, FEW = 120.0, 500
 ROWS, WIDTHS = (45_222, 200_000, 1_000_000, 5_000_000), (2, 4, 8, 16, 40)

@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 
 import incrowd
-from bench.chart import line_chart
 from bench.people import ATTRIBUTES, NUMERIC, QUICK_ROWS, TARGET, encode, people
-from bench.section import Goal, Picture, Section, Table
 from bench.setting import Setting, tell
 from incrowd.algorithms.anonymous_induction.induction import Induction
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.hierarchies.adult import adult_hierarchies
+from incrowd.lab.charts.standalone import line_chart
+from incrowd.lab.section import Goal, Picture, Section, Table
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.c45 import C45
 from incrowd.trees.id3 import ID3

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, pstdev
 
-from bench.chart import line_chart
 from bench.releasing import recipe_for, release_timed
-from bench.section import Goal, Picture, Table
 from bench.setting import Setting, tell
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.holdout import measure_accuracy
+from incrowd.lab.charts.standalone import line_chart
+from incrowd.lab.section import Goal, Picture, Table
 from incrowd.pipeline import Job, understand
 from incrowd.report.facts import Accuracy, Facts
 

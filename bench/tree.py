@@ -15,10 +15,10 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from bench.chart import line_chart
 from bench.people import ATTRIBUTES, COPIES, TARGET, encode, expand, head, people
-from bench.section import Goal, Picture, Section, Table
 from bench.setting import Setting, tell
+from incrowd.lab.charts.standalone import line_chart
+from incrowd.lab.section import Goal, Picture, Section, Table
 from incrowd.trees.c45 import C45
 from incrowd.trees.routing import route
 from incrowd.trees.tree import Tree

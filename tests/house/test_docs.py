@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,3 +152,11 @@ def test_the_example_recipe_names_every_column_of_the_demo_table(with_patients: 
     made = incrowd.release("patients.csv", recipe=recipe)
     assert made.verdict.passed
     assert not [notice for notice in made.report.notices if notice.code in ("unnamed", "dropped")]
+
+
+@pytest.mark.parametrize("experiment", ["kactus", "kadet", "iac", "inference"])
+def test_a_page_of_a_reproduction_was_written_by_its_full_command(experiment: str) -> None:
+    text = (ROOT / "docs" / f"reproduction_{experiment}.md").read_text(encoding="utf-8")
+    assert f"ritten by `incrowd lab reproduce {experiment}`" in text
+    for picture in re.findall(r"\((plots/[^)]+\.svg)\)", text):
+        ElementTree.parse(ROOT / "docs" / picture)

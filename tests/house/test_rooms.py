@@ -16,7 +16,7 @@ WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
 DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
 MAKING = DECIDING | {"engines", "reading", "hierarchies", "verification", "publishing", "report", "recipe", "outcome"}
-WHOLE = MAKING | {"understanding", "holdout", "pipeline", "recount", "new_rows", "demo"}
+WHOLE = MAKING | {"understanding", "lab", "holdout", "pipeline", "recount", "new_rows", "demo"}
 ROOMS = {
     "errors": set(),
     "optional": {"errors"},
@@ -37,7 +37,8 @@ ROOMS = {
     "recipe": WORDS | {"hierarchies"},
     "outcome": WORDS | {"plan", "report", "verification"},
     "understanding": WORDS | {"reading", "recipe"},
-    "holdout": MAKING,
+    "lab": MAKING | {"understanding"},
+    "holdout": MAKING | {"lab"},
     "pipeline": MAKING | {"understanding", "holdout"},
     "recount": WORDS | {"reading", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},

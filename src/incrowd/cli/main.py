@@ -10,11 +10,13 @@ from typing import Annotated
 
 import typer
 
+from incrowd.cli.compare import compare
 from incrowd.cli.demo import demo
 from incrowd.cli.explain import explain
 from incrowd.cli.hide import hide
 from incrowd.cli.hierarchy import hierarchy_app
 from incrowd.cli.inspect import inspect
+from incrowd.cli.lab import lab_app
 from incrowd.cli.methods import methods
 from incrowd.cli.model import model
 from incrowd.cli.release import release
@@ -29,9 +31,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, release, model, hide, verify, explain, transform, methods, demo):
+for command in (inspect, compare, release, model, hide, verify, explain, transform, methods, demo):
     app.command()(command)
 app.add_typer(hierarchy_app)
+app.add_typer(lab_app)
 
 
 def _show_version(asked: bool) -> None:

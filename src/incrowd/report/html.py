@@ -33,15 +33,18 @@ def report_html(facts: Facts, whole_page: bool = True) -> str:
     return page(f"Release report: {facts.output or facts.source}", body) if whole_page else fragment(body)
 
 
-def page(title: str, body: Html) -> str:
-    """A whole page in the style of the reports: nothing is loaded, nothing runs."""
+def page(title: str, body: Html, *styles: Html) -> str:
+    """A whole page in the style of the reports: nothing is loaded, nothing runs.
+
+    The outermost element of the body has the class ``incrowd-report``; ``styles`` are added to the style sheet.
+    """
     head = join(
         [
             Html('<meta charset="utf-8">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
             Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
             element("title", text(title)),
-            element("style", _PAGE_STYLE, _style()),
+            element("style", _PAGE_STYLE, _style(), *styles),
         ],
         "\n",
     )

@@ -80,13 +80,21 @@ class Level:
         return list(pairwise(bounds))
 
 
-def grow_levels(rows: Array, columns: Columns, rules: Rules, limits: Limits, threads: int = THREADS) -> Grown:
+def grow_levels(
+    rows: Array,
+    columns: Columns,
+    rules: Rules,
+    limits: Limits,
+    threads: int = THREADS,
+    weights: npt.NDArray[np.float64] | None = None,
+) -> Grown:
     """Grow a tree on packed rows (see :mod:`incrowd.trees.kernel`), which are used as working space.
 
-    The tree does not depend on the number of threads.
+    The tree does not depend on the number of threads. Where the limits say that rows are weighted, ``weights`` are how
+    much each row counts; one each, if not given.
     """
     with ThreadPoolExecutor(threads) as pool:
-        return _Growth(columns, rules, limits, threads, pool).run(rows)
+        return _Growth(columns, rules, limits, threads, pool).run(rows, weights)
 
 
 class _Growth:
@@ -98,9 +106,9 @@ class _Growth:
         self._table = xlogx_table()
         self._spare: Array | None = None
 
-    def run(self, rows: Array) -> Grown:
+    def run(self, rows: Array, weights: npt.NDArray[np.float64] | None) -> Grown:
         """All levels, from the root down."""
-        level = self._root(rows)
+        level = self._root(rows, weights)
         codes, counts = [np.zeros(1, np.int32)], [level.counts]
         splits: list[Array] = []
         growing = self._worth_splitting(level.counts, 0)
@@ -116,13 +124,14 @@ class _Growth:
             if growing.any():
                 level = self._next(level, found, branch_codes, branch_counts, growing)
 
-    def _root(self, rows: Array) -> Level:
+    def _root(self, rows: Array, weights: npt.NDArray[np.float64] | None) -> Level:
         columns = self._columns
-        counts = np.bincount(rows[:: columns.stride], minlength=columns.classes)[None, :]
+        counts = np.bincount(rows[:: columns.stride], weights, columns.classes)[None, :]
         starts = np.array([0, len(rows) // columns.stride], np.int64)
         active = np.ones((1, len(columns.width)), np.bool_)
         if self._limits.weighted:
-            return Level(rows, np.ones(starts[1]), starts, counts.astype(np.float64), active)
+            weights = np.ones(starts[1]) if weights is None else weights
+            return Level(rows, weights, starts, counts.astype(np.float64), active)
         return Level(rows, None, starts, counts.astype(np.int32), active)
 
     def _worth_splitting(self, counts: Array, depth: int) -> npt.NDArray[np.bool_]:

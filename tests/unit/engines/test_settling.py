@@ -75,6 +75,7 @@ def test_means_of_whole_numbers_are_exact(pairs):
 @example([(1e308, 0), (1.7e308, 0), (1.6e308, 0)])
 @example([(0.1, 0)] * 10)
 @example([(5e-324, 0), (0.0, 0), (5e-324, 1)])
+@example([(0.0, 1), (1.0, 1), (5.7317512975603976e16, 1), (-6.595132541819598e16, 1), (-6.595132541819598e16, 1)])
 def test_means_of_reals_are_rounded_once_at_most_twice(pairs):
     check([v for v, _ in pairs], [g for _, g in pairs], ColumnType.REAL)
 

@@ -1,0 +1,272 @@
+"""``incrowd compare``: which method costs a classifier least, on your own table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.memory import enough_memory
+from incrowd.cli.shared import (
+    Delimiter,
+    Encoding,
+    Json,
+    MissingMarks,
+    QuasiIdentifiers,
+    kernels_are_compiled,
+    names,
+    print_json,
+    reading_options,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from incrowd.lab.compare import Prepared, Question, Step, Watcher
+    from incrowd.lab.comparison import Comparison
+    from incrowd.lab.protocol import Protocol
+    from incrowd.lab.tables import ScoreTable
+
+_FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minute."
+
+
+def compare(
+    table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd lab datasets.")],
+    target: Annotated[str | None, typer.Option(help="The class to predict; known for data sets of the lab.")] = None,
+    quasi_identifiers: QuasiIdentifiers = None,
+    methods: Annotated[
+        str | None, typer.Option(help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')")
+    ] = None,
+    k: Annotated[str | None, typer.Option("-k", help="One or several: 5,20,100")] = None,
+    learners: Annotated[str, typer.Option(help="See: incrowd lab learners.")] = "c45,nb,logistic",
+    protocol: Annotated[
+        str | None, typer.Option(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(help="How often to draw the splits anew.", min=1)] = None,
+    full: Annotated[bool, typer.Option("--full", help="Five repetitions of two-fold, however long they take.")] = False,
+    feeding: Annotated[
+        str, typer.Option(help="How learners take sets, intervals and bins: sets=draw,bins=middle")
+    ] = "",
+    discretize: Annotated[
+        str | None, typer.Option(help="Cut numbers by MDL: train (on rows to learn from) or before (on all rows).")
+    ] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
+    complete: Annotated[bool, typer.Option("--complete", help="Use only rows in which nothing is missing.")] = False,
+    rows: Annotated[int, typer.Option(help="Use at most so many rows, drawn at random; 0 for all.", min=0)] = 60_000,
+    data: Annotated[Path | None, typer.Option(help="A folder with the lab's data sets; else INCROWD_DATA.")] = None,
+    to: Annotated[Path | None, typer.Option(help="A folder for results and pages; goes on if interrupted.")] = None,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 1,
+    jobs: Annotated[int | None, typer.Option(help="Processes; one for each core if not given.", min=1)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")] = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: MissingMarks = None,
+    json: Json = False,
+) -> None:
+    """Compare methods by what classifiers learn from their releases, and say which to use.
+
+    A part of the rows is released by each method; learners see only the release and are tested on the other rows.
+    Nothing is published.
+    """
+    from incrowd.lab.choices import listed
+    from incrowd.lab.compare import Question
+    from incrowd.lab.feeding import parse_feeding
+
+    question = Question(
+        methods=None if methods is None else listed(methods),
+        ks=None if k is None else [whole(one) for one in k.split(",")],
+        learners=listed(learners),
+        protocol=_protocol(protocol, repeats, full),
+        feeding=parse_feeding(feeding),
+        seed=seed,
+        discretize=discretize,
+        jobs=jobs,
+    )
+    enough_memory(Path(table))
+    how = {
+        "target": target,
+        "quasi_identifiers": names(quasi_identifiers),
+        "hierarchies": _hierarchies(hierarchies),
+        "reading": reading_options(delimiter, encoding, missing),
+        "complete": complete,
+        "rows": rows or None,
+        "seed": seed,
+    }
+    with watched(json) as watch:
+        prepared = _prepared(table, data, how, question, watch)
+        if not dry_run:
+            if not json:
+                typer.echo(_cost(prepared), err=True)
+            found = _run(prepared, to, watch)
+    if dry_run:
+        _tell_cost(prepared, json)
+    elif json:
+        print_json(_as_json(found))
+    else:
+        _print(found, to)
+
+
+def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Question, watch: Watcher) -> Prepared:
+    from incrowd.lab.compare import Step, prepare, read_subject
+    from incrowd.lab.given import find_given
+
+    watch(Step("reading"))
+    given = find_given(table, data, lambda said: watch(Step(said)))
+    return prepare(read_subject(given, **how), question, watch)
+
+
+def _run(prepared: Prepared, to: Path | None, watch: Watcher) -> Comparison:
+    """Run; if it is interrupted, say what is left of it."""
+    from incrowd.lab.compare import run
+
+    try:
+        return run(prepared, to, watch)
+    except BaseException:
+        if to is not None and to.is_dir():
+            typer.echo(f"Finished trials are kept in {to}; the same command goes on from them.", err=True)
+        raise
+
+
+def _protocol(text: str | None, repeats: int | None, full: bool) -> Protocol | None:
+    from incrowd.errors import ParameterError
+    from incrowd.lab.protocol import FiveByTwo, parse_protocol
+
+    if text and full:
+        raise ParameterError("--full is a protocol of its own. Leave out --protocol, or --full.")
+    if text:
+        return parse_protocol(text, repeats)
+    if full or repeats:
+        return FiveByTwo(repeats or 5, stratified=True)
+    return None
+
+
+def _hierarchies(folder: Path | None) -> Any:
+    from incrowd.hierarchies.read import hierarchies_in
+
+    return None if folder is None else hierarchies_in(folder)
+
+
+@contextmanager
+def watched(quiet: bool) -> Iterator[Watcher]:
+    """Progress with the time left: a bar on a terminal, a line for each tenth elsewhere."""
+    if quiet:
+        yield lambda _step: None
+    elif not sys.stderr.isatty():
+        yield _lines()
+    else:
+        with _bar() as watch:
+            yield watch
+
+
+def _lines() -> Watcher:
+    told = None
+
+    def watch(step: Step) -> None:
+        nonlocal told
+        if step.total and told != (told := 10 * step.done // step.total):
+            typer.echo(f"{step.done} of {step.total} trials{_left(step)}", err=True)
+        elif step.what.startswith("timing") and told is None and not kernels_are_compiled():
+            told = -1
+            typer.echo(_FIRST_RUN, err=True)
+
+    return watch
+
+
+def _left(step: Step) -> str:
+    from incrowd.lab.cost import in_words
+
+    return f", about {in_words(step.left)} left" if step.left and step.done < step.total else ""
+
+
+@contextmanager
+def _bar() -> Iterator[Watcher]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    if not kernels_are_compiled():
+        console.print(_FIRST_RUN, highlight=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=None, left="")
+
+        def watch(step: Step) -> None:
+            total = step.total or None
+            bar.update(task, description=f"{step.what:<32.32}", completed=step.done, total=total, left=_left(step)[2:])
+
+        yield watch
+
+
+def _cost(prepared: Prepared) -> str:
+    from incrowd.lab.cost import in_words
+    from incrowd.report.wording import counted
+
+    time = "" if prepared.seconds is None else f", about {in_words(prepared.seconds)}"
+    rows = prepared.laboratory.subject.table.height
+    return (
+        f"{counted(len(prepared.trials), 'trial')} on {counted(rows, 'row')}{time} on "
+        f"{counted(prepared.jobs, 'core')} ({prepared.laboratory.setup.protocol})."
+    )
+
+
+def _tell_cost(prepared: Prepared, json: bool) -> None:
+    if not json:
+        typer.echo(_cost(prepared))
+        return
+    protocol = str(prepared.laboratory.setup.protocol)
+    print_json(
+        {"trials": len(prepared.trials), "seconds": prepared.seconds, "cores": prepared.jobs, "protocol": protocol}
+    )
+
+
+def _as_json(found: Comparison) -> dict[str, Any]:
+    from incrowd.lab.tables import how_measured
+
+    return {
+        "recommendation": str(found.recommendation).splitlines(),
+        "measured": how_measured(found),
+        "notices": [str(notice) for notice in found.notices],
+        "results": found.results.to_dicts(),
+    }
+
+
+def _print(found: Comparison, folder: Path | None) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from incrowd.lab.tables import score_tables, troubles
+    from incrowd.report.wording import plain
+
+    console = Console()
+    for table in score_tables(found.summary):
+        console.print(_rich(table))
+        console.print()
+    for line in str(found.recommendation).splitlines():
+        console.print(Text(plain(line), style="bold" if line == found.recommendation.overall else ""))
+    for trouble in troubles(found.summary):
+        console.print(Text.assemble(("not done ", "bold yellow"), plain(trouble)))
+    for notice in found.notices:
+        console.print(Text.assemble(("notice ", "bold yellow"), plain(str(notice))))
+    console.print(Text(f"Measured by {found.setup.protocol}; feeding {found.setup.feeding}.", style="dim"))
+    if folder is not None:
+        console.print(Text(f"Written: {folder}/index.html, README.md, results.csv, results.parquet", overflow="fold"))
+
+
+def _rich(table: ScoreTable) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(box=None, pad_edge=False, header_style="dim", title=table.title, title_justify="left")
+    shown.add_column("")
+    for k in table.ks:
+        shown.add_column(f"k={k:,}", justify="right", no_wrap=True)
+    for method, scores in table.rows:
+        cells = [
+            Text.assemble((score.accuracy, "bold green" if score.best else ""), (f" {score.spread:>5}", "dim"))
+            for score in scores
+        ]
+        shown.add_row(Text(method), *cells)
+    return shown

@@ -1,0 +1,1 @@
+"""The lab: does a release still train good classifiers?"""

@@ -1,0 +1,1 @@
+"""The thesis on suppressing microdata against inference (Sabancı University, 2011), once more, and past it."""

@@ -1,0 +1,89 @@
+"""C4.5 as a learner: our own kernel, pruned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from incrowd.lab.examples import Codes, Examples, Numbers
+from incrowd.lab.learners.constant import class_weights
+from incrowd.lab.learners.naming import called
+from incrowd.lab.learners.row_weights import repeated, weighing
+from incrowd.lab.learners.tabling import CLASS, class_places, tabled
+from incrowd.trees.c45 import C45
+from incrowd.trees.predict import class_shares
+from incrowd.trees.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """A tree; a row's scores are the class shares of the leaf where it ends, or of several by weight."""
+
+    tree: Tree
+    places: Codes
+    labels: int
+
+    def scores(self, examples: Examples) -> Numbers:
+        """The shares of the classes."""
+        scores = np.zeros((examples.height, self.labels))
+        scores[:, self.places] = class_shares(self.tree, tabled(examples))
+        return scores
+
+
+@dataclass(frozen=True)
+class C45Learner:
+    """C4.5 with pessimistic pruning (Quinlan 1993).
+
+    Parameters
+    ----------
+    confidence, min_branch, raising, bins, missing
+        As in :class:`incrowd.trees.c45.C45`. By default a row with a missing tested value is shared out over the
+        branches, in training and in testing, as Quinlan and Weka's J48 do. J48 also raises subtrees.
+
+    Notes
+    -----
+    Rows may have any weights if ``missing`` is ``"weight"`` and nothing is raised; otherwise whole weights only.
+
+    Examples
+    --------
+    >>> from incrowd.lab.examples import Attribute
+    >>> ages = Attribute("age", np.array([20.0, 30.0, 40.0, 50.0, 60.0, 70.0]))
+    >>> rows = Examples((ages,), np.array([0, 0, 0, 1, 1, 1]), ("no", "yes"))
+    >>> C45Learner().fit(rows, 0).scores(rows)[[0, 5]].tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    confidence: float | None = 0.25
+    min_branch: int = 2
+    raising: bool = False
+    bins: int | None = 1024
+    missing: Literal["stop", "branch", "weight"] = "weight"
+
+    def __post_init__(self) -> None:
+        self._grower()
+
+    @property
+    def name(self) -> str:
+        """What the lab calls it."""
+        return called("c45", self)
+
+    def fit(self, examples: Examples, seed: int) -> TreeModel:  # noqa: ARG002
+        """Grow and prune a tree; there is no chance in it."""
+        class_weights(examples)
+        tree = self._tree(weighing(examples))
+        return TreeModel(tree, class_places(tree.classes, examples.labels), len(examples.labels))
+
+    def _tree(self, examples: Examples) -> Tree:
+        names = [attribute.name for attribute in examples.attributes]
+        if examples.weights is not None and self.missing == "weight" and not self.raising:
+            from incrowd.lab.learners.weighted_tree import WeightedC45
+            from incrowd.trees.packing import pack
+
+            training = pack(tabled(examples), names, CLASS, self.bins)
+            return WeightedC45(training, self.min_branch, self.confidence).grow(examples.weights)
+        return self._grower().grow(tabled(repeated(examples, self.name)), names, CLASS)
+
+    def _grower(self) -> C45:
+        return C45(self.min_branch, self.confidence, self.raising, self.bins, self.missing)

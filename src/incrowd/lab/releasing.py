@@ -1,0 +1,139 @@
+"""The release of a part of a table, in memory, with its promise counted exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.algorithms.catalog import make_method
+from incrowd.engines.embedded.engine import EmbeddedEngine
+from incrowd.engines.engine import Draft
+from incrowd.errors import VerificationError
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.steps import Drop
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.randomness import SeededRandomness
+from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.schema import Schema
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Groups of rows that look alike, counted.
+
+    Parameters
+    ----------
+    groups, smallest
+        How many there are, and the rows of the smallest.
+    average, largest
+        The chance to pick the right row of somebody who is known to be among them (prosecutor risk): the mean over
+        the rows of one over the size of their group, and the largest such chance.
+    pure
+        Share of the rows in groups of one class, of whom the class is known without picking anybody.
+    """
+
+    groups: int
+    smallest: int
+    average: float
+    largest: float
+    pure: float
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A release of some rows."""
+
+    plan: ReleasePlan
+    draft: Draft
+    risk: Risk
+
+
+def release_rows(
+    table: EncodedTable,
+    frame: pl.DataFrame,
+    schema: Schema,
+    method: str,
+    parameters: Mapping[str, Any],
+    requirement: Requirement,
+    seed: int,
+) -> Made:
+    """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame.
+
+    Parameters
+    ----------
+    table, frame
+        The rows, encoded and as they were read; values that no row has are forgotten first.
+    """
+    requirement.check_possible(table.height)
+    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else [])]
+    known = without_unused(EncodedTable.of(table[name] for name in names))
+    randomness, engine = SeededRandomness(seed), EmbeddedEngine()
+    population = engine.population(known, schema, randomness)
+    chosen = make_method(method, dict(parameters))
+    steps = chosen.decide(population, requirement, randomness)
+    described = tuple(chosen.parameters().items())
+    plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.identifiers), *steps))
+    plan = engine.settle(plan, population)
+    draft = engine.draft(plan, population, frame, randomness)
+    target = table[schema.target].take(draft.origin) if schema.target else None
+    return Made(plan, draft, _counted(plan, draft.frame, target))
+
+
+def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | None) -> Risk:
+    """The groups of the release; raises if one of them breaks the promise."""
+    for one in plan.requirement.sets(plan.schema.quasi_identifiers):
+        names = [column.name for column in plan.written if column.source in one.names]
+        if risk_of(frame.select(names), target).smallest < min(one.k, frame.height):
+            raise VerificationError(f"{plan.method} broke its promise of {one}. This is a bug: please report it.")
+    names = [column.name for column in plan.written if column.source in plan.schema.quasi_identifiers]
+    return risk_of(frame.select(names), target)
+
+
+def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> Risk:
+    """The groups of rows that are equal in all columns; missing is a value.
+
+    Examples
+    --------
+    >>> risk_of(pl.DataFrame({"age": [30, 30, None, None]}))
+    Risk(groups=2, smallest=2, average=0.5, largest=0.5, pure=0.0)
+    """
+    if not frame.height:
+        return Risk(0, 0, 0.0, 0.0, 0.0)
+    classes = pl.Series("class", np.zeros(frame.height, np.int32) if target is None else target.codes)
+    keys = frame.rename({name: f"column {place}" for place, name in enumerate(frame.columns)})
+    groups = (
+        keys.with_columns(classes)
+        .group_by(keys.columns)
+        .agg(pl.len().alias("rows"), pl.col("class").n_unique().alias("classes"))
+    )
+    rows = groups["rows"].to_numpy()
+    alone = 0 if target is None else int(rows[groups["classes"].to_numpy() == 1].sum())
+    smallest = int(rows.min())
+    return Risk(len(rows), smallest, len(rows) / frame.height, 1 / smallest, alone / frame.height)
+
+
+def without_unused(table: EncodedTable) -> EncodedTable:
+    """The table with dictionaries of only the values that its rows have.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> column = EncodedColumn("a", ColumnType.TEXT, np.array([1, 2], np.int32), pl.Series(["x", "y"]))
+    >>> without_unused(EncodedTable.of([column]))["a"].codes.tolist()
+    [0, 1]
+    """
+    return EncodedTable.of(_column_without_unused(column) for column in table.columns.values())
+
+
+def _column_without_unused(column: EncodedColumn) -> EncodedColumn:
+    used = np.flatnonzero(column.counts[:-1])
+    if len(used) == len(column.dictionary):
+        return column
+    places = np.zeros(column.width, np.int32)
+    places[used] = np.arange(len(used), dtype=np.int32)
+    places[-1] = len(used)
+    return EncodedColumn(column.name, column.type, places[column.codes], column.dictionary.gather(used))

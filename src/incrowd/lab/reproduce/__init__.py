@@ -1,0 +1,1 @@
+"""The papers' experiments, run again and shown beside what was printed."""

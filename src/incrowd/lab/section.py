@@ -1,0 +1,88 @@
+"""The parts a result is told in: sentences, tables, pictures, and goals that were met or missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of words and numbers that are already words; the first columns stand at the left."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    words: int = 1
+
+    def __str__(self) -> str:
+        lines = [self.header, *self.rows]
+        widths = [max(len(line[place]) for line in lines) for place in range(len(self.header))]
+        first, *others = ["| " + " | ".join(self._padded(line, widths)) + " |" for line in lines]
+        ends = ["-" if place < self.words else ":" for place in range(len(widths))]
+        rule = "|".join("-" * (width + 1) + end for width, end in zip(widths, ends, strict=True))
+        return "\n".join([first, f"|{rule}|", *others])
+
+    def _padded(self, line: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+        for place, (cell, width) in enumerate(zip(line, widths, strict=True)):
+            yield cell.ljust(width) if place < self.words else cell.rjust(width)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing with the sentence that says what it shows."""
+
+    name: str
+    shows: str
+    svg: str
+
+    def __str__(self) -> str:
+        return f"![{self.shows}](plots/{self.name}.svg)"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What was aimed at, what came out, and why, where it was missed."""
+
+    asked: str
+    found: str
+    met: bool
+    why: str = ""
+
+    def __str__(self) -> str:
+        said = f"**{'Met' if self.met else 'Missed'}**: {self.asked}. Measured: {self.found}."
+        return said if self.met or not self.why else f"{said} {self.why}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One benchmark's result."""
+
+    title: str
+    parts: Sequence[str | Table | Picture | Goal]
+
+    @property
+    def goals(self) -> Iterator[Goal]:
+        """Everything that was aimed at."""
+        return (part for part in self.parts if isinstance(part, Goal))
+
+    @property
+    def pictures(self) -> Iterator[Picture]:
+        """Everything that is drawn."""
+        return (part for part in self.parts if isinstance(part, Picture))
+
+    def text(self, *, pictures: bool) -> str:
+        """The section as Markdown; a terminal has no use for pictures."""
+        told = [str(part) for part in self.parts if pictures or not isinstance(part, Picture)]
+        return "\n\n".join([f"## {self.title}", *told])
+
+
+def write_page(path: Path, title: str, about: Sequence[str], sections: Sequence[Section]) -> None:
+    """Write sections as a Markdown page, and their pictures into the folder ``plots`` beside it."""
+    plots = path.parent / "plots"
+    plots.mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        for picture in section.pictures:
+            (plots / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
+    parts = [f"# {title}", *about, *(section.text(pictures=True) for section in sections)]
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

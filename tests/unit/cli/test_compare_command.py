@@ -1,0 +1,156 @@
+"""``incrowd compare`` and ``incrowd lab``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from incrowd.cli.main import main
+from incrowd.demo import make_patients
+
+FAST = ("--methods", "mondrian", "-k", "5,20", "--learners", "nb", "--protocol", "holdout", "--jobs", "1")
+
+
+@pytest.fixture
+def incrowd(tmp_path, monkeypatch, capsys):
+    """Run the command in this process: status, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("INCROWD_DATA", raising=False)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    make_patients(300).write_csv(tmp_path / "patients.csv")
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
+
+
+def test_a_table_is_compared_and_the_cost_told_first(incrowd):
+    status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
+    assert status == 0, err
+    assert re.search(r"^4 trials on 300 rows, about .* on 1 core \(tested on 33% of the rows", err, re.MULTILINE)
+    assert "4 of 4 trials" in err
+    assert "Accuracy of naive Bayes, in per cent" in out
+    assert "most frequent class" in out
+    assert "For naive Bayes at k=5" in out
+
+
+def test_results_go_to_a_folder(incrowd, tmp_path):
+    status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--to", "out")
+    assert status == 0, err
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == {"README.md", "index.html", "results.csv", "results.parquet", "trials.jsonl"}
+    assert "index.html" in out
+    assert pl.read_csv(tmp_path / "out" / "results.csv").height == 4
+    before = (tmp_path / "out" / "trials.jsonl").read_text()
+    status, again, _ = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--to", "out")
+    assert (status, again) == (0, out)
+    assert (tmp_path / "out" / "trials.jsonl").read_text() == before
+
+
+def test_machines_get_json(incrowd):
+    status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--json")
+    assert (status, err) == (0, "")
+    data = json.loads(out)
+    assert {result["method"] for result in data["results"]} == {"unprotected", "majority", "mondrian"}
+    assert data["measured"]["feeding"].startswith("sets: auto")
+    assert data["recommendation"]
+
+
+def test_the_first_run_says_why_it_takes_longer(incrowd, monkeypatch):
+    monkeypatch.setattr("incrowd.cli.compare.kernels_are_compiled", lambda: False)
+    _, _, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
+    assert err.splitlines()[0] == "First run: the kernels are compiled once, which takes up to a minute."
+    assert err.count("First run") == 1
+
+
+def test_a_terminal_gets_a_bar(incrowd, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
+    assert status == 0, err
+    assert "4 of 4 trials" not in err
+    assert "naive Bayes" in out
+
+
+def test_a_dry_run_tells_the_cost_and_does_nothing(incrowd, tmp_path):
+    status, out, _ = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--dry-run", "--to", "out")
+    assert status == 0
+    assert out.startswith("4 trials on 300 rows, about ")
+    assert not (tmp_path / "out").exists()
+    status, out, _ = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--dry-run", "--json")
+    assert json.loads(out)["trials"] == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--target", "nothing"], "There is no column 'nothing'"),
+        ([], "Name the class to predict"),
+        (["--target", "readmitted", "--methods", "kaktus"], "Did you mean 'kactus'?"),
+        (["--target", "readmitted", "--learners", "c46"], "Did you mean 'c45'?"),
+        (["--target", "readmitted", "-k", "five"], "k must be a whole number"),
+        (["--target", "readmitted", "--protocol", "often"], "A protocol is one of"),
+        (["--target", "readmitted", "--protocol", "5x2", "--full"], "--full"),
+        (["--target", "readmitted", "--feeding", "sets=eaten"], "Feeding"),
+    ],
+)
+def test_bad_requests_are_one_line(incrowd, words, said):
+    status, out, err = incrowd("compare", "patients.csv", *words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_data_sets_and_learners_are_listed(incrowd):
+    status, out, _ = incrowd("lab", "datasets")
+    assert status == 0
+    assert len(out.splitlines()) == 15
+    status, out, _ = incrowd("lab", "datasets", "pima")
+    assert "citation" in out
+    status, out, _ = incrowd("lab", "datasets", "--json")
+    assert [entry["name"] for entry in json.loads(out)][:2] == ["adult", "german-credit"]
+    assert incrowd("lab", "datasets", "pimma")[0] == 2
+    status, out, _ = incrowd("lab", "learners")
+    assert out.startswith("c45 ")
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_leaves_finished_trials_and_no_process(tmp_path):
+    make_patients(3000).write_csv(tmp_path / "patients.csv")
+    command = [sys.executable, "-c", "from incrowd.cli.main import main; main()", "compare", "patients.csv"]
+    options = ["--target", "readmitted", "--full", "--jobs", "2", "--to", "out"]
+    package = str(Path(sys.modules["incrowd"].__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": package, "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    process = subprocess.Popen(
+        [*command, *options], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    kept = tmp_path / "out" / "trials.jsonl"
+    deadline = time.monotonic() + 120
+    while not (kept.exists() and kept.read_text().count("\n") > 5):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Finished trials are kept in out" in err
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    lines = kept.read_text().splitlines()
+    assert all(json.loads(line)["status"] == "done" for line in lines)
+    assert not (tmp_path / "out" / "index.html").exists()
