@@ -21,7 +21,6 @@ from incrowd.recipe import Recipe, read_recipe, with_hierarchies, with_roles
 from incrowd.recount import recount
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirement import KnownTogether
 from incrowd.vocabulary.schema import Schema
 
 
@@ -57,6 +56,9 @@ def release(
     repeats: Iterable[str] | None = None,
     k: int | None = None,
     known_together: Iterable[tuple[Iterable[str], int]] | None = None,
+    require: Any = None,
+    class_sensitive: bool | None = None,
+    population: Any = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None,
     method: str | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -83,7 +85,7 @@ def release(
     identifiers
         Columns to drop.
     sensitive
-        Columns that must not be inferred; released unchanged for now, and marked in the certificate.
+        Columns that must not be inferred; released unchanged. What must be kept of them is said by ``require``.
     repeats
         Identifiers that may repeat since they do not number persons; any other that repeats is refused.
     k
@@ -91,6 +93,14 @@ def release(
     known_together
         Sets of columns an attacker knows together, each with its own k, such as ``[(["age", "sex"], 5)]``. They are the
         quasi-identifiers then, and k is not needed.
+    require
+        What is required beside k: text such as ``"entropy-l=1.5 on diagnosis, t=0.2 on income"``, requirements, or a
+        list of both. Every group of rows that look alike keeps all of it, or an error says what would be possible.
+    class_sensitive
+        Whether the target itself must not be inferred: then every group keeps at least t-closeness of it. Nobody but
+        you can know; if you do not say, a notice does.
+    population
+        A table of the people the rows are from, with the quasi-identifiers: for ``k-map`` and ``delta-presence``.
     hierarchies
         Hierarchies of quasi-identifiers, by column: ``Hierarchy`` objects or files; or a folder with a file for each
         column.
@@ -126,6 +136,7 @@ def release(
     """
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
     said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "reading": reading}
+    said |= {"require": require, "class_sensitive": class_sensitive, "population": population}
     said["repeats"] = _names(repeats)
     if known_together is not None:
         said["known_together"] = [{"columns": _names(columns), "k": rows} for columns, rows in known_together]
@@ -152,13 +163,15 @@ def verify(
     k: int | None = None,
     quasi_identifiers: Iterable[str] = (),
     known_together: Iterable[tuple[Iterable[str], int]] = (),
+    require: Any = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
 ) -> Verdict:
     """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
 
-    With ``known_together``, sets of columns each with its own k, every set is recounted instead.
+    With ``known_together``, sets of columns each with its own k, every set is recounted instead. ``require`` asks for
+    more, as in :func:`release`: every requirement names its column, ``"k=10, entropy-l=1.5 on diagnosis"``.
 
     The recount is DuckDB's, on the file's own bytes. A missing value is a value. Tables that DuckDB cannot read itself
     (data frames, Excel, text in other encodings) are read by incrowd and handed over in memory.
@@ -174,6 +187,7 @@ def verify(
         k=k,
         quasi_identifiers=_names(quasi_identifiers) or [],
         known_together=[(_names(columns) or [], rows) for columns, rows in known_together],
+        require=require,
         delimiter=delimiter,
         encoding=encoding,
         missing=_names(missing),
@@ -205,8 +219,8 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any
 
 def _quasi_identifiers(recipe: Recipe, given: list[str] | None) -> list[str] | None:
     """Those that are named; with sets of columns that are known together, those of the sets."""
-    if isinstance(recipe.requirement, KnownTogether) and given is None:
-        return list(recipe.requirement.names)
+    if recipe.known_together and given is None:
+        return list(dict.fromkeys(name for known in recipe.known_together for name in known["columns"]))
     return given
 
 

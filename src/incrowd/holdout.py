@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from incrowd.recipe import Recipe
 from incrowd.report.facts import Accuracy
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
+from incrowd.vocabulary.requirements.subjects import subject_names
 from incrowd.vocabulary.schema import Schema
 
 LARGEST = 60_000
@@ -34,11 +36,13 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe, engine: Eng
     assert schema.target is not None
     randomness = SystemRandomness()
     rows = permutation(source.frame.height, randomness)[:LARGEST]
-    table, _ = encode(replace(source, frame=source.frame[rows]), schema, learnable(schema))
+    subjects = subject_names(recipe.requirement, schema.target)
+    names = [*dict.fromkeys([*learnable(schema), *subjects])]
+    table, _ = encode(replace(source, frame=source.frame[rows]), schema, names)
     third = table.height // 3
     order = np.arange(table.height)
     parts = Parts(table.take(order[third:]), table.take(order[:third]), schema.target)
-    train, known = parts.train, _known(parts.train, schema)
+    train, known = parts.train, _known(parts.train, schema, subjects)
     population = engine.population(known, schema, randomness)
     method = make_method(recipe.method, dict(recipe.parameters))
     steps = method.decide(population, recipe.requirement, randomness)
@@ -56,10 +60,10 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe, engine: Eng
     )
 
 
-def _known(table: EncodedTable, schema: Schema) -> EncodedTable:
-    """What a method may know: the quasi-identifiers and the target of these rows, and no value of others."""
-    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else [])]
-    return without_unused(EncodedTable.of(table[name] for name in names))
+def _known(table: EncodedTable, schema: Schema, subjects: Sequence[str]) -> EncodedTable:
+    """What a method may know of these rows: quasi-identifiers, target, columns of the requirement; no other value."""
+    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *subjects]
+    return without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
 
 
 def _seed(randomness: Randomness) -> int:

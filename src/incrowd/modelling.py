@@ -145,7 +145,7 @@ def publish_model(
         Called with the name of each stage as it begins.
     **parameters
         Those of :class:`incrowd.algorithms.anonymous_induction.kadet.KAdet`: k, class_private, score, l,
-        max_confidence, prune, fill, bins.
+        max_confidence, prune, fill, bins, require.
 
     Examples
     --------
@@ -211,8 +211,8 @@ def induce(job: ModelJob, table: EncodedTable, schema: Schema) -> PublishedTree:
 def check_as_asked(job: ModelJob, schema: Schema, written: Model) -> None:
     """Raise unless the written model promises what the user asked for, and calls public what the user called so."""
     method = job.method
-    promised = (written.target, written.k, written.l, written.cap, written.class_private)
-    asked = (schema.target, method.k, method.l, method.max_confidence, method.class_private)
+    promised = (written.target, written.k, written.l, written.cap, written.class_private, written.further)
+    asked = (schema.target, method.k, method.l, method.max_confidence, method.class_private, method.require)
     public = {name for name, attribute in written.attributes.items() if attribute.public}
     private = set(written.attributes) - public
     if promised != asked or not public <= set(schema.quasi_identifiers) or not private <= set(method.private):

@@ -7,7 +7,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,14 @@ from typing import Any
 import polars as pl
 
 from incrowd.algorithms.catalog import Entry, find_method, make_method
+from incrowd.algorithms.fitting import fitted
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.evidence import evidence
 from incrowd.engines.engine import Draft, Engine
-from incrowd.errors import Notice, OutputError, VerificationError
+from incrowd.errors import Notice, OutputError, RequirementError, VerificationError
 from incrowd.holdout import measure_accuracy
 from incrowd.outcome import Release
+from incrowd.people import people_asked, people_of
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
@@ -36,12 +38,14 @@ from incrowd.report.facts import facts_of
 from incrowd.report.html import report_html
 from incrowd.understanding import settle_schema
 from incrowd.verification.asked import Asked, Original
+from incrowd.verification.asked_further import further_asked
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
 from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirements.subjects import check_columns, subject_names, with_subjects
 from incrowd.vocabulary.schema import ColumnType, Role, Schema
 
 Progress = Callable[[str], None]
@@ -119,6 +123,7 @@ class Understood:
     schema: Schema
     table: EncodedTable
     notices: tuple[Notice, ...]
+    people: EncodedTable | None = None
 
 
 def run_release(job: Job) -> Release:
@@ -147,13 +152,22 @@ def understand(job: Job) -> Understood:
         source = read(job.given, **job.recipe.reading)
     with job.clock("encoding"):
         schema, doubts = settle_schema(source, job.recipe)
-        names = [*schema.quasi_identifiers, *([schema.target] if schema.target else [])]
+        schema = with_subjects(job.recipe.requirement, schema)
+        subjects = subject_names(job.recipe.requirement, schema.target)
+        names = [*schema.quasi_identifiers, *dict.fromkeys([*([schema.target] if schema.target else []), *subjects])]
         table, notices = encode(source, schema, names)
     job.recipe.requirement.check_possible(table.height)
     job.recipe.requirement.sets(schema.quasi_identifiers)
+    check_columns(job.recipe.requirement, table, schema)
     typed = [replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns]
-    fits = _hierarchies(Schema(tuple(typed)), table, find_method(job.recipe.method))
-    return Understood(source, Schema(tuple(typed)), table, (*source.notices, *doubts, *notices, *fits, *_asked(job)))
+    fits = _hierarchies(Schema(tuple(typed)), table, find_method(job.recipe.method), subjects)
+    return Understood(
+        source,
+        Schema(tuple(typed)),
+        table,
+        (*source.notices, *doubts, *notices, *fits, *_asked(job)),
+        people_of(job.recipe, Schema(tuple(typed))),
+    )
 
 
 def decide(job: Job, known: Understood, randomness: Randomness) -> tuple[ReleasePlan, Draft]:
@@ -162,6 +176,7 @@ def decide(job: Job, known: Understood, randomness: Randomness) -> tuple[Release
     with job.clock("deciding"):
         population = job.engine.population(known.table, known.schema, randomness)
         steps = method.decide(population, job.recipe.requirement, randomness)
+        steps = fitted(steps, population, job.recipe.requirement, known.people)
         plan = ReleasePlan(
             method=method.name,
             parameters=tuple(method.parameters().items()),
@@ -185,6 +200,9 @@ def verify(job: Job, known: Understood, plan: ReleasePlan, draft: Draft, written
     original = original.rename_columns([rename(name) for name in original.column_names])
     claimed = {rename(name): ends for name, ends in draft.claims.items()}
     asked = _promised(job.recipe.requirement, known.schema.quasi_identifiers, plan, rename)
+    further = further_asked(job.recipe.requirement, known.schema, known.table, known.source.frame, rename)
+    asked = replace(asked, people=people_asked(job.recipe.requirement, plan, known.people, asked, rename))
+    asked = replace(asked, further=further, may_lose=0 if further else asked.may_lose)
     verdict = verify_release(written, job.form, asked, Original(original, draft.origin, plan.rows, claimed))
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
@@ -205,7 +223,7 @@ def _promised(
 
     known = requirement.sets(quasi_identifiers)
     return Asked(
-        promises=[(said, columns(one.names), one.k) for said, one in zip(requirement.promises, known, strict=True)],
+        promises=[(said, columns(one.names), one.k) for said, one in zip(requirement.promises, known, strict=False)],
         columns=[rename(column.name) for column in plan.written],
         quasi_identifiers=columns(quasi_identifiers),
         may_lose=sum(one.k - 1 for one in known) if find_method(plan.method).loses_rows else 0,
@@ -223,14 +241,14 @@ def describe(job: Job, known: Understood, plan: ReleasePlan, verdict: Verdict, w
     """Facts and certificate of a verified release."""
     accuracy = None
     if job.accuracy:
-        with job.clock("measuring accuracy"):
+        with job.clock("measuring accuracy"), suppress(RequirementError):  # two thirds of the rows may not keep it
             accuracy = measure_accuracy(known.source, known.schema, job.recipe, job.engine)
     facts = facts_of(
         plan,
         verdict,
         source=job.path.name if job.path else f"a {known.source.origin.form} table",
         output=job.outputs.release.name if job.outputs.release else None,
-        notices=(*known.notices, *_little_shown(plan)),
+        notices=(*known.notices, *_little_shown(plan), *_not_measured(job, accuracy is None)),
         accuracy=accuracy,
         seconds=job.clock.seconds,
     )
@@ -241,6 +259,7 @@ def describe(job: Job, known: Understood, plan: ReleasePlan, verdict: Verdict, w
         input_hmac=hmac_of(job.path, owner_key()) if job.path else None,
         responsible=job.outputs.responsible,
     )
+    issued["class_sensitive"] = {True: "yes", False: "no", None: "not said"}[job.recipe.class_sensitive]
     if job.outputs.release is None:
         frame = to_frame_like(pl.read_parquet(written), known.source.origin)
         return Release(plan, issued, facts, None, lambda: frame)
@@ -291,10 +310,12 @@ def _typed(frame: pl.DataFrame, plan: ReleasePlan) -> pl.DataFrame:
     return frame.with_columns(changed)
 
 
-def _hierarchies(schema: Schema, table: EncodedTable, method: Entry) -> Iterator[Notice]:
+def _hierarchies(schema: Schema, table: EncodedTable, method: Entry, subjects: Sequence[str]) -> Iterator[Notice]:
     """Refuse a hierarchy that does not cover its column; tell what was handled, and what is not used."""
     for column in schema.columns:
         if column.hierarchy is None:
+            continue
+        if column.name in subjects:
             continue
         if column.role is not Role.QUASI_IDENTIFIER or not method.generalizes:
             reason = f"{method.name} uses none" if column.role is Role.QUASI_IDENTIFIER else "it is no quasi-identifier"
@@ -309,6 +330,9 @@ def _asked(job: Job) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
     if job.recipe.requirement.smallest_group == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")
+    if job.recipe.class_sensitive is None and job.recipe.target is not None:
+        message = "nobody said whether the class itself is sensitive. Groups of one class tell it: say class_sensitive."
+        yield Notice("class-not-said", job.recipe.target, message)
     if job.recipe.parameters.get("boxes") == "extremes":
         message = "intervals end at numbers that somebody has, which helps to single people out. The default is splits."
         yield Notice("extremes", "boxes", message)
@@ -324,6 +348,12 @@ def _little_shown(plan: ReleasePlan) -> Iterator[Notice]:
             "hierarchies, fewer quasi-identifiers or a smaller k."
         )
         yield Notice("little-shown", plan.method, message)
+
+
+def _not_measured(job: Job, unknown: bool) -> Iterator[Notice]:
+    if job.accuracy and unknown:
+        message = "not measured: the two thirds of the rows that would be released for it cannot keep the requirement."
+        yield Notice("accuracy-not-measured", "accuracy", message)
 
 
 def _recipe_hash(recipe: Recipe) -> str:

@@ -12,9 +12,12 @@
     repeats: [name]
     known_together:
       - {columns: [age, sex], k: 5}
+    require: [entropy-l=1.5 on diagnosis, t=0.2 on income]
+    class_sensitive: yes
+    population: people.csv
 
-A hierarchy is a file beside the recipe. Columns that are not named keep the role and type of the draft made from the
-data.
+Hierarchies and the population are files beside the recipe. Columns that are not named keep the role and type of the
+draft made from the data.
 """
 
 from __future__ import annotations
@@ -29,9 +32,23 @@ from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.hierarchies.read import read_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
+from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.sensitive_class import with_class
+from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
-_KEYS = ("columns", "k", "method", "parameters", "reading", "repeats", "known_together")
+_KEYS = (
+    "columns",
+    "k",
+    "method",
+    "parameters",
+    "reading",
+    "repeats",
+    "known_together",
+    "require",
+    "class_sensitive",
+    "population",
+)
 _READING_KEYS = ("delimiter", "encoding", "missing")
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
@@ -60,6 +77,14 @@ class Recipe:
     known_together
         Sets of columns that an attacker knows together, each with its own k: a list of ``{columns: [...], k: ...}``.
         The columns are quasi-identifiers; k above then says nothing.
+    require
+        What is required beside k: a text such as ``entropy-l=1.5 on diagnosis, t=0.2 on income``, or several, or
+        requirements. A column named here is sensitive. ``k=`` replaces the k above.
+    class_sensitive
+        Whether the target itself must not be inferred. If so, and nothing is required of it, it must keep
+        :data:`~incrowd.vocabulary.requirements.sensitive_class.DEFAULT`. None: nobody has said.
+    population
+        A table, or its file, of the people the rows are from: for ``k-map`` and ``delta-presence``.
 
     Examples
     --------
@@ -74,6 +99,9 @@ class Recipe:
     reading: Mapping[str, Any] = field(default_factory=dict)
     repeats: Sequence[str] = ()
     known_together: Sequence[Mapping[str, Any]] = ()
+    require: Any = ()
+    class_sensitive: bool | None = None
+    population: Any = None
 
     def __post_init__(self) -> None:
         KAnonymity(self.k)
@@ -99,16 +127,29 @@ class Recipe:
         for known in self.known_together:
             _check_keys(known, _KNOWN_KEYS, "known_together")
             _check_list(known.get("columns", 0), "known_together: columns")
+        if not isinstance(self.class_sensitive, bool | None):
+            raise ParameterError("class_sensitive must be yes or no: may the class of a person be inferred?")
         _ = self.requirement
 
     @property
-    def requirement(self) -> KAnonymity | KnownTogether:
+    def requirement(self) -> KAnonymity | KnownTogether | Together:
         """The promise that is asked for."""
+        size = self._size
+        asked = asked_for(self.require, size) if self.require else size
+        return with_class(asked, self.target) if self.class_sensitive else asked
+
+    @property
+    def _size(self) -> KAnonymity | KnownTogether:
         if not self.known_together:
             return KAnonymity(self.k)
         return KnownTogether(
             tuple(KnownSet(tuple(known["columns"]), known.get("k", self.k)) for known in self.known_together)
         )
+
+    @property
+    def target(self) -> str | None:
+        """The column that is named as target, if any."""
+        return next((name for name, said in self.columns.items() if said.get("role") == Role.TARGET), None)
 
     def schema(self, draft: Schema) -> Schema:
         """The draft with everything the recipe says about its columns."""
@@ -133,6 +174,8 @@ def read_recipe(path: str | Path) -> Recipe:
     if not isinstance(data, dict):
         raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
     _check_keys(data, _KEYS, "the recipe")
+    if isinstance(data.get("population"), str):
+        data["population"] = Path(path).parent / data["population"]
     recipe = Recipe(**{key: value for key, value in data.items() if value is not None})
     named = {name: said["hierarchy"] for name, said in recipe.columns.items() if said.get("hierarchy") is not None}
     return with_hierarchies(recipe, named, Path(path).parent)
@@ -163,7 +206,10 @@ def draft_recipe(schema: Schema, k: int = 10, method: str = "kactus") -> str:
         order = f", order: {json.dumps(list(column.order), ensure_ascii=False)}" if column.order else ""
         said = f"{{role: {column.role}, type: {column.type}{order}}}"
         lines.append(f"  {name:<{width}} {said:<48} # {column.reason}".rstrip(" #"))
-    lines += [f"k: {k}", f"method: {method}", ""]
+    lines.append(f"k: {k}")
+    if schema.target is not None:
+        lines.append("class_sensitive:  # yes or no: must the class of a person not be inferred? There is no default")
+    lines += [f"method: {method}", ""]
     return "\n".join(lines)
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import IncrowdError, ParameterError
+from incrowd.verification.asked_further import further_asked
 from incrowd.verification.class_sizes import verify_arrow, verify_table
+from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
+from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.subjects import subject_names
+from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.schema import Schema
 
 
 def recount(
@@ -19,6 +27,8 @@ def recount(
     k: int | None = None,
     quasi_identifiers: Iterable[str],
     known_together: Iterable[tuple[Iterable[str], int]] = (),
+    require: Any = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
@@ -26,35 +36,66 @@ def recount(
     """Whether every combination of quasi-identifier values is shared by at least k rows, or those of each set by its k.
 
     The recount is DuckDB's, on the file's own bytes. Only what DuckDB cannot read itself (data frames, Excel,
-    text that is not UTF-8) or what needs an option to be read is read first; no copy of it is written.
+    text that is not UTF-8) or what needs an option to be read is read first; no copy of it is written. For requirements
+    beyond k the columns they are about are read to know their type: numbers have an order, texts have none.
     """
-    requirement, names = _asked(k, list(dict.fromkeys(quasi_identifiers)), known_together)
+    requirement, names = _asked(k, list(dict.fromkeys(quasi_identifiers)), known_together, require)
     promises = [
-        (said, one.names, one.k) for said, one in zip(requirement.promises, requirement.sets(names), strict=True)
+        (said, one.names, one.k) for said, one in zip(requirement.promises, requirement.sets(names), strict=False)
     ]
+    reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
+    further = _further(table, requirement, names, hierarchies or {}, reading)
     if isinstance(table, str | Path) and not encoding and not missing:
         form = _own_form(Path(table), delimiter)
         if form is not None:
-            return verify_table(table, form, promises)
+            return verify_table(table, form, promises, further)
     from incrowd.reading.read import read
 
-    frame = read(table, delimiter=delimiter, encoding=encoding, missing=missing).frame
-    return verify_arrow(frame.to_arrow(), promises)
+    return verify_arrow(read(table, **reading).frame.to_arrow(), promises, further)
+
+
+def _further(
+    table: Any,
+    requirement: Requirement,
+    names: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    reading: Mapping[str, Any],
+) -> tuple[Further, ...]:
+    """What is required of columns, with how their values are told apart."""
+    if not isinstance(requirement, Together):
+        return ()
+    from incrowd.reading.draft import draft_schema
+    from incrowd.reading.encode import encode
+    from incrowd.reading.read import read
+
+    if requirement.on_population:
+        raise ParameterError("k-map and delta-presence are recounted when a release is made, with its population.")
+    subjects = subject_names(requirement, None)
+    for name in subjects:
+        if name in names:
+            raise ParameterError(f"{name!r} is a quasi-identifier: nothing can be required of it. Leave it out of one.")
+    source = read(table, **reading)
+    schema = draft_schema(source)
+    columns = (replace(column, hierarchy=hierarchies.get(column.name)) for column in schema.columns)
+    schema = Schema(tuple(columns))
+    encoded, _ = encode(source, schema, list(subjects))
+    return further_asked(requirement, schema, encoded, source.frame, str)
 
 
 def _asked(
-    k: int | None, names: list[str], known_together: Iterable[tuple[Iterable[str], int]]
+    k: int | None, names: list[str], known_together: Iterable[tuple[Iterable[str], int]], require: Any
 ) -> tuple[Requirement, list[str]]:
-    """The requirement, and the columns it is about."""
+    """The requirement, and the columns whose combinations are counted."""
     known = tuple(KnownSet(tuple(columns), rows) for columns, rows in known_together)
     if known:
         together = KnownTogether(known)
-        return together, list(together.names)
-    if k is None:
+        return asked_for(require, together) if require else together, list(together.names)
+    if k is None and not require:
         raise ParameterError("Say how many rows must look alike: a whole number k, or sets of columns known together.")
     if not names:
         raise ParameterError("Name at least one quasi-identifier to count by.")
-    return KAnonymity(k), names
+    size = KAnonymity(1 if k is None else k)
+    return asked_for(require, size) if require else size, names
 
 
 def _own_form(path: Path, delimiter: str | None) -> FileForm | None:

@@ -1,5 +1,6 @@
 """The report in a real browser: what it makes of the page, what it paints, and what it refuses to run."""
 
+import re
 import shutil
 import struct
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Show
+from incrowd.report.attack_facts import AttackFact, AttackFacts
 from incrowd.report.facts import Accuracy, Facts, facts_of
 from incrowd.report.html import report_html
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
@@ -47,7 +49,10 @@ def facts() -> Facts:
     check = Check("10-anonymity", True, "smallest of 3 classes: 25 rows")
     verdict = Verdict(ClassSizes(100, 3, 25, ((25, 1), (35, 1), (40, 1))), (check,))
     accuracy = Accuracy(0.86, 0.84, 0.6, 68, 35)
-    return facts_of(plan, verdict, source="patients.csv", output="release.csv", accuracy=accuracy)
+    found = AttackFacts((AttackFact(SCRIPT, "leak", SCRIPT, 0.5, unit=SCRIPT), AttackFact("order", "not run", SCRIPT)))
+    return facts_of(
+        plan, verdict, source="patients.csv", output="release.csv", accuracy=accuracy, attacks=found, responsible=SCRIPT
+    )
 
 
 def browse(folder: Path, page: str, *flags: str) -> subprocess.CompletedProcess[str]:
@@ -109,7 +114,7 @@ def colours(folder: Path, *flags: str) -> set[tuple[int, ...]]:
 
 def test_the_browser_finds_every_section_and_runs_nothing(tmp_path: Path) -> None:
     seen = browse(tmp_path, report_html(facts()), "--dump-dom")
-    for name in ("asked", "done", "verified", "utility", "notices", "limits", "made"):
+    for name in ("asked", "done", "verified", "risk", "attacks", "utility", "notices", "limits", "made", "signing"):
         assert seen.stdout.count(f'<section class="{name}">') == 1
     assert "Satisfies 10-anonymity, recounted independently from the written file." in seen.stdout
     assert "<title>Release report: release.csv</title>" in seen.stdout
@@ -125,7 +130,7 @@ def test_the_policy_of_the_page_stops_a_script(tmp_path: Path) -> None:
 
 
 def test_the_page_is_painted_in_its_colours(tmp_path: Path) -> None:
-    painted = colours(tmp_path, "--window-size=640,2000")
+    painted = colours(tmp_path, "--window-size=640,3200")
     assert {PAPER, *CHART_COLOURS} <= painted
     assert DARK_PAPER not in painted
     assert len(painted) > 100
@@ -135,3 +140,11 @@ def test_a_dark_screen_gets_a_dark_page(tmp_path: Path) -> None:
     painted = colours(tmp_path, "--window-size=640,500", "--blink-settings=preferredColorScheme=0")
     assert DARK_PAPER in painted
     assert PAPER not in painted
+
+
+def test_the_printed_report_has_its_own_page_for_the_signature(tmp_path: Path) -> None:
+    paper = tmp_path / "report.pdf"
+    browse(tmp_path, report_html(facts()), "--no-pdf-header-footer", f"--print-to-pdf={paper}")
+    printed = len(re.findall(rb"/Type /Page\b", paper.read_bytes()))
+    browse(tmp_path, report_html(facts()).replace("break-before: page", ""), f"--print-to-pdf={paper}")
+    assert printed > len(re.findall(rb"/Type /Page\b", paper.read_bytes())) >= 2

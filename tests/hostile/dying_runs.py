@@ -42,6 +42,7 @@ CALLS = (
 )
 FILES = ("out.csv", "out.csv.certificate.json", "plan.json")
 WORDS = ["release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--seed", "9", "--to", "out.csv"]
+WORDS += ["--class-sensitive", "no"]
 WORDS += ["--plan", "plan.json"]
 
 

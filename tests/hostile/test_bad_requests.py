@@ -58,7 +58,8 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def command(folder, monkeypatch, capsys):
     def run(*words):
-        monkeypatch.setattr("sys.argv", ["incrowd", "release", "people.csv", *map(str, words)])
+        said = () if "--class-sensitive" in words else ("--class-sensitive", "no")
+        monkeypatch.setattr("sys.argv", ["incrowd", "release", "people.csv", *map(str, words), *said])
         with pytest.raises(SystemExit) as ended:
             main()
         said = capsys.readouterr()

@@ -20,6 +20,7 @@ from incrowd.api import verify
 ROWS = 400
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
 RELEASE = ["release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--to", "out.csv"]
+RELEASE += ["--class-sensitive", "no"]
 FILES = ("out.csv", "out.csv.certificate.json", "plan.json")
 
 

@@ -16,7 +16,7 @@ WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
 DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
 MAKING = DECIDING | {"engines", "reading", "hierarchies", "verification", "publishing", "report", "recipe", "outcome"}
-WHOLE = MAKING | {"understanding", "lab", "holdout", "pipeline", "recount", "new_rows", "demo"}
+WHOLE = MAKING | {"understanding", "lab", "holdout", "people", "pipeline", "recount", "new_rows", "demo"}
 ROOMS = {
     "errors": set(),
     "optional": {"errors"},
@@ -39,7 +39,8 @@ ROOMS = {
     "understanding": WORDS | {"reading", "recipe"},
     "lab": MAKING | {"understanding"},
     "holdout": MAKING | {"lab"},
-    "pipeline": MAKING | {"understanding", "holdout"},
+    "people": WORDS | {"plan", "reading", "recipe", "verification"},
+    "pipeline": MAKING | {"understanding", "holdout", "people"},
     "recount": WORDS | {"reading", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "pipeline"},

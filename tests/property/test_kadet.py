@@ -17,7 +17,6 @@ from oracle_kadet import Id3, brute_spans, keeps, rest
 from incrowd.algorithms.anonymous_induction.attributes import Categories
 from incrowd.algorithms.anonymous_induction.growing import Growth
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
-from incrowd.algorithms.anonymous_induction.kernel import Limits, fits
 from incrowd.algorithms.anonymous_induction.pruning import reached_nodes
 from incrowd.algorithms.anonymous_induction.publishing import publish
 from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
@@ -131,7 +130,7 @@ def grow(case, steps):
     public = [name not in method.private for name in names]
     training = Training.of(attributes, public, case.table["class"], method.class_private)
     need = method.requirement
-    growth = Growth(training, Limits(need.k, need.bits, need.share), method.score == "gain_ratio")
+    growth = Growth(training, need, method.score == "gain_ratio")
     for _ in range(steps):
         growth.step()
     return growth
@@ -300,9 +299,8 @@ def test_the_loop_tries_what_plain_lists_try(case):
     st.sampled_from([None, 1.0, 1.5, 2.0, 2.5]),
     st.sampled_from([None, 0.5, 0.75, 0.9, 1.0]),
 )
-def test_kernel_and_requirement_agree(counts, k, diversity, confidence):
+def test_the_requirement_of_spans_is_the_definition(counts, k, diversity, confidence):
     need = SpanRequirement(k, diversity, confidence)
     labels = [label for label, count in enumerate(counts) for _ in range(count)]
     histogram = np.array(counts)
     assert need.holds(histogram) == keeps(labels, k, diversity, confidence)
-    assert fits(histogram, Limits(need.k, need.bits, need.share)) == need.holds(histogram)

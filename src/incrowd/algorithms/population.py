@@ -49,7 +49,7 @@ class Population(Protocol):
         ...
 
     def sample(self) -> EncodedTable:
-        """Encoded quasi-identifiers and target of all rows or of a random part of them.
+        """Encoded quasi-identifiers, target and columns of the requirement, of all rows or of a random part of them.
 
         Once rows are placed the table has one more column, ``GROUP``: the group of each row.
         """
@@ -57,6 +57,10 @@ class Population(Protocol):
 
     def count(self, tree: Tree) -> npt.NDArray[np.int64]:
         """Rows that come to rest at each node, class by class: an array of nodes x classes."""
+        ...
+
+    def histograms(self, tree: Tree, name: str) -> npt.NDArray[np.int64]:
+        """Rows that come to rest at each node, by their value of a column: nodes x codes (the missing one last)."""
         ...
 
     def contingency(self, name: str) -> npt.NDArray[np.int64]:

@@ -40,6 +40,7 @@ def demo(
             target=TARGET,
             identifiers=IDENTIFIERS,
             sensitive=SENSITIVE,
+            class_sensitive=False,
             method=method,
             k=k,
             to=outputs.release,

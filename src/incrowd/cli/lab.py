@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from incrowd.cli.lab_requirements import requirements
 from incrowd.cli.reproduce import reproduce
 from incrowd.cli.shared import Json, print_json
 
 _HELP = "Data sets, learners, and the founding papers' experiments run again."
 lab_app = typer.Typer(name="lab", help=_HELP, no_args_is_help=True)
 lab_app.command()(reproduce)
+lab_app.command()(requirements)
 
 
 @lab_app.command()

@@ -14,6 +14,7 @@ from incrowd.cli.shared import (
     File,
     Json,
     MissingMarks,
+    Require,
     names,
     print_json,
     progress,
@@ -52,6 +53,7 @@ def model(
     l: Annotated[  # noqa: E741
         float | None, typer.Option("--l", help="Entropy l-diversity of the class among people who look alike.")
     ] = None,
+    require: Require = None,
     score: Annotated[
         Score, typer.Option(help="c45: gain ratio, also numbers; id3: gain, categories only.")
     ] = Score.C45,
@@ -95,6 +97,7 @@ def model(
             score="gain" if score is Score.ID3 else "gain_ratio",
             l=l,
             max_confidence=max_confidence,
+            require=tuple(require or ()),
             prune=prune,
             fill=None if fill is None else str(fill),
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.class_sensitive import ClassSensitive, answered
 from incrowd.cli.shared import (
     Delimiter,
     Encoding,
@@ -15,6 +16,7 @@ from incrowd.cli.shared import (
     KnownTogether,
     MissingMarks,
     QuasiIdentifiers,
+    Require,
     known_sets,
     names,
     print_json,
@@ -22,6 +24,9 @@ from incrowd.cli.shared import (
     reading_options,
     whole,
 )
+
+if TYPE_CHECKING:
+    from incrowd.outcome import Release
 
 
 def release(
@@ -31,6 +36,11 @@ def release(
     target: Annotated[str | None, typer.Option(help="The class recipients will learn.")] = None,
     k: Annotated[str | None, typer.Option("-k", help="Smallest group that may look alike; 10 if not given.")] = None,
     known_together: KnownTogether = None,
+    require: Require = None,
+    class_sensitive: ClassSensitive = None,
+    population: Annotated[
+        Path | None, typer.Option(help="A table of the people the rows are from, for k-map and delta-presence.")
+    ] = None,
     hierarchy: Annotated[
         list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
     ] = None,
@@ -63,6 +73,7 @@ def release(
     from incrowd.api import release as make
     from incrowd.pipeline import Outputs
 
+    sensitive_class = answered(class_sensitive, target, recipe)
     with progress(json) as show:
         made = make(
             file,
@@ -73,6 +84,9 @@ def release(
             repeats=names(repeats),
             k=None if k is None else whole(k),
             known_together=known_sets(known_together) or None,
+            require=require,
+            class_sensitive=sensitive_class,
+            population=population,
             hierarchies=_hierarchies(hierarchies, hierarchy),
             method=method,
             parameters=parameters(set_),
@@ -86,9 +100,12 @@ def release(
             seed=seed,
             progress=show,
         )
-    certificate = Outputs(to).certificate
-    files = {"release": to, "certificate": certificate, "report": report, "plan (private)": plan}
-    written = {what: str(path) for what, path in files.items() if path}
+    files = {"release": to, "certificate": Outputs(to).certificate, "report": report, "plan (private)": plan}
+    _tell(made, {what: str(path) for what, path in files.items() if path}, json)
+
+
+def _tell(made: Release, written: dict[str, str], json: bool) -> None:
+    """The summary, or the same for machines."""
     if json:
         print_json({"files": written, "certificate": made.certificate, "seconds": made.report.seconds})
         return

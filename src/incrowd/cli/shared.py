@@ -29,6 +29,13 @@ KnownTogether = Annotated[
     list[str] | None,
     typer.Option("--known-together", help="Columns an attacker knows together, and their k: a,b:5; may be repeated."),
 ]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        help='What every group must keep beside k: "entropy-l=1.5 on diagnosis, t=0.2 on income"; may be repeated.',
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
 Delimiter = Annotated[str | None, typer.Option(help="Field separator, if it is not found by itself.")]
 Encoding = Annotated[str | None, typer.Option(help="Text encoding, if it is not UTF-8 or UTF-16.")]

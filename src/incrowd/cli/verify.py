@@ -16,6 +16,7 @@ from incrowd.cli.shared import (
     KnownTogether,
     MissingMarks,
     QuasiIdentifiers,
+    Require,
     known_sets,
     names,
     print_json,
@@ -30,6 +31,7 @@ def verify(
     k: Annotated[str | None, typer.Option("-k", help="Smallest group of rows that may look alike.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     known_together: KnownTogether = None,
+    require: Require = None,
     against: Annotated[
         Path | None, typer.Option(help="FILE is a published model: recount it against the table it was grown on.")
     ] = None,
@@ -43,7 +45,7 @@ def verify(
     if against is not None:
         from incrowd.modelling import verify_model
 
-        if k is not None or quasi_identifiers is not None or known_together:
+        if k is not None or quasi_identifiers is not None or known_together or require:
             raise ParameterError("A model says itself what it keeps: leave out -k and the columns.")
         verdict = verify_model(file, enough_memory(against), **reading)
     elif file.suffix.lower() == ".json":
@@ -56,6 +58,7 @@ def verify(
             k=None if k is None else whole(k),
             quasi_identifiers=names(quasi_identifiers) or [],
             known_together=known_sets(known_together),
+            require=require,
             **reading,
         )
     if json:

@@ -14,15 +14,18 @@ import os
 import platform
 import secrets
 import tempfile
+from dataclasses import asdict
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import OutputError
+from incrowd.report.certified_risk import certified_risk
 from incrowd.report.facts import Facts
 from incrowd.vocabulary.hierarchy import Hierarchy
 
-VERSION = 1
+VERSION = 2
 KEY_BYTES = 32
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 
@@ -42,13 +45,19 @@ def certificate(
         if facts.verdict.passed
         else "The release was not verified.",
         "made": facts.when.isoformat(timespec="seconds"),
-        "responsible": responsible,
+        "responsible": responsible or facts.responsible,
         "output": {"file": facts.output, "sha256": output_sha256},
         "recipe_sha256": recipe_sha256,
         "input_hmac_sha256": input_hmac,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
         "columns": [{"name": c.name, "role": str(c.role), "type": str(c.type)} for c in facts.schema.columns],
         "requirement_asked": facts.requirement,
+        "requirement_recounted": [
+            {"promise": check.name, "passed": check.passed, "found": check.found}
+            for check in facts.verdict.checks
+            if check.name in (facts.promises or (facts.requirement,))
+        ],
+        "class_sensitive": {True: "yes", False: "no", None: "not said"}[facts.class_sensitive],
         "method": {"name": facts.method, "parameters": facts.parameters},
         "verification": facts.verdict.to_json(),
         "rows": {
@@ -57,6 +66,7 @@ def certificate(
             "left_out": facts.rows_dropped,
         },
         "quasi_identifier_cells_shown": round(facts.cells_shown, 6),
+        "quasi_identifier_cells": _cells(facts),
         "attributes": {
             a.name: {
                 **{form: round(share, 6) for form, share in a.shares.items()},
@@ -67,8 +77,10 @@ def certificate(
         "hierarchies": {c.name: _sha256_of_text(c.hierarchy) for c in facts.schema.columns if c.hierarchy is not None},
         "public_cuts": {name: list(cuts) for name, cuts in facts.cuts.items()},
         "notices": [{"code": notice.code, "where": notice.where} for notice in facts.notices],
-        "attacks": "not run",
-        "earlier_releases": "not tracked",
+        "utility": "not measured" if facts.utility is None else facts.utility.to_json(),
+        "risk": "not measured" if facts.risk is None else certified_risk(facts.risk),
+        "attacks": "not run" if facts.attacks is None else facts.attacks.to_json(),
+        "earlier_releases": "not tracked" if facts.earlier is None else [asdict(one) for one in facts.earlier],
     }
     if facts.accuracy is not None:
         data["accuracy"] = {
@@ -78,6 +90,26 @@ def certificate(
             "learner": "C4.5 decision tree, held-out rows",
         }
     return data
+
+
+def _cells(facts: Facts) -> dict[str, int]:
+    """The quasi-identifier cells of the table, and those that are suppressed, with those of rows that are left out."""
+    cells = facts.rows * len(facts.attributes)
+    hidden = facts.utility.hidden if facts.utility else round(cells * (1 - facts.cells_shown))
+    return {"input": cells, "suppressed": hidden}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) that every certificate of this version keeps.
+
+    Examples
+    --------
+    >>> schema()["properties"]["incrowd_certificate"]["const"]
+    2
+    """
+    text = files("incrowd.report").joinpath("certificate.schema.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def _sha256_of_text(hierarchy: Hierarchy) -> str:

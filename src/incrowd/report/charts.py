@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from incrowd.report.facts import Accuracy, AttributeFacts
 from incrowd.report.markup import Html, element, join, text
-from incrowd.report.wording import HIDDEN, counted, percent, shares_of
+from incrowd.report.utility_facts import Utility
+from incrowd.report.wording import HIDDEN, clipped, counted, percent, shares_of
 from incrowd.verification.verdict import ClassSizes
 
 WIDTH, LINE, THICK = 720, 26, 16
@@ -74,6 +75,12 @@ def accuracy_bars(accuracy: Accuracy) -> Html:
     return _bars("Accuracy of a decision tree", bars)
 
 
+def loss_bars(utility: Utility) -> Html:
+    """How much of each attribute is lost, from 0 to 100 %."""
+    bars = [Bar(clipped(one.name, 15), one.loss, f"{percent(one.loss)} lost", "loss") for one in utility.attributes]
+    return _bars("Loss of each quasi-identifier", bars)
+
+
 def form_bar(attribute: AttributeFacts) -> Html:
     """In what share of the rows an attribute is shown in which form, as one stacked bar.
 
@@ -85,10 +92,10 @@ def form_bar(attribute: AttributeFacts) -> Html:
     for form, share in shares.items():
         width = BAR_WIDTH * share
         if form != HIDDEN and width > 0:
-            parts.append(_rect(left, 0, width, BAR_HEIGHT, f"form-{form}"))
+            parts.append(rect(left, 0, width, BAR_HEIGHT, f"form-{form}"))
         left += width
-    frame = _rect(0.5, 0.5, BAR_WIDTH - 1, BAR_HEIGHT - 1, "form-hidden")
-    return _picture(f"{attribute.name}: {said}", join([frame, *parts]), BAR_WIDTH, BAR_HEIGHT)
+    frame = rect(0.5, 0.5, BAR_WIDTH - 1, BAR_HEIGHT - 1, "form-hidden")
+    return picture(f"{attribute.name}: {said}", join([frame, *parts]), BAR_WIDTH, BAR_HEIGHT)
 
 
 def buckets(histogram: Sequence[tuple[int, int]]) -> list[Bucket]:
@@ -140,8 +147,8 @@ def _bars(title: str, bars: Sequence[Bar]) -> Html:
     """Horizontal bars below each other, with their labels at the left and their notes at the right."""
     said = f"{title}. " + "; ".join(f"{bar.label}: {bar.note}" for bar in bars)
     body = join(_line(bar, LINE * i) for i, bar in enumerate(bars))
-    axis = _rect(LABEL - 1, 0, 1, LINE * len(bars), "axis")
-    return _picture(said, join([body, axis]), WIDTH, max(1, LINE * len(bars)))
+    axis = rect(LABEL - 1, 0, 1, LINE * len(bars), "axis")
+    return picture(said, join([body, axis]), WIDTH, max(1, LINE * len(bars)))
 
 
 def _line(bar: Bar, top: float) -> Html:
@@ -149,14 +156,16 @@ def _line(bar: Bar, top: float) -> Html:
     width = max(1.0, (WIDTH - LABEL - NOTE) * bar.length) if bar.length else 0.0
     label = element("text", text(bar.label), x=LABEL - 10, y=middle, class_="label")
     note = element("text", text(bar.note), x=LABEL + width + 8, y=middle, class_="note")
-    return join([label, _rect(LABEL, top + (LINE - THICK) / 2, width, THICK, f"bar-{bar.kind}"), note])
+    return join([label, rect(LABEL, top + (LINE - THICK) / 2, width, THICK, f"bar-{bar.kind}"), note])
 
 
-def _rect(x: float, y: float, width: float, height: float, kind: str) -> Html:
+def rect(x: float, y: float, width: float, height: float, kind: str) -> Html:
+    """A rectangle that the style sheet colours by its kind."""
     return element("rect", x=x, y=y, width=width, height=height, class_=kind)
 
 
-def _picture(said: str, body: Html, width: float, height: float) -> Html:
+def picture(said: str, body: Html, width: float, height: float) -> Html:
+    """A chart, and what it shows in words."""
     return element(
         "svg",
         body,

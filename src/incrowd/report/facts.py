@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
+from incrowd.report.attack_facts import AttackFacts
+from incrowd.report.promises import promises_of
+from incrowd.report.utility_facts import Utility, utility_of
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_value import (
     Category,
     Form,
@@ -26,6 +30,9 @@ from incrowd.vocabulary.released_value import (
     render,
 )
 from incrowd.vocabulary.schema import ColumnType, Schema
+
+if TYPE_CHECKING:
+    from incrowd.risk.assessment import Risk
 
 FORMS: dict[str, tuple[type[Form], ...]] = {
     "value": (Shown, ShownMissing),
@@ -61,8 +68,22 @@ class AttributeFacts:
 
 
 @dataclass(frozen=True)
+class EarlierRelease:
+    """A release of the same table that was made before: the digest of its bytes, when, and what it promises."""
+
+    sha256: str
+    made: str = ""
+    requirement: str = ""
+
+
+@dataclass(frozen=True)
 class Facts:
-    """One release, described."""
+    """One release, described.
+
+    Of what is None it is said that it was not measured, not run, not tracked, or not said. ``asked`` are the promises,
+    each with what it means; ``risk`` is that of the table, with that of the release in its ``after``; ``earlier`` are
+    the entries of the ledger: none, or None where no ledger is kept.
+    """
 
     source: str
     output: str | None
@@ -81,6 +102,13 @@ class Facts:
     notices: tuple[Notice, ...]
     k: int = 1
     promises: tuple[str, ...] = ()
+    asked: tuple[tuple[str, str], ...] = ()
+    class_sensitive: bool | None = None
+    responsible: str | None = None
+    utility: Utility | None = None
+    risk: Risk | None = None
+    attacks: AttackFacts | None = None
+    earlier: tuple[EarlierRelease, ...] | None = None
     cuts: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     parts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     reasons: tuple[Reasons, ...] = ()
@@ -98,8 +126,30 @@ def facts_of(
     notices: Sequence[Notice] = (),
     accuracy: Accuracy | None = None,
     seconds: dict[str, float] | None = None,
+    table: EncodedTable | None = None,
+    class_sensitive: bool | None = None,
+    responsible: str | None = None,
+    risk: Risk | None = None,
+    attacks: AttackFacts | None = None,
+    earlier: Sequence[EarlierRelease] | None = None,
 ) -> Facts:
-    """The facts of a plan and its verdict."""
+    """The facts of a plan and its verdict.
+
+    Parameters
+    ----------
+    plan, verdict
+        What was decided, and what was recounted.
+    source, output
+        Names of the table and of the file of the release.
+    notices, accuracy, seconds
+        What should be known, what a learner keeps, how long each stage took.
+    table
+        The table, encoded, to measure what the plan loses of it; without it the loss is not measured.
+    class_sensitive, responsible
+        Whether the class itself is sensitive, and who answers for the release, where that was said.
+    risk, attacks, earlier
+        What was measured, what was tried, which releases came before; see :class:`Facts`.
+    """
     return Facts(
         source=source,
         output=output,
@@ -118,6 +168,13 @@ def facts_of(
         notices=tuple(notices),
         k=plan.requirement.smallest_group,
         promises=plan.requirement.promises,
+        asked=promises_of(plan.requirement),
+        class_sensitive=class_sensitive,
+        responsible=responsible,
+        utility=None if table is None else utility_of(plan, table, verdict.sizes),
+        risk=risk,
+        attacks=attacks,
+        earlier=None if earlier is None else tuple(earlier),
         parts=_parts(plan),
         reasons=plan.reasons,
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from incrowd.report import sections
+from incrowd.report.attack_section import attacks
 from incrowd.report.facts import Facts
 from incrowd.report.markup import Html, element, join, text
+from incrowd.report.risk_section import risk
+from incrowd.report.signing import signing
+from incrowd.report.utility_section import utility
 from incrowd.report.wording import Standing, standing, statement
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -19,7 +25,7 @@ _PAGE_STYLE = Html(
 )
 
 
-def report_html(facts: Facts, whole_page: bool = True) -> str:
+def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str, Any] | None = None) -> str:
     """The report of a release.
 
     Parameters
@@ -28,8 +34,10 @@ def report_html(facts: Facts, whole_page: bool = True) -> str:
         What happened.
     whole_page
         A page of its own, or a fragment for a notebook whose styles touch nothing else.
+    certificate
+        The certificate of the release: its digests then stand in the report, and whoever signs signs for these bytes.
     """
-    body = _body(facts)
+    body = _body(facts, certificate, whole_page)
     return page(f"Release report: {facts.output or facts.source}", body) if whole_page else fragment(body)
 
 
@@ -57,17 +65,20 @@ def fragment(body: Html) -> str:
     return join([element("style", _style()), body])
 
 
-def _body(facts: Facts) -> Html:
+def _body(facts: Facts, certificate: Mapping[str, Any] | None, signed: bool) -> Html:
     return element(
         "div",
         _head(facts),
         sections.asked(facts),
         sections.done(facts),
         sections.verified(facts),
-        sections.utility(facts),
+        risk(facts),
+        attacks(facts),
+        utility(facts),
         sections.notices(facts),
         sections.limits(facts),
-        sections.made(facts),
+        sections.made(facts, certificate),
+        *([signing(facts, certificate)] if signed else []),
         class_="incrowd-report",
     )
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from incrowd.plan.explain import describe_group, in_words
 from incrowd.plan.steps import Reasons
-from incrowd.report.charts import accuracy_bars, form_bar, size_histogram
-from incrowd.report.facts import Accuracy, Facts
+from incrowd.report.attack_facts import LEAK, NOT_RUN
+from incrowd.report.charts import size_histogram
+from incrowd.report.facts import Facts
 from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
-from incrowd.report.wording import counted, forms_in, percent, rows_sentence, shares_of
+from incrowd.report.wording import class_answer, counted, percent, rows_sentence
 from incrowd.vocabulary.schema import Role
 
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
@@ -39,6 +41,13 @@ def key_figures(facts: Facts) -> Html:
         "rows in the smallest group": f"{facts.smallest_group:,}",
         "cells kept": percent(facts.cells_shown),
     }
+    if facts.risk is not None and facts.risk.after is not None:
+        before, after = facts.risk.prosecutor.average, facts.risk.after.prosecutor.average
+        figures[f"average risk ({percent(before)} before)"] = percent(after)
+    if facts.attacks is not None:
+        gone = facts.attacks.count(NOT_RUN)
+        told = f"attacks that found a leak ({gone} not run)" if gone else "attacks that found a leak"
+        figures[told] = f"{facts.attacks.count(LEAK)} of {len(facts.attacks.after)}"
     if facts.accuracy is not None:
         figures[f"accuracy after ({percent(facts.accuracy.before)} before)"] = percent(facts.accuracy.after)
     return pairs({term: text(figure) for term, figure in figures.items()}, class_="figures")
@@ -49,6 +58,8 @@ def asked(facts: Facts) -> Html:
     parameters = [text(f"{name} = {value}") for name, value in facts.parameters.items()]
     entries = {
         "Requirement": text(f"{facts.requirement} over {counted(len(facts.attributes), 'quasi-identifier')}"),
+        **({"That is": bullets((_promise(*one) for one in facts.asked), class_="promises")} if facts.asked else {}),
+        "Is the class itself sensitive?": text(class_answer(facts)),
         "Method": text(facts.method),
         "Parameters": join((element("code", each) for each in parameters), " ") or text("none"),
         "Table": text(facts.source),
@@ -66,6 +77,10 @@ def asked(facts: Facts) -> Html:
     ]
     header = [text(word) for word in ("Column", "Role", "Type", "In the release", "Because")]
     return section("What was asked", "asked", pairs(entries), table("Columns and their roles", header, roles))
+
+
+def _promise(promise: str, words: str) -> Html:
+    return join([element("strong", text(promise)), text(f": {words}" if words else "")])
 
 
 def done(facts: Facts) -> Html:
@@ -134,51 +149,6 @@ def verified(facts: Facts) -> Html:
     return section("What was verified", "verified", paragraph(said), table("Checks", header, rows))
 
 
-def utility(facts: Facts) -> Html:
-    """What the release still shows, and what a classifier still learns from it."""
-    forms = forms_in(facts)
-    header = [text("Quasi-identifier"), text("Share of the rows")]
-    header += [join([element("i", class_=f"key form-{form}"), text(form)]) for form in forms]
-    rows = []
-    for attribute in facts.attributes:
-        shares = shares_of(attribute)
-        numbers = [_share(shares[form]) for form in forms]
-        rows.append((element("bdi", text(attribute.name)), form_bar(attribute), *numbers))
-    kept = f"{percent(facts.cells_shown)} of the quasi-identifier cells show something."
-    shown = table("How each quasi-identifier is shown", header, rows, class_="forms")
-    return section("What is still usable", "utility", paragraph(kept), shown, _accuracy(facts.accuracy))
-
-
-def _share(share: float) -> Html:
-    return text(percent(share)) if share else element("span", text(percent(share)), class_="nil")
-
-
-def _accuracy(accuracy: Accuracy | None) -> Html:
-    if accuracy is None:
-        return paragraph("Accuracy was not measured.", class_="aside")
-    return join(
-        [
-            figure(f"Accuracy on {counted(accuracy.test_rows, 'unseen row')}", accuracy_bars(accuracy)),
-            paragraph(
-                f"A C4.5 decision tree learned from {counted(accuracy.train_rows, 'row')}, once as they are "
-                "and once from a trial release of these rows by the same recipe. Both were tested on rows "
-                f"that neither had seen. {_difference(accuracy)}",
-                class_="aside",
-            ),
-        ]
-    )
-
-
-def _difference(accuracy: Accuracy) -> str:
-    points = 100 * (accuracy.after - accuracy.before)
-    said = f"The release {'costs' if points < 0 else 'gains'} {abs(points):.1f} percentage points."
-    if abs(points) < 0.05:
-        said = "The release costs no accuracy that shows in one decimal."
-    if accuracy.after <= accuracy.majority:
-        said += " What is learned from it is no better than always saying the most frequent class."
-    return said
-
-
 def notices(facts: Facts) -> Html:
     """Everything that was handled and should be known."""
     if not facts.notices:
@@ -201,20 +171,40 @@ def _limits(facts: Facts) -> Iterator[str]:
         f"Released unchanged: {unchanged} (target, sensitive or other). Whoever knows their values from "
         "elsewhere can link by them."
     )
-    yield (
-        "It does not stop inference. If all rows of a group have the same class, whoever knows that a "
-        "person is in the group knows the class."
-    )
-    yield "Attacks: not run. No claim is made about what an attack would find."
-    yield "Earlier releases: not tracked. Two releases about the same people can be combined."
+    if len(facts.promises) <= len(_sizes(facts)):
+        yield (
+            "It does not stop inference. If all rows of a group have the same class, whoever knows that a "
+            "person is in the group knows the class."
+        )
+    else:
+        yield "Inference is limited for the columns that the requirement names, as far as it says, and for no other."
+    if facts.attacks is None:
+        yield "Attacks: not run. No claim is made about what an attack would find."
+    else:
+        yield "Attacks show what they found, not what somebody who knows more or tries something else may find."
+    yield _earlier(facts)
     yield (
         "The plan stays private: it holds counts that the release hides. Keep it where the table is kept. "
         "Only the release and its certificate are made to be published."
     )
 
 
-def made(facts: Facts) -> Html:
-    """When, how long, with which versions."""
+def _sizes(facts: Facts) -> list[str]:
+    """The promises about sizes of groups, which say nothing of the values in them."""
+    return [promise for promise in facts.promises if "-anonymity" in promise or promise.endswith(("-map", "-presence"))]
+
+
+def _earlier(facts: Facts) -> str:
+    if facts.earlier is None:
+        return "Earlier releases: not tracked. Two releases about the same people can be combined."
+    if not facts.earlier:
+        return "Earlier releases: none in the ledger. A release that is not in it can still be combined with this one."
+    known = counted(len(facts.earlier), "release")
+    return f"Earlier releases: {known} of the same table in the ledger. Whoever has several of them can combine them."
+
+
+def made(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
+    """When, how long, with which versions, from which bytes."""
     moment = f"{facts.when:%Y-%m-%d %H:%M:%S %Z}".strip()
     entries = {"Made": element("time", text(moment), datetime=facts.when.isoformat(timespec="seconds"))}
     if facts.seconds:
@@ -222,7 +212,21 @@ def made(facts: Facts) -> Html:
         entries["Took"] = text(f"{sum(facts.seconds.values()):.2f} s ({stages})")
     entries["Versions"] = text(", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
     entries["Python"] = text(platform.python_version())
+    entries |= {term: element("code", text(digest), class_="digest") for term, digest in digests(facts, certificate)}
     return section("When and with what", "made", pairs(entries))
+
+
+def digests(facts: Facts, certificate: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """What ties the report to files: digests of the release, of what was asked, of the table (keyed), of others."""
+    issued = certificate or {}
+    named = {
+        "Release SHA-256": (issued.get("output") or {}).get("sha256"),
+        "Recipe SHA-256": issued.get("recipe_sha256"),
+        "Table HMAC": issued.get("input_hmac_sha256"),
+    }
+    yield from ((term, digest) for term, digest in named.items() if digest)
+    yield from ((f"Hierarchy of {name}", digest) for name, digest in issued.get("hierarchies", {}).items())
+    yield from (("Earlier release" + f" of {one.made}" * bool(one.made), one.sha256) for one in facts.earlier or ())
 
 
 def _version(package: str) -> str:

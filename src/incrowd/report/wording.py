@@ -43,6 +43,19 @@ def statement(facts: Facts) -> str:
             return f"NOT VERIFIED: {facts.requirement} was not recounted; do not publish this release"
 
 
+def class_answer(facts: Facts) -> str:
+    """The answer to the question whether the class itself is sensitive."""
+    if facts.schema.target is None:
+        return "There is no class."
+    match facts.class_sensitive:
+        case True:
+            return f"Yes. Every group keeps what is required of {facts.schema.target} above."
+        case False:
+            return f"No. Groups may be of one class: whoever knows the group then knows {facts.schema.target}."
+        case _:
+            return "Not said. Groups may be of one class: whoever knows the group then knows it."
+
+
 def rows_sentence(facts: Facts) -> str:
     """How many rows are released and how many left out.
 

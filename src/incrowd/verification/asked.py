@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.verification.class_sizes import Promises
+from incrowd.verification.population import People
+from incrowd.verification.requirements import Further
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 
@@ -57,6 +59,10 @@ class Asked:
         Pairs of columns that hold the two ends of an interval, the low one excluded.
     hierarchies
         Hierarchies of values, for columns that may show the name of a group.
+    further
+        What is required of columns in every class beyond its size.
+    people
+        The population, if something is required of it.
     """
 
     promises: Promises
@@ -66,3 +72,5 @@ class Asked:
     shared_means: Collection[str] = ()
     bounds: Sequence[tuple[str, str]] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    further: Sequence[Further] = ()
+    people: People | None = None

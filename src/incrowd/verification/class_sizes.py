@@ -8,6 +8,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.verification.opening import column, connect, open_table, register
+from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.schema import unknown_column
@@ -15,31 +16,33 @@ from incrowd.vocabulary.schema import unknown_column
 Promises = Sequence[tuple[str, Sequence[str], int]]
 
 
-def verify_table(path: str | Path, form: FileForm, promises: Promises) -> Verdict:
+def verify_table(path: str | Path, form: FileForm, promises: Promises, further: Sequence[Further] = ()) -> Verdict:
     """Whether every combination of values in a file is shared by enough rows.
 
-    ``promises`` lists a name, the columns that are combined, and how many rows must share a combination.
+    ``promises`` lists a name, the columns that are combined, and how many rows must share a combination; ``further``
+    what is required of other columns in every such class.
 
     Works on any table, also one that incrowd did not make.
     """
     with connect() as connection:
-        return _counted(connection, open_table(connection, Path(path), form), promises)
+        return _counted(connection, open_table(connection, Path(path), form), promises, further)
 
 
-def verify_arrow(table: Any, promises: Promises) -> Verdict:
+def verify_arrow(table: Any, promises: Promises, further: Sequence[Further] = ()) -> Verdict:
     """The same for a PyArrow table."""
     with connect() as connection:
-        return _counted(connection, register(connection, table, "released"), promises)
+        return _counted(connection, register(connection, table, "released"), promises, further)
 
 
-def _counted(connection: Any, names: Sequence[str], promises: Promises) -> Verdict:
+def _counted(connection: Any, names: Sequence[str], promises: Promises, further: Sequence[Further]) -> Verdict:
     for name in {name for _, together, _ in promises for name in together}:
         if name not in names:
             raise HeaderError(unknown_column(name, names))
     sizes, checks = recount_promises(connection, names, promises)
     if not sizes.rows:
         raise FileFormatError("The table has no rows; there is nothing to verify.")
-    return Verdict(sizes, checks)
+    more = recount_requirements(connection, names, [together for _, together, _ in promises], further)
+    return Verdict(sizes, (*checks, *more))
 
 
 def recount_promises(connection: Any, names: Sequence[str], promises: Promises) -> tuple[ClassSizes, tuple[Check, ...]]:

@@ -16,6 +16,8 @@ from incrowd.verification.asked import Asked, Original
 from incrowd.verification.class_sizes import recount_promises, sizes_of
 from incrowd.verification.comparison import Comparison
 from incrowd.verification.opening import connect, duckdb_module, open_table
+from incrowd.verification.population import recount_population
+from incrowd.verification.requirements import recount_requirements
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.file_form import FileForm
 
@@ -33,6 +35,8 @@ def verify_release(path: Path, form: FileForm, asked: Asked, original: Original)
             checks = [
                 Check("columns", True, f"{len(found)} columns, as asked for"),
                 *counted,
+                *recount_requirements(connection, found, [names for _, names, _ in asked.promises], asked.further),
+                *recount_population(connection, found, asked.quasi_identifiers, asked.people),
                 _rows_check(sizes.rows, original, asked.may_lose),
             ]
             if checks[-1].passed:

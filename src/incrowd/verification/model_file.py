@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.errors import PlanError
+from incrowd.vocabulary.requirements.together import Columnwise, part_from_json
 from incrowd.vocabulary.schema import ColumnType
 
 
@@ -61,6 +62,7 @@ class Model:
     cap: float | None
     smallest: int
     spans: int
+    further: tuple[Columnwise, ...] = ()
 
     @classmethod
     def of(cls, data: Any) -> Model:
@@ -79,6 +81,7 @@ class Model:
                 _number(asked["max_confidence"], 0, 1),
                 _whole(data["smallest_span"]),
                 _whole(data["spans"]),
+                tuple(_further(part, data["target"]) for part in asked.get("further", [])),
             )
             model._check()
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -92,7 +95,7 @@ class Model:
         children = [test.child for node in self.nodes for test in node.tests]
         _expect(len(self.nodes) > 0 and sorted(children) == list(range(1, len(self.nodes))))
         _expect(len(set(self.classes)) == len(self.classes) > 0)
-        _expect(self.class_private or (self.l is None and self.cap is None))
+        _expect(self.class_private or (self.l is None and self.cap is None and not self.further))
         for number, node in enumerate(self.nodes):
             _expect(node.label < len(self.classes) and all(test.child > number for test in node.tests))
             _expect(node.counts is None or (not node.tests and len(node.counts) == len(self.classes)))
@@ -108,6 +111,13 @@ class Model:
     def tests_of(self, name: str) -> Iterator[tuple[int, Test]]:
         """All tests of an attribute, with their nodes."""
         return ((i, test) for i, node in enumerate(self.nodes) if node.attribute == name for test in node.tests)
+
+
+def _further(data: Any, target: str) -> Columnwise:
+    part = part_from_json(data)
+    if not isinstance(part, Columnwise) or part.on not in (None, target):
+        raise ValueError
+    return part
 
 
 def _attribute(data: Any) -> Attribute:

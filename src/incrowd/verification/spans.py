@@ -10,8 +10,9 @@ the tree with the values each private attribute can still have. Rows that no pub
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,8 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError, PlanError, SchemaError
 from incrowd.verification.model_file import Attribute, Model, Node, Test
+from incrowd.verification.requirements_border import diverse
+from incrowd.verification.span_classes import recount_spans, unsafe_nodes
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 
@@ -74,8 +77,9 @@ def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISI
     arrived = _arrivals(model, columns, classes)
     checks = (
         *_promises(model, counts, sizes),
+        *recount_spans(model, table, spans),
         _as_published(model, sizes),
-        _shown_counts(model, arrived),
+        _shown_counts(model, table, arrived),
         _labels(model, arrived),
         _domains(model, columns, table),
     )
@@ -274,11 +278,11 @@ def _promises(model: Model, counts: Places, sizes: Places) -> Iterator[Check]:
     yield Check(f"{model.k}-anonymity of spans", not len(below), found)
     if model.l is not None:
         least = float(_entropies(counts).min())
-        passed = least >= math.log2(model.l) - SLACK
+        passed = _diverse(model, counts)
         yield Check(f"entropy {model.l:g}-diversity of spans", passed, f"smallest of all: {2**least:.4f}")
     if model.cap is not None:
         most = float(_shares(counts).max())
-        yield Check(f"confidence of at most {model.cap:g}", _capped(model.cap)(counts), f"largest share: {most:.4f}")
+        yield Check(f"confidence of at most {model.cap:g}", _capped(model.cap, counts), f"largest share: {most:.4f}")
 
 
 def _entropies(counts: Places) -> npt.NDArray[np.float64]:
@@ -291,8 +295,20 @@ def _shares(counts: Places) -> npt.NDArray[np.float64]:
     return np.asarray(counts.max(axis=1) / counts.sum(axis=1))
 
 
-def _capped(cap: float) -> Callable[[Places], bool]:
-    return lambda counts: bool((counts.max(axis=1) <= cap * counts.sum(axis=1) + SLACK).all())
+def _diverse(model: Model, counts: Places) -> bool:
+    """Whether every row of counts is diverse enough: by floats where that is clear, else by whole numbers."""
+    if model.l is None:
+        return True
+    apart = _entropies(counts) - math.log2(model.l)
+    unclear = counts[np.abs(apart) <= SLACK].tolist()
+    l = Fraction(repr(model.l))  # noqa: E741
+    return not (apart < -SLACK).any() and all(diverse([count for count in each if count], l) for each in unclear)
+
+
+def _capped(cap: float, counts: Places) -> bool:
+    share = Fraction(repr(cap))
+    largest, rows = counts.max(axis=1).astype(object), counts.sum(axis=1).astype(object)
+    return bool((largest * share.denominator <= rows * share.numerator).all())
 
 
 def _as_published(model: Model, sizes: Places) -> Check:
@@ -301,11 +317,12 @@ def _as_published(model: Model, sizes: Places) -> Check:
     return Check("spans as published", passed, said if passed else f"{said}; recounted {len(sizes):,}, {sizes.min():,}")
 
 
-def _shown_counts(model: Model, arrived: Places) -> Check:
+def _shown_counts(model: Model, table: EncodedTable, arrived: Places) -> Check:
     """The counts that leaves show: those of the table, and enough rows to be shown."""
     shown = [i for i, node in enumerate(model.nodes) if node.counts is not None]
     wrong = sum(model.nodes[i].counts != tuple(arrived[i].tolist()) for i in shown)
-    unsafe = sum(not _may_show(model, arrived[i : i + 1]) for i in shown)
+    uneven = unsafe_nodes(model, table, arrived)
+    unsafe = sum(i in uneven or not _may_show(model, arrived[i : i + 1]) for i in shown)
     leaves = sum(not node.tests for node in model.nodes)
     found = f"{len(shown)} of {leaves} leaves show counts"
     found += f"; {wrong} of them not as recounted" if wrong else ""
@@ -316,8 +333,9 @@ def _shown_counts(model: Model, arrived: Places) -> Check:
 def _may_show(model: Model, counts: Places) -> bool:
     if not model.class_private:
         return bool((counts[counts > 0] >= model.k).all()) and bool(counts.any())
-    diverse = model.l is None or bool(_entropies(counts).min() >= math.log2(model.l) - SLACK)
-    return counts.sum() >= model.k and diverse and (model.cap is None or _capped(model.cap)(counts))
+    return (
+        bool(counts.sum() >= model.k) and _diverse(model, counts) and (model.cap is None or _capped(model.cap, counts))
+    )
 
 
 def _labels(model: Model, arrived: Places) -> Check:

@@ -1,14 +1,14 @@
 """What a release must keep: requirements on the groups of rows that look alike.
 
-An algorithm receives a requirement and asks it whether a group may be released. A group is given by its
-class histogram, so that requirements on the class distribution need no other interface than k-anonymity.
+Here are those about sizes, k-anonymity of all quasi-identifiers or of several sets. What may be asked beside them is in
+:mod:`incrowd.vocabulary.requirements`, one file each; ``Together`` is all of them at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +85,8 @@ class KAnonymity:
 
     k: int
 
+    monotone: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
         if not whole or self.k < 1:
@@ -140,6 +142,8 @@ class KnownTogether:
     """
 
     known: tuple[KnownSet, ...]
+
+    monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.known:
@@ -204,5 +208,9 @@ def requirement_from_json(data: dict[str, Any]) -> Requirement:
             return KAnonymity(k)
         case {"is": "k-anonymity of sets", "sets": sets}:
             return KnownTogether(tuple(KnownSet(tuple(names), k) for names, k in sets))
+        case {"is": "all of", "parts": [*_]}:
+            from incrowd.vocabulary.requirements.together import together_from_json
+
+            return together_from_json(data)
         case _:
             raise ParameterError("This requirement is unknown to this incrowd. Update it.")

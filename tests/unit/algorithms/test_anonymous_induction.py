@@ -9,15 +9,16 @@ import pytest
 from incrowd.algorithms.anonymous_induction.candidates import Candidate, Candidates
 from incrowd.algorithms.anonymous_induction.growing import Growth
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
-from incrowd.algorithms.anonymous_induction.kernel import Limits
 from incrowd.algorithms.anonymous_induction.publishing import publish
-from incrowd.algorithms.anonymous_induction.span_requirements import ConfidenceCap, EntropyDiversity, SpanRequirement
+from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
 from incrowd.algorithms.anonymous_induction.training import Training
 from incrowd.errors import HeaderError, InputError, ParameterError, SchemaError, ValuesError, VerificationError
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
+from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
+from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 TYPES = {pl.Int64: ColumnType.INTEGER, pl.Float64: ColumnType.REAL, pl.Date: ColumnType.DATE}
@@ -217,7 +218,7 @@ def test_nothing_is_published_that_breaks_the_requirement():
     method = KAdet(2)
     attributes = [method._attribute(0, table["age"], schema)]
     training = Training.of(attributes, [True], table["y"], True)
-    growth = Growth(training, Limits(2, 0.0, 1.0), True).run()
+    growth = Growth(training, SpanRequirement(2), True).run()
     split = np.array([node.division is not None for node in growth.nodes])
     with pytest.raises(VerificationError, match="2 of 2 spans"):
         publish(growth, split, SpanRequirement(3), table, {})

@@ -43,7 +43,7 @@ def incrowd(tmp_path, monkeypatch, capsys):
     return run
 
 
-RELEASE = ("release", "people.csv", "-q", "age,sex", "--target", "ill", "-k", "5")
+RELEASE = ("release", "people.csv", "-q", "age,sex", "--target", "ill", "--class-sensitive", "no", "-k", "5")
 
 
 def test_a_release_and_everything_beside_it(incrowd, tmp_path):
@@ -97,6 +97,10 @@ def test_inspect_drafts_a_recipe_that_releases(incrowd, tmp_path):
     status, out, _ = incrowd("inspect", "people.csv", "--target", "ill", "--recipe", "recipe.yaml")
     assert status == 0
     assert "people.csv: 200 rows, 4 columns" in out
+    status, _, err = incrowd("release", "people.csv", "--recipe", "recipe.yaml", "--to", "out.csv")
+    assert (status, "--class-sensitive yes or no" in err) == (2, True)  # nobody has said it yet
+    drafted = (tmp_path / "recipe.yaml").read_text()
+    (tmp_path / "recipe.yaml").write_text(drafted.replace("class_sensitive:", "class_sensitive: no"))
     assert incrowd("release", "people.csv", "--recipe", "recipe.yaml", "--to", "out.csv")[0] == 0
     status, out, _ = incrowd("inspect", "people.csv", "--json")
     assert {column["name"]: column["role"] for column in json.loads(out)["columns"]}["person"] == "identifier"
@@ -228,6 +232,7 @@ def test_generalizing_methods_with_hierarchies(incrowd, tmp_path, method):
 def test_sets_of_columns_known_together(incrowd, tmp_path):
     sets = ("--known-together", "age,sex:2", "--known-together", "sex:50")
     asked = ("release", "people.csv", "--target", "ill", "--method", "tdr", *sets, "--to", "out.csv")
+    asked += ("--class-sensitive", "no")
     status, _, err = incrowd(*asked)
     assert status == 0, err
     certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())

@@ -17,10 +17,13 @@ HEADINGS = [
     "What was asked",
     "What was done",
     "What was verified",
+    "Risk, before and after",
+    "Attacks, before and after",
     "What is still usable",
     "Notices",
     "What this does not promise",
     "When and with what",
+    "Decision",
 ]
 HOSTILE = "<script>alert(1)</script>"
 VOID = {"meta"}

@@ -244,7 +244,7 @@ def test_entropy_of_the_classes(asked, holds):
     assert (check.passed, check.found) == (holds, "smallest of all: 1.8899")
 
 
-@pytest.mark.parametrize(("cap", "holds"), [(0.67, True), (2 / 3, True), (0.66, False)])
+@pytest.mark.parametrize(("cap", "holds"), [(0.67, True), (0.6666666666666667, True), (2 / 3, False), (0.66, False)])
 def test_confidence_in_a_class(cap, holds):
     data, table = mortgage()
     data["requirement"]["max_confidence"] = cap

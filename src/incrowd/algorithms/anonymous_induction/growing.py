@@ -13,7 +13,8 @@ import numpy.typing as npt
 from incrowd.algorithms.anonymous_induction.attributes import Division, Part
 from incrowd.algorithms.anonymous_induction.candidates import TOLERANCE, Candidate, Candidates, at_least_average
 from incrowd.algorithms.anonymous_induction.induction import Event
-from incrowd.algorithms.anonymous_induction.kernel import Limits, score, sort_rows
+from incrowd.algorithms.anonymous_induction.kernel import score, sort_rows
+from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
 from incrowd.algorithms.anonymous_induction.spans import Spans, Territory
 from incrowd.algorithms.anonymous_induction.training import Training
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
@@ -48,9 +49,9 @@ class Growth:
     average is taken anew over those held back, so that a node is not given up while a split is still allowed.
     """
 
-    def __init__(self, training: Training, limits: Limits, by_ratio: bool) -> None:
+    def __init__(self, training: Training, requirement: SpanRequirement, by_ratio: bool) -> None:
         self.training = training
-        self.spans = Spans(training, limits)
+        self.spans = Spans(training, requirement)
         self.nodes: list[Growing] = []
         self.trace: list[Event] = []
         self._by_ratio = by_ratio

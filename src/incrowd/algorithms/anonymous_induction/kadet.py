@@ -19,11 +19,16 @@ import numpy as np
 from incrowd.algorithms.anonymous_induction.attributes import Attribute, Categories, Thresholds
 from incrowd.algorithms.anonymous_induction.filling import FILLS, fill_columns
 from incrowd.algorithms.anonymous_induction.induction import Induction
-from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
+from incrowd.algorithms.anonymous_induction.span_requirements import (
+    SpanRequirement,
+    about_class,
+    required_of_spans,
+)
 from incrowd.errors import InputError, ParameterError, SchemaError
 from incrowd.measures.entropy import entropy
 from incrowd.trees.parameters import at_least
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.requirements.subject import Subject
 from incrowd.vocabulary.schema import Schema
 
 SCORES = ("gain_ratio", "gain")
@@ -56,6 +61,9 @@ class KAdet:
         missing is a category of its own; numbers must be complete.
     bins
         Numbers are counted in at most this many bins of equal size, as in :class:`incrowd.trees.c45.C45`.
+    require
+        Further requirements on the class in every span: text such as ``"t=0.2, distinct-l=3"``, or requirements. They
+        need a private class.
 
     Examples
     --------
@@ -85,31 +93,35 @@ class KAdet:
     prune: bool | None = None
     fill: str | None = None
     bins: int | None = 1024
+    require: Any = ()
 
     name: ClassVar[str] = "kadet"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "require", required_of_spans(self.require))
         requirement = self.requirement
+        object.__setattr__(self, "l", requirement.l)
+        object.__setattr__(self, "max_confidence", requirement.max_confidence)
         object.__setattr__(self, "private", tuple(self.private))
         at_least("bins", self.bins, 2)
         if self.score not in SCORES:
             raise ParameterError(f"score must be one of {', '.join(SCORES)}.")
         if self.fill not in FILLS:
             raise ParameterError("fill must be None, 'mode' or 'value'.")
-        if not self.class_private and len(requirement.parts) > 1:
+        if not self.class_private and requirement.on_class:
             raise ParameterError(
-                "l and max_confidence are about a class that an attacker does not know. "
+                "l, max_confidence and require are about a class that an attacker does not know. "
                 "With a public class leave them out."
             )
 
     @property
     def requirement(self) -> SpanRequirement:
         """What every span keeps."""
-        return SpanRequirement(self.k, self.l, self.max_confidence)
+        return SpanRequirement(self.k, self.l, self.max_confidence, self.require)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data."""
-        return {**vars(self), "private": list(self.private)}
+        return {**vars(self), "private": list(self.private), "require": [str(part) for part in self.require]}
 
     def induce(self, table: EncodedTable, schema: Schema) -> Induction:
         """Grow the tree that predicts the target from the quasi-identifiers and the private attributes.
@@ -122,6 +134,7 @@ class KAdet:
             If there is no target or no attribute, or an attribute cannot be used.
         """
         names, target = self._names(schema)
+        about_class(self.require, target)
         if table.height == 0:
             raise InputError("The table has no rows; a tree needs at least one.")
         columns, fills = fill_columns([table[name] for name in names], table[target], self.fill, self._by_threshold)
@@ -166,6 +179,9 @@ class KAdet:
             return f"A class of {target.name!r} has {counts.min()} rows, fewer than k={self.k}; a public class needs k."
         if counts.sum() < self.k:
             return f"The table has {counts.sum()} rows, fewer than k={self.k}."
+        subject = Subject(target.name, counts, target.type.has_order)
+        for part in self.require:
+            part.check_possible(subject)
         if self.class_private and not self.requirement.holds(counts):
             return (
                 "The classes of all rows together are too uneven, and no tree can do better: the most frequent class "
@@ -177,7 +193,6 @@ class KAdet:
         self, attributes: list[Attribute], table: EncodedTable, target: str, fills: dict[str, str | int | float]
     ) -> Induction:
         from incrowd.algorithms.anonymous_induction.growing import Growth
-        from incrowd.algorithms.anonymous_induction.kernel import Limits
         from incrowd.algorithms.anonymous_induction.pruning import kept_splits
         from incrowd.algorithms.anonymous_induction.publishing import publish
         from incrowd.algorithms.anonymous_induction.training import Training
@@ -185,7 +200,7 @@ class KAdet:
         asked = self.requirement
         public = [attribute.name not in self.private for attribute in attributes]
         training = Training.of(attributes, public, table[target], self.class_private)
-        growth = Growth(training, Limits(asked.k, asked.bits, asked.share), self.score == "gain_ratio").run()
+        growth = Growth(training, asked, self.score == "gain_ratio").run()
         split = np.array([node.division is not None for node in growth.nodes])
         if self.prune or (self.prune is None and self.score == "gain_ratio"):
             split &= kept_splits(growth.nodes)

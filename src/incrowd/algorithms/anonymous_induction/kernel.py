@@ -19,7 +19,6 @@ from incrowd.trees.compiled import compiled
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 
-SLACK = 1e-9
 EPSILON = 1e-12
 DENSE = 4
 
@@ -40,14 +39,6 @@ class Inputs(NamedTuple):
     slot: Ints  # where the marks of an attribute begin: one for each level, or one for each cut
 
 
-class Limits(NamedTuple):
-    """What a population must keep."""
-
-    k: int
-    bits: float
-    share: float
-
-
 def xlogx_table(rows: int) -> npt.NDArray[np.float64]:
     """``x log2 x`` of small whole numbers."""
     counts = np.arange(1, min(rows, 1 << 16) + 1, dtype=np.float64)
@@ -58,23 +49,6 @@ def xlogx_table(rows: int) -> npt.NDArray[np.float64]:
 def xlogx(count: int, table: npt.NDArray[np.float64]) -> float:
     """``x log2 x``, from the table where possible."""
     return float(table[count]) if count < len(table) else count * np.log2(count)
-
-
-@compiled
-def fits(histogram: Array, limits: Limits) -> bool:
-    """Whether a population with this class histogram keeps the limits; see span_requirements."""
-    size = histogram.sum()
-    if size < limits.k:
-        return False
-    if limits.share < 1.0 and histogram.max() > limits.share * size + SLACK:
-        return False
-    if limits.bits > 0.0:
-        entropy = 0.0
-        for count in histogram:
-            if count:
-                entropy -= count / size * np.log2(count / size)
-        return entropy >= limits.bits - SLACK
-    return True
 
 
 @compiled
@@ -119,14 +93,14 @@ def folded(a: int, level: int, inputs: Inputs, codes: Array, counts: Array) -> A
 
 
 @compiled
-def forbid_levels(a: int, inputs: Inputs, codes: Array, counts: Array, limits: Limits, bad: Array) -> bool:
-    """Mark the levels at which a span has a part that is not empty and breaks the limits; whether all are marked."""
+def forbid_levels(a: int, inputs: Inputs, codes: Array, counts: Array, k: int, bad: Array) -> bool:
+    """Mark the levels at which a span has a part that is not empty and below k; whether all are marked."""
     slot, marked = inputs.slot[a], 0
     for level in range(inputs.levels[a]):
         if not bad[slot + level]:
             parts = folded(a, level, inputs, codes, counts)
             for i in range(len(parts)):
-                if parts[i].sum() and not fits(parts[i], limits):
+                if 0 < parts[i].sum() < k:
                     bad[slot + level] = True
                     break
         marked += bad[slot + level]
@@ -134,15 +108,15 @@ def forbid_levels(a: int, inputs: Inputs, codes: Array, counts: Array, limits: L
 
 
 @compiled
-def forbid_cuts(a: int, inputs: Inputs, codes: Array, counts: Array, limits: Limits, bad: Array) -> None:
-    """Mark the cuts that leave a span with a side that is not empty and breaks the limits."""
+def forbid_cuts(a: int, inputs: Inputs, codes: Array, counts: Array, k: int, bad: Array) -> None:
+    """Mark the cuts that leave a span with a side that is not empty and below k."""
     slot = inputs.slot[a]
-    right = counts.sum(axis=0)
-    left = np.zeros_like(right)
+    right, left = counts.sum(), 0
     for i in range(len(codes) - 1):
-        left += counts[i]
-        right -= counts[i]
-        if not (fits(left, limits) and fits(right, limits)):
+        rows = counts[i].sum()
+        left += rows
+        right -= rows
+        if left < k or right < k:
             bad[slot + codes[i] : slot + codes[i + 1]] = True
 
 
@@ -155,7 +129,7 @@ def forbid(
     end: Array,
     lows: Array,
     highs: Array,
-    limits: Limits,
+    k: int,
     bad: Array,
 ) -> None:
     """Mark what the spans of a territory forbid, for the public attributes from ``first`` up to ``last``.
@@ -171,9 +145,9 @@ def forbid(
             while lo < highs[i] and not done:
                 codes, counts = cells_of(a, inputs, order, lo, end[lo])
                 if inputs.threshold[a]:
-                    forbid_cuts(a, inputs, codes, counts, limits, bad)
+                    forbid_cuts(a, inputs, codes, counts, k, bad)
                 else:
-                    done = forbid_levels(a, inputs, codes, counts, limits, bad)
+                    done = forbid_levels(a, inputs, codes, counts, k, bad)
                 lo = end[lo]
 
 

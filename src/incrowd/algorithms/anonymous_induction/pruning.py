@@ -35,7 +35,7 @@ def reached_nodes(nodes: Sequence[Growing], split: npt.NDArray[np.bool_]) -> lis
 
 def spans_again(growth: Growth, split: npt.NDArray[np.bool_]) -> tuple[Spans, dict[int, Territory]]:
     """The spans of the tree that has only these splits, and the territory of each node that is left."""
-    spans = Spans(growth.training, growth.spans.limits)
+    spans = Spans(growth.training, growth.spans.requirement)
     territories = {0: spans.root()}
     for number in reached_nodes(growth.nodes, split):
         node = growth.nodes[number]

@@ -12,6 +12,7 @@ from incrowd.algorithms.anonymous_induction.growing import Growing, Growth
 from incrowd.algorithms.anonymous_induction.induction import Span
 from incrowd.algorithms.anonymous_induction.pruning import reached_nodes, spans_again
 from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
+from incrowd.algorithms.anonymous_induction.training import Training
 from incrowd.errors import VerificationError
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree
 from incrowd.trees.tree import Branch, Node, Tree
@@ -49,7 +50,7 @@ def publish(
         tuple(labels[number] for number in reached),
         tuple(_group(growth, node) for node in nodes),
         requirement.to_json(),
-        _safe_counts(tree, [node.counts for node in nodes], requirement, training.class_private),
+        _safe_counts(tree, [node.counts for node in nodes], requirement, training),
         min(len(span.rows) for span in spans),
         len(spans),
     )
@@ -59,7 +60,8 @@ def publish(
 def _check(growth: Growth, spans: tuple[Span, ...], requirement: SpanRequirement) -> None:
     """Count once more before anything leaves: refuse a tree with a span that breaks the requirement."""
     labels, classes = growth.training.inputs.labels, len(growth.training.classes)
-    broken = sum(not requirement.holds(np.bincount(labels[span.rows], minlength=classes)) for span in spans)
+    counts = np.array([np.bincount(labels[span.rows], minlength=classes) for span in spans])
+    broken = int((~requirement.holds_each(counts, growth.training.subject)).sum())
     if broken:
         raise VerificationError(f"{broken} of {len(spans)} spans of the tree break the requirement: {requirement}.")
 
@@ -104,7 +106,7 @@ def _attributes(
 
 
 def _safe_counts(
-    tree: Tree, counts: list[Counts], requirement: SpanRequirement, class_private: bool
+    tree: Tree, counts: list[Counts], requirement: SpanRequirement, training: Training
 ) -> tuple[tuple[int, ...] | None, ...]:
     """The counts of the leaves that may show them.
 
@@ -112,15 +114,15 @@ def _safe_counts(
     number of all rows could find them.
     """
     leaves = [leaf for leaf in tree.leaves if counts[leaf].any()]
-    safe = {leaf for leaf in leaves if _is_safe(counts[leaf], requirement, class_private)}
+    safe = {leaf for leaf in leaves if _is_safe(counts[leaf], requirement, training)}
     if len(leaves) - len(safe) == 1 and safe:
         safe.remove(min(safe, key=lambda leaf: int(counts[leaf].sum())))
     return tuple(tuple(counts[node].tolist()) if node in safe else None for node in range(len(counts)))
 
 
-def _is_safe(counts: Counts, requirement: SpanRequirement, class_private: bool) -> bool:
-    if class_private:
-        return requirement.holds(counts)
+def _is_safe(counts: Counts, requirement: SpanRequirement, training: Training) -> bool:
+    if training.class_private:
+        return bool(requirement.holds_each(counts[None, :], training.subject)[0])
     return bool((counts[counts > 0] >= requirement.k).all())
 
 

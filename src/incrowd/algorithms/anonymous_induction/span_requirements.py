@@ -2,93 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import ParameterError
-from incrowd.measures.entropy import entropy
+from incrowd.errors import ParameterError, SchemaError
 from incrowd.vocabulary.requirement import KAnonymity
-
-Histogram = npt.NDArray[np.int64]
-
-SLACK = 1e-9
-
-
-@dataclass(frozen=True)
-class EntropyDiversity:
-    """The entropy of the classes is at least ``log2 l`` (Machanavajjhala et al. 2006, definition 4.1).
-
-    Examples
-    --------
-    >>> EntropyDiversity(2).holds(np.array([3, 3])), EntropyDiversity(2).holds(np.array([3, 2]))
-    (True, False)
-    """
-
-    l: float  # noqa: E741
-
-    def __post_init__(self) -> None:
-        if not _is_number(self.l) or not 1 <= self.l < float("inf"):
-            raise ParameterError("l must be a number of at least 1. Give for instance l=1.5.")
-
-    @classmethod
-    def capping(cls, confidence: float) -> EntropyDiversity:
-        """The l that keeps an attacker's confidence in one of two classes at most at this share.
-
-        ``l = 2^H(c) = c^-c (1-c)^-(1-c)`` (Friedman, Schuster, Wolff, section 4.2). With more than two classes entropy
-        caps nothing: use :class:`ConfidenceCap`.
-
-        Examples
-        --------
-        >>> round(EntropyDiversity.capping(0.85).l, 3)
-        1.526
-        """
-        ConfidenceCap(confidence)
-        return cls(float(2 ** entropy([confidence, 1 - confidence])))
-
-    @property
-    def bits(self) -> float:
-        """The entropy that is needed."""
-        return float(np.log2(self.l))
-
-    def holds(self, histogram: Histogram) -> bool:
-        """Whether a population with these class counts is diverse enough."""
-        return entropy(histogram) >= self.bits - SLACK
-
-
-@dataclass(frozen=True)
-class ConfidenceCap:
-    """No class has a larger share: whoever knows the span guesses the class with at most this confidence.
-
-    With two classes this is entropy l-diversity with the l of :meth:`EntropyDiversity.capping`.
-
-    Examples
-    --------
-    >>> ConfidenceCap(0.85).holds(np.array([17, 3])), ConfidenceCap(0.85).holds(np.array([18, 3]))
-    (True, False)
-    """
-
-    share: float
-
-    def __post_init__(self) -> None:
-        if not _is_number(self.share) or not 0 < self.share <= 1:
-            raise ParameterError("max_confidence must be above 0 and at most 1. Give for instance 0.85.")
-
-    def holds(self, histogram: Histogram) -> bool:
-        """Whether the most frequent class is not too frequent."""
-        return float(histogram.max(initial=0)) <= self.share * float(histogram.sum()) + SLACK
+from incrowd.vocabulary.requirements.asking import parse_requirements
+from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
+from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
+from incrowd.vocabulary.requirements.exact import Flags, Histograms
+from incrowd.vocabulary.requirements.subject import Subject
+from incrowd.vocabulary.requirements.together import Columnwise, Part, Together
 
 
 @dataclass(frozen=True)
 class SpanRequirement:
-    """k-anonymity of spans, alone or together with entropy l-diversity and a cap on the confidence.
+    """k-anonymity of spans, alone or together with requirements on the class.
+
+    Parameters
+    ----------
+    k
+        Rows of a span.
+    l, max_confidence
+        Short forms of entropy l-diversity and of a cap on the confidence.
+    further
+        Other requirements on the class.
 
     Examples
     --------
     >>> asked = SpanRequirement(4, max_confidence=0.75)
-    >>> asked.holds(np.array([3, 1])), asked.holds(np.array([4, 1])), asked.holds(np.array([2, 1]))
+    >>> asked.holds([3, 1]), asked.holds([4, 1]), asked.holds([2, 1])
     (True, False, False)
     >>> str(asked)
     'every span has at least 4 rows, none of its classes a share above 0.75'
@@ -97,38 +44,45 @@ class SpanRequirement:
     k: int
     l: float | None = None  # noqa: E741
     max_confidence: float | None = None
+    further: tuple[Columnwise, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", KAnonymity(self.k).k)
-        _ = self.parts  # each checks its own parameter
+        _ = self.on_class  # each checks its own parameter
+        for name in ("l", "max_confidence"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else float(value))
 
     @property
-    def parts(self) -> tuple[KAnonymity | EntropyDiversity | ConfidenceCap, ...]:
-        """The single requirements."""
-        more: list[EntropyDiversity | ConfidenceCap] = []
+    def on_class(self) -> tuple[Columnwise, ...]:
+        """The requirements on the class."""
+        short: list[Columnwise] = []
         if self.l is not None:
-            more.append(EntropyDiversity(self.l))
+            short.append(EntropyDiversity(self.l))
         if self.max_confidence is not None:
-            more.append(ConfidenceCap(self.max_confidence))
-        return (KAnonymity(self.k), *more)
+            short.append(ConfidenceCap(self.max_confidence))
+        return (*short, *self.further)
 
-    @property
-    def bits(self) -> float:
-        """The entropy that is needed; 0 if none is."""
-        return 0.0 if self.l is None else EntropyDiversity(self.l).bits
+    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+        """Whether populations with these class counts may be spans of a table; an empty one may."""
+        sizes = histograms.sum(axis=1)
+        found = np.asarray((sizes >= self.k) | (sizes == 0))
+        for part in self.on_class:
+            left = np.flatnonzero(found)
+            found[left] = part.holds_each(histograms[left], subject)
+        return found
 
-    @property
-    def share(self) -> float:
-        """The largest share of a class; 1 if all are allowed."""
-        return 1.0 if self.max_confidence is None else self.max_confidence
-
-    def holds(self, histogram: Histogram) -> bool:
-        """Whether a population with these class counts may be a span."""
-        return all(part.holds(histogram) for part in self.parts)
+    def holds(self, histogram: npt.ArrayLike, whole: npt.ArrayLike | None = None) -> bool:
+        """Whether a population with these class counts may be a span; ``whole`` are the counts of all rows."""
+        counts = np.asarray(histogram, np.int64)
+        subject = Subject("", counts if whole is None else np.asarray(whole, np.int64))
+        return bool(counts.any()) and bool(self.holds_each(counts[None, :], subject)[0])
 
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
-        return {"is": "k-anonymity of spans", "k": self.k, "l": self.l, "max_confidence": self.max_confidence}
+        data: dict[str, Any] = {"is": "k-anonymity of spans", "k": self.k, "l": self.l}
+        data["max_confidence"] = self.max_confidence
+        return {**data, "further": [part.to_json() for part in self.further]} if self.further else data
 
     def __str__(self) -> str:
         said = [f"every span has at least {self.k} rows"]
@@ -136,8 +90,35 @@ class SpanRequirement:
             said.append(f"its classes an entropy of at least log2 {self.l:g}")
         if self.max_confidence is not None:
             said.append(f"none of its classes a share above {self.max_confidence:g}")
-        return ", ".join(said)
+        return ", ".join([*said, *map(str, self.further)])
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+def required_of_spans(given: str | Part | Together | Iterable[str | Part | Together]) -> tuple[Columnwise, ...]:
+    """The requirements on the class that a model can keep, from their text form or objects.
+
+    Examples
+    --------
+    >>> [str(part) for part in required_of_spans("t=0.2, alpha=0.8")]
+    ['0.2-closeness of the class', 'confidence in any value of the class of at most 0.8']
+    """
+    found: list[Columnwise] = []
+    for one in [given] if isinstance(given, str) or not isinstance(given, Iterable) else given:
+        parts = parse_requirements(one) if isinstance(one, str) else one.parts if isinstance(one, Together) else (one,)
+        for part in parts:
+            if not isinstance(part, Columnwise):
+                raise ParameterError(
+                    "A model shows no rows: beside k it can keep requirements on its class. Give k by itself, and "
+                    "leave out k-map, delta-presence and sets of columns."
+                )
+            found.append(part)
+    return tuple(found)
+
+
+def about_class(parts: Iterable[Columnwise], target: str) -> None:
+    """Raise if a requirement is about another column than the class: a model tells nothing of it."""
+    for part in parts:
+        if part.on not in (None, target):
+            raise SchemaError(
+                f"A requirement is about {part.on!r}, but a model shows nothing of a column that it does not predict. "
+                f"Require something of its class {target!r}, or leave it out."
+            )

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.algorithms.anonymous_induction.asking import forbid_asking
 from incrowd.algorithms.anonymous_induction.attributes import Division
-from incrowd.algorithms.anonymous_induction.kernel import Inputs, Limits, forbid, sort_spans
+from incrowd.algorithms.anonymous_induction.kernel import Inputs, forbid, sort_spans
+from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
 from incrowd.algorithms.anonymous_induction.training import Training
 
 Ints = npt.NDArray[np.int64]
@@ -40,10 +42,11 @@ class Territory:
 class Spans:
     """All spans of a growing tree."""
 
-    def __init__(self, training: Training, limits: Limits) -> None:
+    def __init__(self, training: Training, requirement: SpanRequirement) -> None:
         inputs = training.inputs
         self.inputs: Inputs = inputs
-        self.limits = limits
+        self.requirement = requirement
+        self._classes = training.subject
         self.version = 0
         self._shared = training.shared
         self.order = np.arange(training.rows, dtype=np.int64)
@@ -83,8 +86,12 @@ class Spans:
             self._forbid(territory, attribute, attribute + 1)
 
     def _forbid(self, territory: Territory, first: int, last: int) -> None:
-        args = self.inputs, self.order, self._end, territory.lows, territory.highs, self.limits, territory.bad
-        forbid(first, last, *args)
+        rows = self.inputs, self.order, self._end, territory.lows, territory.highs
+        forbid(first, last, *rows, self.requirement.k, territory.bad)
+        if self.requirement.on_class:
+            forbid_asking(
+                first, last, *rows, lambda parts: self.requirement.holds_each(parts, self._classes), territory.bad
+            )
         territory.seen[first:last] = self.version
 
     def split(self, territory: Territory, division: Division) -> list[Territory | None]:

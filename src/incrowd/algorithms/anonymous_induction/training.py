@@ -15,6 +15,7 @@ from incrowd.trees.bins import exact_bins
 from incrowd.trees.classes import occurring_classes
 from incrowd.trees.tree import ClassValue
 from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.requirements.subject import Subject
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,7 @@ class Training:
     classes: tuple[ClassValue, ...]
     class_private: bool
     inputs: Inputs
+    ordered: bool = False
 
     @classmethod
     def of(
@@ -35,12 +37,18 @@ class Training:
         classes = occurring_classes(target)
         labels = exact_bins(target.counts).of_code[target.codes].astype(np.int32)
         inputs = _inputs(attributes, public, labels, len(classes))
-        return cls(tuple(attributes), target.name, classes, class_private, inputs)
+        return cls(tuple(attributes), target.name, classes, class_private, inputs, target.type.has_order)
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return len(self.inputs.labels)
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The classes of all rows."""
+        counts = np.bincount(self.inputs.labels, minlength=len(self.classes))
+        return Subject(self.target, counts.astype(np.int64), self.ordered)
 
     @property
     def shared(self) -> bool:

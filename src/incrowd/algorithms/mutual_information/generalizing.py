@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.algorithms.judging import Judge, Records
 from incrowd.algorithms.mutual_information.choosing import Choice, choose
 from incrowd.algorithms.mutual_information.classes import Classes, classes_of
 from incrowd.algorithms.mutual_information.tally import tally
@@ -34,12 +35,15 @@ class Generalized:
         Combinations x classes.
     spread
         The step that writes intervals as two columns, if any.
+    evidence
+        What else must be known of the combinations' rows to judge a group; None if sizes decide.
     """
 
     choices: tuple[Choice, ...]
     codes: npt.NDArray[np.int64]
     counts: Counts
     spread: tuple[Spread, ...] = ()
+    evidence: Records | None = None
     _classes: dict[tuple[str, ...], Classes] = field(default_factory=dict, repr=False)
 
     @property
@@ -95,11 +99,14 @@ def generalize(population: Population, requirement: Requirement, numeric: str, m
     schema = population.schema
     if schema.target is None:
         raise SchemaError("IAC methods need a target: the class recipients will learn. Name one with target=.")
+    judge = Judge.of(requirement, population)
     table = population.sample()
     columns = [table[name] for name in schema.quasi_identifiers]
-    k = requirement.smallest_group
-    choices = tuple(choose(population, column, numeric, k, min_entropy) for column in columns)
+    choices = tuple(choose(population, column, numeric, judge.k, min_entropy) for column in columns)
     recode = Recode(tuple(Recoding(choice.name, choice.level.parts) for choice in choices))
-    seen = population.recode(recode).combinations(schema.quasi_identifiers)
+    recoded = population.recode(recode)
+    seen = recoded.combinations(schema.quasi_identifiers)
+    evidence = None if judge.by_size else judge.records(recoded, schema.quasi_identifiers)
     in_intervals = [column for column, choice in zip(columns, choices, strict=True) if choice.shows_intervals]
-    return Generalized(choices, seen.codes.astype(np.int64), seen.counts, spread_steps(numeric, in_intervals))
+    spread = spread_steps(numeric, in_intervals)
+    return Generalized(choices, seen.codes.astype(np.int64), seen.counts, spread, evidence)

@@ -1,7 +1,7 @@
 """The second half of both methods: rare combinations show nothing, until no set of attributes has a rare one.
 
 Rows that show nothing of a set anyway have nothing to hide; in the release they look like those that were hidden. If
-``strict``, both together are at least k rows, or none.
+``strict``, both together are at least k rows, or none, and keep whatever else is required.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.algorithms.mutual_information.classes import Classes, classes_of
+from incrowd.algorithms.mutual_information.classes import Classes, Whole, classes_of
 from incrowd.algorithms.mutual_information.generalizing import Generalized
 from incrowd.plan.steps import Hide
 from incrowd.vocabulary.requirement import KnownSet
@@ -30,7 +30,8 @@ class Hiding:
     strict
         Whether the rows that show nothing must be k as well, or none.
     on_small
-        If they are fewer: ``"suppress"`` hides one more combination, ``"drop"`` leaves them out.
+        If they are fewer: ``"suppress"`` hides one more combination, ``"drop"`` leaves them out. Where more than sizes
+        is required no row is left out: shares are those of the whole table.
 
     Attributes
     ----------
@@ -54,6 +55,7 @@ class Hiding:
         self._strict = strict
         self._on_small = on_small
         self._rows = generalized.counts.sum(axis=1)
+        self._evidence = generalized.evidence
         self.hidden: Flags = np.zeros(generalized.codes.shape, bool)
         self.dropped: Flags = np.zeros(len(generalized.codes), bool)
         self.steps: list[Hide] = []
@@ -100,23 +102,49 @@ class Hiding:
         classes = self.classes(known.names)
         present = classes.sizes > 0
         shown = present & ~classes.blank
-        rare = shown & (classes.sizes < known.k + self.raised)
+        large = classes.sizes >= known.k + self.raised
+        rare = shown & ~(large & self._allowed(classes, np.arange(len(large)), len(large)))
         self.e_min = int(classes.sizes[rare].max(initial=self.e_min))
-        looking_hidden = int(classes.sizes[rare | classes.blank].sum())
-        too_few = self._strict and 0 < looking_hidden < known.k
-        drop = too_few and self._on_small == "drop"
-        also = _smallest(classes, shown & ~rare) if too_few and not drop else []
+        unseen = rare | (present & classes.blank)
+        too_few = self._strict and bool(unseen.any()) and not self._may_hide(classes, unseen, known.k)
+        drop = too_few and self._on_small == "drop" and self._evidence is None
         marked = rare | (present & classes.blank & drop)
-        marked[also] = True
+        if too_few and not drop:
+            marked |= self._more(classes, unseen, shown & ~rare, known.k)
         left = classes.sizes[shown & ~marked]
         self.smallest[known] = int(left.min()) if len(left) else None
         if not marked.any():
             return False
         self._mark(marked[classes.of], known.names, drop)
-        named = tuple(tuple(codes) for codes in classes.codes[also].tolist())
+        named = tuple(tuple(codes) for codes in classes.codes[marked & shown & large].tolist())
         rows = int(classes.sizes[marked].sum())
         self.steps.append(Hide(known.names, known.k + self.raised, named, drop, rows))
         return True
+
+    def _allowed(self, classes: Classes, group: Whole, groups: int) -> Flags:
+        """Whether groups of classes may be released, but for their size; -1 is in no group."""
+        if self._evidence is None:
+            return np.ones(groups, np.bool_)
+        of = np.where(self.dropped, -1, group[classes.of])
+        sizes = np.bincount(of[of >= 0], self._rows[of >= 0], groups).astype(np.int64)
+        return self._evidence.holds(np.arange(len(of)), of, sizes)
+
+    def _may_hide(self, classes: Classes, unseen: Flags, k: int) -> bool:
+        """Whether these classes may look alike, showing nothing."""
+        together = np.where(unseen, 0, -1)
+        return int(classes.sizes[unseen].sum()) >= k and bool(self._allowed(classes, together, 1)[0])
+
+    def _more(self, classes: Classes, unseen: Flags, among: Flags, k: int) -> Flags:
+        """Further classes to be hidden, the smallest first: one, two, four, ... until all that is hidden may be."""
+        places = np.flatnonzero(among)
+        places = places[np.argsort(classes.sizes[places], kind="stable")]
+        more, count = np.zeros_like(among), 1
+        while len(places):
+            more[places[:count]] = True
+            if count >= len(places) or self._may_hide(classes, unseen | more, k):
+                break
+            count *= 2
+        return more
 
     def _mark(self, combinations: Flags, names: Sequence[str], drop: bool) -> None:
         if drop:
@@ -124,9 +152,3 @@ class Hiding:
             self.hidden[self.dropped] = True
         else:
             self.hidden[np.ix_(np.flatnonzero(combinations), self._generalized.columns(names))] = True
-
-
-def _smallest(classes: Classes, among: Flags) -> list[int]:
-    """The smallest of some classes, the first in lexical order of several; none if there are none."""
-    places = np.flatnonzero(among)
-    return [int(places[np.argmin(classes.sizes[places])])] if len(places) else []

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.algorithms.judging import Judge
 from incrowd.algorithms.numeric_forms import NUMERIC, spread_steps
 from incrowd.algorithms.partitioning.boxes import form_makers
 from incrowd.algorithms.partitioning.dimensions import Dimension, dimensions_of
-from incrowd.algorithms.partitioning.growing import Cuts, Rule, grow_cuts, sizes_decide
+from incrowd.algorithms.partitioning.growing import Cuts, Rule, grow_cuts
 from incrowd.algorithms.partitioning.shapes import ATTRIBUTE
 from incrowd.algorithms.partitioning.taking_back import coming_to, resting_at, take_back
 from incrowd.algorithms.partitioning.tree_of_cuts import CutTree, tree_of_cuts
 from incrowd.algorithms.population import Population
-from incrowd.errors import ParameterError, RequirementError
+from incrowd.errors import ParameterError
 from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
 from incrowd.trees.classes import class_values
 from incrowd.trees.tree import ClassValue
@@ -65,7 +66,8 @@ def decide_partition(
 ) -> tuple[Step, ...]:
     """Cut the rows while every part satisfies the requirement; no row is lost."""
     requirement.check_possible(population.rows)
-    partition = find_partition(population, requirement, rule)
+    judge = Judge.of(requirement, population)
+    partition = find_partition(population, judge, rule)
     names = population.schema.quasi_identifiers
     tree, owners = partition.made.tree, partition.made.owners
     forms = form_makers(
@@ -90,26 +92,21 @@ def decide_partition(
     )
 
 
-def find_partition(population: Population, requirement: Requirement, rule: Rule) -> Partition:
+def find_partition(population: Population, judge: Judge, rule: Rule) -> Partition:
     """Cuts found on the sample, counted on all rows; cuts whose parts fail are taken back."""
     table = population.sample()
     schema = population.schema
     dimensions = dimensions_of(table, schema, rule.by_class)
-    target = schema.target if rule.by_class or not sizes_decide(requirement) else None
+    target = schema.target if rule.by_class else None
     labels, classes = _classes(table, target)
-    cuts = grow_cuts(dimensions, labels, len(classes), requirement, rule)
+    cuts = grow_cuts(dimensions, labels, len(classes), judge, judge.of_rows(table), rule)
     made = tree_of_cuts(cuts, dimensions, target or "", classes)
-    own = resting_at(cuts, made.owners, population.count(made.tree))
+    own = resting_at(cuts, made.owners, judge.resting(population, made.tree))
     totals = coming_to(cuts, own)
-    if not requirement.holds(totals[0]):
-        raise RequirementError(
-            f"Even the {population.rows} rows of the whole table together do not satisfy {requirement}. "
-            "Ask for less, or add rows."
-        )
-    kept = take_back(cuts, own, totals, requirement)
+    kept = take_back(cuts, own, totals, judge)
     if kept is not cuts:
         made = tree_of_cuts(kept, dimensions, target or "", classes)
-    return Partition(dimensions, kept, made, totals.sum(axis=1).tolist(), int(cuts.is_cut.sum()))
+    return Partition(dimensions, kept, made, totals[:, 0].tolist(), int(cuts.is_cut.sum()))
 
 
 def _classes(table: EncodedTable, target: str | None) -> tuple[Codes, tuple[ClassValue, ...]]:

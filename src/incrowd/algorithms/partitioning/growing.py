@@ -1,4 +1,4 @@
-"""Where the table is cut: in one compiled loop if sizes decide, else asking the requirement for every cut."""
+"""Where the table is cut: in one compiled loop if sizes decide, else asking the judge about every cut."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.algorithms.judging import Judge
 from incrowd.algorithms.partitioning import shapes
 from incrowd.algorithms.partitioning.dimensions import TREE, Dimension, stacked
 from incrowd.algorithms.partitioning.shapes import ATTRIBUTE, BEGIN, CHILD, CUT, END, KIND, LAST, PARTS
-from incrowd.vocabulary.requirement import KAnonymity, KnownTogether, Requirement
 
 Ints = npt.NDArray[np.int64]
 
@@ -58,39 +58,33 @@ class Cuts:
         return parents
 
 
-def sizes_decide(requirement: Requirement) -> bool:
-    """Whether a part may be released if it has enough rows, whatever their classes.
-
-    Examples
-    --------
-    >>> sizes_decide(KAnonymity(5))
-    True
-    """
-    return isinstance(requirement, KAnonymity | KnownTogether)
-
-
 def grow_cuts(
-    dimensions: Sequence[Dimension], labels: npt.NDArray[np.int32], classes: int, requirement: Requirement, rule: Rule
+    dimensions: Sequence[Dimension],
+    labels: npt.NDArray[np.int32],
+    classes: int,
+    judge: Judge,
+    marks_of_rows: Ints,
+    rule: Rule,
 ) -> Cuts:
-    """Cut all rows while a cut is left whose every part satisfies the requirement."""
+    """Cut all rows while a cut is left whose every part may be released."""
     from incrowd.algorithms.partitioning import kernel
 
     table = shapes.Rows(stacked(dimensions, len(labels)), labels, classes)
     dims, roots = _side_by_side(dimensions)
     gain = -1.0 if rule.min_gain is None else float(rule.min_gain)
-    wanted = shapes.Rule(rule.by_class, max(1, requirement.smallest_group), gain)
+    wanted = shapes.Rule(rule.by_class, max(1, judge.k), gain)
     order = np.arange(len(labels))
-    if sizes_decide(requirement):
+    if judge.by_size:
         grown = kernel.grow(table, dims, wanted, roots, order)
     else:
-        grown = _grow_asking(table, dims, wanted, roots, order, requirement)
+        grown = _grow_asking(table, dims, wanted, roots, order, judge, marks_of_rows)
     nodes, marks = grown.nodes[: grown.used[0]], grown.marks[: grown.used[1]]
     marks[:, 1] -= _bases(dimensions)[nodes[marks[:, 0], ATTRIBUTE]]
     return Cuts(nodes, marks)
 
 
-def _grow_asking(table: Any, dims: Any, rule: Any, roots: Ints, order: Ints, requirement: Requirement) -> Any:
-    """The loop of the kernel, with the requirement asked for the parts of each cut in order of preference."""
+def _grow_asking(table: Any, dims: Any, rule: Any, roots: Ints, order: Ints, judge: Judge, marks: Ints) -> Any:
+    """The loop of the kernel, with the judge asked about the parts of each cut in order of preference."""
     from incrowd.algorithms.partitioning import kernel
 
     grown, room = kernel.start(table, dims, roots)
@@ -99,10 +93,11 @@ def _grow_asking(table: Any, dims: Any, rule: Any, roots: Ints, order: Ints, req
         node = waiting.pop()
         rows = order[grown.nodes[node, BEGIN] : grown.nodes[node, END]]
         at = grown.at[node]
+        own = marks[rows]
         cuts = kernel.list_cuts(table, dims, rule, rows, at, room)
         for number in np.lexsort(cuts.T[LAST::-1]):
-            parts = kernel.part_histograms(table, dims, rows, at, room, cuts[number])
-            if all(requirement.holds(part) for part in parts):
+            parts, count = kernel.parts_of(table, dims, rows, at, room, cuts[number])
+            if judge.holds(judge.tally(own, parts, count)).all():
                 first = int(grown.used[0])
                 grown = kernel.divide(table, dims, grown, order, room, node, cuts[number])
                 waiting += range(first, int(grown.used[0]))

@@ -300,14 +300,14 @@ def _mark(table: Rows, dims: Dims, rows: Any, at: int, room: Room, cut: Any) -> 
 
 
 @compiled
-def part_histograms(table: Rows, dims: Dims, rows: Any, at: Any, room: Room, cut: Any) -> Any:
-    """Class counts of each part of a cut: parts x classes."""
+def parts_of(table: Rows, dims: Dims, rows: Any, at: Any, room: Room, cut: Any) -> tuple[Any, int]:
+    """The part of each row that a cut would make, and how many parts there are."""
     a = cut[DIMENSION]
     parts, _, _ = _mark(table, dims, rows, at[a], room, cut)
-    counts = np.zeros((parts, table.classes), np.int64)
+    found = np.empty(rows.size, np.int64)
     for i in range(rows.size):
-        counts[room.part[table.places[rows[i], a]], table.labels[rows[i]]] += 1
-    return counts
+        found[i] = room.part[table.places[rows[i], a]]
+    return found, parts
 
 
 @compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from incrowd.algorithms.judging import Judge
 from incrowd.algorithms.numeric_forms import interval_form, spread_steps
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.top_down_refinement.attribute import Look
@@ -34,12 +35,15 @@ def begin(population: Population, requirement: Requirement, score: Score, averag
     if schema.target is None:
         raise SchemaError("Top-down refinement needs a target: the class recipients will learn. Name one with target=.")
     requirement.check_possible(population.rows)
+    judge = Judge.of(requirement, population)
     names = schema.quasi_identifiers
     table = population.sample()
     attributes = [
         attribute_of(table[name], population.contingency(name), schema[name].hierarchy, one_by_one) for name in names
     ]
-    return Refinement(population.combinations(names), attributes, requirement.sets(names), score, average)
+    evidence = None if judge.by_size else judge.records(population, names)
+    held = population.combinations(names)
+    return Refinement(held, attributes, requirement.sets(names), score, average, evidence)
 
 
 def finish(refinement: Refinement, population: Population, requirement: Requirement, numeric: str) -> tuple[Step, ...]:

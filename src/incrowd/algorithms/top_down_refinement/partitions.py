@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.algorithms.judging import Records
 from incrowd.algorithms.population import Combinations
 from incrowd.algorithms.top_down_refinement.attribute import Attribute
 from incrowd.vocabulary.encoded_table import Codes
@@ -34,6 +35,8 @@ class Partitions:
         The state of each attribute.
     sets
         For each set whether each attribute belongs to it: sets x attributes.
+    evidence
+        What else must be known of the records' rows to judge a group; None if sizes decide.
 
     Attributes
     ----------
@@ -41,6 +44,8 @@ class Partitions:
         The smallest group of each set.
     smallest
         For each set and candidate, the smallest part the candidate would leave of the groups it touches.
+    broken
+        Whether a candidate would leave a part that may not be released for another reason than its size.
     reads
         Records read by the last split.
     """
@@ -50,6 +55,7 @@ class Partitions:
         held: Combinations,
         attributes: Sequence[Attribute],
         sets: npt.NDArray[np.bool_],
+        evidence: Records | None = None,
     ) -> None:
         from incrowd.algorithms.top_down_refinement import partitions_kernel as kernel
 
@@ -58,7 +64,10 @@ class Partitions:
         self._attributes = attributes
         self._sets = sets
         self.first = np.cumsum([0, *(len(attribute.open) for attribute in attributes)])
+        self._evidence = evidence
         codes, rows = np.array(held.codes, order="C"), held.sizes
+        if evidence is not None:  # records are moved about: each takes its number along
+            codes = np.concatenate([codes, np.arange(height, dtype=np.int32)[:, None]], axis=1)
         self._records = kernel.Records(codes, rows, np.empty_like(codes), np.empty_like(rows))
         self._leaves = kernel.Leaves(
             np.empty(height, np.int64),
@@ -80,6 +89,7 @@ class Partitions:
         self._scratch = np.zeros(self.first[-1], np.int64)
         self.anonymity = np.full(len(sets), _NONE)
         self.smallest = np.full((len(sets), self.first[-1]), _NONE)
+        self.broken = np.zeros(self.first[-1], np.bool_)
         for attribute in range(width):
             self.refresh(attribute)
         self._count(np.zeros(1, np.int64), np.zeros(1, np.int64), 1, np.ones(len(sets), np.bool_))
@@ -155,3 +165,36 @@ class Partitions:
                 self.smallest[known],
             )
             self.anonymity[known] = min(int(self.anonymity[known]), least)
+            if self._evidence is not None:
+                self._judge(self._evidence, changed, known, [a for a in watched if self._sets[known, a]])
+
+    def _judge(self, evidence: Records, changed: npt.NDArray[np.int64], known: int, watched: Sequence[int]) -> None:
+        """Mark the candidates that would leave, of a group just formed, a part that may not be released."""
+        begin, end = self._leaves.begin[changed], self._leaves.end[changed]
+        at = np.repeat(begin - np.cumsum(end - begin) + end - begin, end - begin) + np.arange((end - begin).sum())
+        _, group = np.unique(np.repeat(self._leaves.group[known][changed], end - begin), return_inverse=True)
+        records, rows = self._records.codes[at, -1].astype(np.int64), self._records.weights[at]
+        ids = int(self.first[-1])
+        for attribute in watched:
+            upcoming = self._upcoming[self._offsets[attribute] : self._offsets[attribute + 1]]
+            shown = upcoming[self._records.codes[at, attribute]]
+            concerned = shown >= 0
+            pairs, part = np.unique(group[concerned] * ids + shown[concerned], return_inverse=True)
+            sizes = np.bincount(part, rows[concerned], len(pairs)).astype(np.int64)
+            candidate = self._meaning.decides[pairs % ids]
+            alone = self._attributes[attribute].one_by_one
+            groups = _whole(evidence, records, group, rows) if alone and len(pairs) else None
+            for first, parts in evidence.evidence(records[concerned], part, sizes):
+                here = slice(first, first + len(parts))
+                fails = ~evidence.judge.holds(parts)
+                if groups is not None:
+                    fails |= ~evidence.judge.holds(groups[pairs[here] // ids] - parts)
+                self.broken[candidate[here][fails]] = True
+
+
+def _whole(
+    evidence: Records, records: npt.NDArray[np.int64], group: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """The evidence of each group."""
+    sizes = np.bincount(group, rows).astype(np.int64)
+    return np.concatenate([part for _, part in evidence.evidence(records, group, sizes)])

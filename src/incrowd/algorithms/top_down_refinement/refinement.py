@@ -1,7 +1,7 @@
 """The search: refine what is best, as long as something can be refined.
 
-A refinement is *valid* if every set keeps its k, and *of use* if the rows it touches are of more than one class. Groups
-only fall apart, so what is not valid never becomes so, and is forgotten.
+A refinement is *valid* if every set keeps what is required, and *of use* if the rows it touches are of more than one
+class. Groups only fall apart, so what is not valid never becomes so, and is forgotten.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.algorithms.judging import Records
 from incrowd.algorithms.population import Combinations
 from incrowd.algorithms.top_down_refinement.attribute import Attribute
 from incrowd.algorithms.top_down_refinement.gains import best_of
@@ -57,6 +58,8 @@ class Refinement:
         The figure that the best candidate has the most of.
     average
         ``"related"``: losses are averaged over the sets that contain the attribute; ``"all"``: over all sets.
+    evidence
+        What else must be known of the rows to judge a group; None if sizes decide.
     """
 
     def __init__(
@@ -66,10 +69,11 @@ class Refinement:
         sets: Sequence[KnownSet],
         score: Score,
         average: str = "related",
+        evidence: Records | None = None,
     ) -> None:
         inside = np.array([[attribute.name in known.names for attribute in attributes] for known in sets])
         self.attributes = attributes
-        self.partitions = Partitions(held, attributes, inside)
+        self.partitions = Partitions(held, attributes, inside, evidence)
         self._k = np.array([known.k for known in sets])
         self._score = score
         self._shared = inside.sum(axis=0) if average == "related" else np.full(len(attributes), len(sets))
@@ -125,11 +129,12 @@ class Refinement:
         return Refined(candidate, self.anonymity, self.partitions.reads)
 
     def _close_invalid(self) -> None:
-        """Forget the candidates that would leave a group too small."""
+        """Forget the candidates that would leave a group that may not be released."""
         for attribute, state in enumerate(self.attributes):
             opened = np.flatnonzero(state.open)
-            smallest = self.partitions.smallest[:, opened + self._first[attribute]]
-            invalid = opened[(smallest < self._k[:, None]).any(axis=0)].tolist()
+            numbers = opened + self._first[attribute]
+            small = (self.partitions.smallest[:, numbers] < self._k[:, None]).any(axis=0)
+            invalid = opened[small | self.partitions.broken[numbers]].tolist()
             for own in invalid:
                 state.close(own)
             if invalid:

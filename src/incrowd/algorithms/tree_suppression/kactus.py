@@ -17,18 +17,21 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from incrowd.algorithms.judging import Judge
 from incrowd.algorithms.parameters import check_choice
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.tree_suppression.binning import bin_numbers
 from incrowd.algorithms.tree_suppression.forms import forms_of_path, suppress_sets
-from incrowd.algorithms.tree_suppression.ledger import Ledger, NodeRecord, resting, shares_of
+from incrowd.algorithms.tree_suppression.ledger import Bundle, Ledger, NodeRecord, resting, shares_of
 from incrowd.algorithms.tree_suppression.pool import EMPTY, Counts, Pool, draw, minus, union
+from incrowd.algorithms.tree_suppression.whole_pools import Path, WholePools
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.plan.steps import Group, Place, Show, Step
 from incrowd.trees.c45 import C45
 from incrowd.trees.inducer import Inducer, check_tree
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.released_value import Form
 from incrowd.vocabulary.requirement import Requirement
 
 READINGS = ("recommended", "literal")
@@ -79,22 +82,34 @@ class KActus:
         return {**vars(self), "inducer": describe_inducer(self.inducer)}
 
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
-        """Grow the tree, release bottom-up; at most k - 1 rows are left out."""
+        """Grow the tree, release bottom-up; at most k - 1 rows are left out, none if more than sizes is required."""
         binned = bin_numbers(population, self.numeric, requirement.smallest_group)
         population = binned.population
         tree = grow(self.inducer, self.missing, population, requirement)
-        ledger, left = release_bottom_up(
-            tree, population.count(tree), requirement.smallest_group, randomness, self.reading
-        )
         names = population.schema.quasi_identifiers
-        groups = tuple(
-            Group(
-                bundle.pool.size,
-                binned.forms(forms_of_path(bundle.path, names, numeric=self.numeric, of_set=suppress_sets)),
-            )
-            for bundle in ledger.bundles
-        )
-        return *binned.steps, Place(tree, shares_of(ledger.bundles, left, None)), Show(names, groups)
+        bundles, left = self._released(population, tree, requirement, randomness)
+
+        def forms(path: Path) -> tuple[Form, ...]:
+            return binned.forms(forms_of_path(path, names, numeric=self.numeric, of_set=suppress_sets))
+
+        groups = tuple(Group(bundle.pool.size, forms(bundle.path)) for bundle in bundles)
+        return *binned.steps, Place(tree, shares_of(bundles, left, None)), Show(names, groups)
+
+    def _released(
+        self, population: Population, tree: Tree, requirement: Requirement, randomness: Randomness
+    ) -> tuple[Sequence[Bundle], Pool]:
+        """What is released under which path, and what is left out."""
+        judge = Judge.of(requirement, population)
+        if not judge.by_size:
+            pools = WholePools(tree, judge.resting(population, tree), judge)
+            return pools.release(tests_of), EMPTY
+        ledger, left = release_bottom_up(tree, population.count(tree), judge.k, randomness, self.reading)
+        return ledger.bundles, left
+
+
+def tests_of(path: Path) -> int:
+    """How many attributes a path tests: about what its rows show."""
+    return len({predicate.attribute for predicate in path})
 
 
 def release_bottom_up(tree: Tree, counts: Counts, k: int, randomness: Randomness, reading: str) -> tuple[Ledger, Pool]:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from incrowd.algorithms.judging import Judge
 from incrowd.algorithms.parameters import check_choice, check_flag
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.tree_suppression.binning import bin_numbers
@@ -39,6 +40,7 @@ from incrowd.algorithms.tree_suppression.pool import (
     union,
 )
 from incrowd.algorithms.tree_suppression.regrow import regrow_groups
+from incrowd.algorithms.tree_suppression.whole_pools import WholePools
 from incrowd.errors import ParameterError
 from incrowd.plan.steps import Group, Place, Show, Step
 from incrowd.trees.inducer import Inducer
@@ -91,28 +93,45 @@ class KActusPlus:
 
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
         """Grow the tree, release bottom-up with merging, take the remainder in, regrow."""
-        k = requirement.smallest_group
         names = population.schema.quasi_identifiers
-        binned = bin_numbers(population, self.numeric, k)
+        judge = Judge.of(requirement, population)
+        binned = bin_numbers(population, self.numeric, judge.k)
         population = binned.population
         tree = grow(self.inducer, self.missing, population, requirement)
-        ledger, left = _Release(tree, population.count(tree), k, randomness, self._largest(population)).run()
         of_set = _set_form(population.sample(), self.largest_set)
 
         def group(bundle: Bundle) -> Group:
             forms = forms_of_path(bundle.path, names, numeric=self.numeric, of_set=of_set)
             return Group(bundle.pool.size, binned.forms(forms))
 
-        bundles = without_loss(ledger.bundles, left, k, len(tree.classes), randomness, lambda b: group(b).shown)
-        place = Place(tree, shares_of(bundles, EMPTY, len(tree.classes)))
+        bundles, place = self._released(population, tree, judge, randomness, lambda b: group(b).shown)
         if not self.regrow:
             return *binned.steps, place, Show(names, tuple(group(bundle) for bundle in bundles))
-        again, paths, sizes = regrow_groups(population.place(place), [group(b).forms for b in bundles], k)
+        again, paths, sizes = regrow_groups(population.place(place), [group(b).forms for b in bundles], judge)
         regrown = [
             group(Bundle(Pool.of([0], [rows]), bundles[origin].path + path))
             for (origin, path), rows in zip(paths, sizes, strict=True)
         ]
         return *binned.steps, place, again, Show(names, tuple(regrown))
+
+    def _released(
+        self,
+        population: Population,
+        tree: Tree,
+        judge: Judge,
+        randomness: Randomness,
+        shown: Callable[[Bundle], int],
+    ) -> tuple[list[Bundle], Place]:
+        """What is released under which path, and the step that puts rows there."""
+        counts, largest = population.count(tree), self._largest(population)
+        if not judge.by_size:
+            mixes = (counts * np.arange(counts.shape[1])).sum(axis=1)
+            pools = WholePools(tree, judge.resting(population, tree), judge, largest, mixes)
+            bundles = pools.release(lambda path: shown(Bundle(EMPTY, path)))
+            return bundles, Place(tree, shares_of(bundles, EMPTY, None))
+        ledger, left = _Release(tree, counts, judge.k, randomness, largest).run()
+        bundles = without_loss(ledger.bundles, left, judge.k, len(tree.classes), randomness, shown)
+        return bundles, Place(tree, shares_of(bundles, EMPTY, len(tree.classes)))
 
     def _largest(self, population: Population) -> dict[str, int]:
         """The largest set of values each attribute may show."""

@@ -1,7 +1,8 @@
 """Regrowing: split finished groups further, as a second placing step.
 
 The splits are proposed on the sample; the rows of every part are then counted exactly, and a split with a
-part below k (or with rows that fit none of its parts) is taken back. With all rows in the sample nothing is.
+part that may not be released (or with rows that fit none of its parts) is taken back. With all rows in the sample, and
+sizes to decide, nothing is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.algorithms.judging import Judge
 from incrowd.algorithms.population import Population
 from incrowd.plan.steps import GROUP, Place, Share
 from incrowd.trees.tree import Branch, Node, Tree
@@ -23,9 +25,9 @@ Path = tuple[Predicate, ...]
 
 
 def regrow_groups(
-    population: Population, forms: Sequence[Sequence[Form]], k: int
+    population: Population, forms: Sequence[Sequence[Form]], judge: Judge
 ) -> tuple[Place, list[tuple[int, Path]], list[int]]:
-    """Split the groups of a placed population while every part keeps k rows.
+    """Split the groups of a placed population while every part may be released.
 
     Returns
     -------
@@ -36,9 +38,8 @@ def regrow_groups(
     sizes
         The exact number of rows of each new group.
     """
-    tree = _propose(population, forms, k)
-    sizes = population.count(tree).sum(axis=1)
-    tree, sizes = _take_back(tree, sizes, k)
+    tree = _propose(population, forms, judge.k)
+    tree, sizes = _take_back(tree, judge.resting(population, tree), judge)
     leaves = [leaf for leaf in tree.leaves if sizes[leaf]]
     shares = tuple(Share(leaf, None, group, int(sizes[leaf])) for group, leaf in enumerate(leaves))
     paths = []
@@ -125,17 +126,20 @@ def _one_of(column: EncodedColumn, codes: Sequence[int]) -> Predicate:
     return Eq(column.name, values[0]) if len(values) == 1 else In(column.name, frozenset(values))
 
 
-def _take_back(tree: Tree, resting: npt.NDArray[np.int64], k: int) -> tuple[Tree, npt.NDArray[np.int64]]:
-    """Undo every split, below the root, whose parts are not all of at least k rows or that leaves rows over."""
-    sizes = resting.copy()
-    split = np.zeros(len(tree.nodes), bool)
+def _take_back(tree: Tree, resting: npt.NDArray[np.int64], judge: Judge) -> tuple[Tree, npt.NDArray[np.int64]]:
+    """Undo every split, below the root, with a part that may not be released or that leaves rows over."""
+    totals = resting.copy()
     for number in reversed(range(1, len(tree.nodes))):
+        for branch in tree.nodes[number].branches:
+            totals[number] += totals[branch.child]
+    sound = judge.holds(totals) & (totals[:, 0] > 0)
+    split = np.zeros(len(tree.nodes), bool)
+    for number in range(1, len(tree.nodes)):
         children = [branch.child for branch in tree.nodes[number].branches]
-        split[number] = bool(children) and not sizes[number] and all(sizes[child] >= k for child in children)
-        sizes[number] += sum(sizes[child] for child in children)
+        split[number] = bool(children) and not resting[number, 0] and all(sound[child] for child in children)
     if bool(split.sum() == sum(not node.is_leaf for node in tree.nodes[1:])):
-        return tree, resting
-    return _without_splits(tree, sizes, split)
+        return tree, resting[:, 0]
+    return _without_splits(tree, totals[:, 0], split)
 
 
 def _without_splits(

@@ -100,6 +100,10 @@ class BlockedPopulation:
         """Rows that come to rest at each node, class by class."""
         return self.added(lambda population: population.count(tree))
 
+    def histograms(self, tree: Tree, name: str) -> Counts:
+        """Rows that come to rest at each node, by their value of a column."""
+        return self.added(lambda population: population.histograms(tree, name))
+
     def contingency(self, name: str) -> Counts:
         """Rows per code of an attribute and class."""
         return self.added(lambda population: population.contingency(name))

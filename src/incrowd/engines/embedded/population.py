@@ -28,7 +28,7 @@ from incrowd.vocabulary.schema import ColumnType, Schema
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedPopulation:
-    """Encoded quasi-identifiers and target; after placing, the group of every row.
+    """Encoded quasi-identifiers, target and columns of the requirement; after placing, the group of every row.
 
     Examples
     --------
@@ -69,6 +69,12 @@ class EmbeddedPopulation:
         width = len(tree.classes)
         cells = self._resting(tree).astype(np.int64) * width + self._labels(tree)
         return np.bincount(cells, minlength=len(tree.nodes) * width).reshape(len(tree.nodes), width)
+
+    def histograms(self, tree: Tree, name: str) -> npt.NDArray[np.int64]:
+        """Rows that come to rest at each node, by their value of a column."""
+        column = self.table[name]
+        cells = self._resting(tree).astype(np.int64) * column.width + column.codes
+        return np.bincount(cells, minlength=len(tree.nodes) * column.width).reshape(len(tree.nodes), column.width)
 
     def contingency(self, name: str) -> npt.NDArray[np.int64]:
         """Rows per code of an attribute and class."""

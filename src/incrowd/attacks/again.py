@@ -1,0 +1,39 @@
+"""Releasing again: the same method, on other rows or once more, as somebody with the program can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.lab.releasing import Made, release_rows
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.schema import Schema
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """How a release was made, as far as it takes to make another.
+
+    Parameters
+    ----------
+    method, parameters
+        As in the catalog of methods.
+    requirement
+        What every release keeps.
+    """
+
+    method: str
+    requirement: Requirement
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def release(self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int) -> Made:
+        """A release of all the given rows."""
+        return release_rows(table, frame, schema, self.method, self.parameters, self.requirement, seed)

@@ -1,0 +1,215 @@
+"""The classes of a release as boxes: who may stand behind which class.
+
+A class is what rows with the same released quasi-identifiers are. A person lies in its box if every cell of it can
+be true of the person. Classes are numbered from the smallest box to the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.attacks.attack import CannotRunError
+from incrowd.attacks.cells import Cell, CellReader, Ints, plain_texts, written_cells
+from incrowd.publishing.serialise import safe_name
+from incrowd.reading.encode import encode
+from incrowd.reading.source import Origin, Source
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.schema import Column, Role, Schema
+
+_AT_ONCE = 4096
+Bits = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """What the classes of a release show.
+
+    Parameters
+    ----------
+    names
+        The quasi-identifiers.
+    cells
+        For each of them, all that is shown of it.
+    shown
+        For each class, and each quasi-identifier, which of its cells the class shows.
+    """
+
+    names: tuple[str, ...]
+    cells: Mapping[str, Sequence[Cell]]
+    shown: Ints
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    def covers(self, place: int) -> npt.NDArray[np.bool_]:
+        """For each class and each code of a quasi-identifier, whether it may stand behind the class."""
+        table = np.array([cell.covers for cell in self.cells[self.names[place]]])
+        return table[self.shown[:, place]]
+
+    @cached_property
+    def _bits(self) -> list[Bits]:
+        """For each quasi-identifier and each code, the classes it may stand behind, eight to a byte."""
+        return [np.packbits(self.covers(place).T, axis=1) for place in range(len(self.names))]
+
+    def _covering(self, people: EncodedTable) -> Iterator[Bits]:
+        for start in range(0, people.height, _AT_ONCE):
+            found: Bits | None = None
+            for name, bits in zip(self.names, self._bits, strict=True):
+                these = bits[people[name].codes[start : start + _AT_ONCE]]
+                found = these if found is None else found & these
+            assert found is not None
+            yield found
+
+    def inside(self, people: EncodedTable) -> npt.NDArray[np.bool_]:
+        """Whether each person lies in some box."""
+        return np.concatenate([found.any(axis=1) for found in self._covering(people)])
+
+    def home(self, people: EncodedTable) -> Ints:
+        """The smallest box each person lies in; -1 for nobody's."""
+        parts = []
+        for found in self._covering(people):
+            bits = np.unpackbits(found, axis=1, count=len(self))
+            parts.append(np.where(found.any(axis=1), bits.argmax(axis=1), -1))
+        return np.concatenate(parts).astype(np.int64)
+
+    def nearest(self, people: EncodedTable) -> Ints:
+        """The class of each person: the smallest box, or that with the most cells that can be true."""
+        home = self.home(people)
+        for row in np.flatnonzero(home < 0):
+            true = sum(
+                self.covers(place)[:, people[name].codes[row]].astype(np.int64) for place, name in enumerate(self.names)
+            )
+            home[row] = int(np.argmax(true))
+        return home
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A release as an attacker reads it.
+
+    Parameters
+    ----------
+    boxes
+        Its classes.
+    classes
+        The class of each released row.
+    values
+        For each column that is released as it was, the code of each row in the original's dictionary.
+    widths
+        How many codes each of those columns has.
+    """
+
+    boxes: Boxes
+    classes: Ints
+    values: Mapping[str, Ints]
+    widths: Mapping[str, int]
+
+    @property
+    def sizes(self) -> Ints:
+        """Rows of each class."""
+        return np.bincount(self.classes, minlength=len(self.boxes)).astype(np.int64)
+
+    def histogram(self, name: str) -> Ints:
+        """Rows of each class with each value of an untouched column, missing ones last."""
+        if name not in self.values:
+            raise CannotRunError(f"The release has no column {name!r}.")
+        return histogram(self.classes, self.values[name], len(self.boxes), self.widths[name])
+
+    def averaged(self, name: str) -> bool:
+        """Whether the column shows numbers that are no values of the original."""
+        return any(cell.averaged for cell in self.boxes.cells[name])
+
+
+def histogram(classes: Ints, values: Ints, height: int, width: int) -> Ints:
+    """Rows of each class with each value.
+
+    Examples
+    --------
+    >>> histogram(np.array([0, 0, 1]), np.array([1, 1, 0]), 2, 2).tolist()
+    [[0, 2], [1, 0]]
+    """
+    return np.bincount(classes * width + values, minlength=height * width).reshape(height, width).astype(np.int64)
+
+
+def read_released(frame: pl.DataFrame, table: EncodedTable, schema: Schema) -> Released:
+    """A released frame, read next to the dictionaries of the original."""
+    if not frame.height:
+        raise CannotRunError("The release has no rows.")
+    names = schema.quasi_identifiers
+    cells, codes = {}, []
+    for name in names:
+        found, numbers = _read_column(frame, schema[name], table)
+        cells[name] = found
+        codes.append(numbers)
+    keys = np.stack(codes, axis=1) if codes else np.zeros((frame.height, 0), np.int64)
+    shown, classes = np.unique(keys, axis=0, return_inverse=True)
+    order = np.argsort(_volumes(names, cells, shown, table), kind="stable")
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    present = [name for name in schema.untouched if name in table.columns and _known_as(frame, name)]
+    values = {name: _untouched(frame, schema[name], table) for name in present}
+    widths = {name: table[name].width for name in present}
+    return Released(Boxes(names, cells, shown[order]), places[classes.ravel()], values, widths)
+
+
+def _read_column(frame: pl.DataFrame, column: Column, table: EncodedTable) -> tuple[list[Cell], Ints]:
+    """All that is shown of a column, and the number of what each row shows."""
+    written = written_cells(frame, column.name)
+    if written is None:
+        raise CannotRunError(f"The release has no column {column.name!r}, which is a quasi-identifier.")
+    texts = written.drop_nulls().unique().sort()
+    reader = CellReader(column, table[column.name])
+    cells = [*map(reader.read, texts.to_list()), reader.read(None)]
+    strange = sum(not cell.understood for cell in cells)
+    if strange:
+        raise CannotRunError(
+            f"Column {column.name!r} shows {strange} texts that are neither values of the original nor groups of a "
+            "known hierarchy. Give the plan or the hierarchies."
+        )
+    if any(cell.averaged for cell in cells):  # then a number that happens to be a value is a mean all the same
+        plain = [cell.covers.sum() == 1 and not cell.edges for cell in cells]
+        cells = [reader.read(None) if single else cell for cell, single in zip(cells, plain, strict=True)]
+    codes = written.cast(pl.Enum(texts)).to_physical().cast(pl.Int64).fill_null(len(texts)).to_numpy()
+    return cells, codes.astype(np.int64)
+
+
+def _volumes(
+    names: Sequence[str], cells: Mapping[str, Sequence[Cell]], shown: Ints, table: EncodedTable
+) -> npt.NDArray[np.float64]:
+    """How much of the people each box would hold if attributes had nothing to do with each other (a logarithm)."""
+    total = np.zeros(len(shown))
+    for place, name in enumerate(names):
+        counts = table[name].counts + 0.5
+        share = np.array([counts[cell.covers].sum() for cell in cells[name]]) / counts.sum()
+        total += np.log(np.maximum(share, 1e-300))[shown[:, place]]
+    return total
+
+
+def _known_as(frame: pl.DataFrame, name: str) -> str | None:
+    return next((known for known in (name, safe_name(name)) if known in frame.columns), None)
+
+
+def _untouched(frame: pl.DataFrame, column: Column, table: EncodedTable) -> Ints:
+    """The codes of a column that is released as it was, in the original's dictionary."""
+    known_as = _known_as(frame, column.name)
+    assert known_as is not None
+    cells = frame[known_as].alias(column.name)
+    cells = plain_texts(cells) if cells.dtype == pl.String else cells
+    plain = Column(column.name, Role.OTHER, table[column.name].type, column.order)
+    found, _ = encode(Source(pl.DataFrame([cells]), Origin("polars")), Schema((plain,)), [column.name])
+    own = table[column.name]
+    known = {value: code for code, value in enumerate(own.dictionary.to_list())}
+    codes = [known.get(value, -1) for value in found[column.name].dictionary.to_list()]
+    if -1 in codes:
+        raise CannotRunError(
+            f"Column {column.name!r} has {codes.count(-1)} values in the release that the original does not have. Is "
+            "it a release of this table?"
+        )
+    places: Ints = np.array([*codes, own.missing_code], np.int64)
+    return places[found[column.name].codes]

@@ -1,0 +1,85 @@
+"""The one list of attacks. The command line, the report and the tests find them here.
+
+To add an attack: write its file in this folder and enter it below.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from incrowd.attacks.attack import Attack
+from incrowd.errors import ParameterError
+
+_ROOM = "incrowd.attacks"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One attack: its name, and where it lives."""
+
+    name: str
+    module: str
+    factory: str
+
+    def load(self) -> Attack:
+        """The attack."""
+        found: Any = getattr(importlib.import_module(f"{_ROOM}.{self.module}"), self.factory)
+        attack: Attack = found()
+        return attack
+
+
+ATTACKS = {
+    entry.name: entry
+    for entry in (
+        Entry("homogeneity", "homogeneity", "Homogeneity"),
+        Entry("background knowledge", "background_knowledge", "BackgroundKnowledge"),
+        Entry("skewness", "skewness", "Skewness"),
+        Entry("singling out", "singling_out", "SinglingOut"),
+        Entry("membership by box", "membership_by_box", "MembershipByBox"),
+        Entry("attribute inference", "attribute_inference", "AttributeInference"),
+        Entry("model membership", "model_membership", "ModelMembership"),
+        Entry("mean of a group", "group_mean", "GroupMean"),
+        Entry("composition", "composition", "Composition"),
+        Entry("sequential releases", "sequential", "Sequential"),
+        Entry("minimality", "minimality", "Minimality"),
+        Entry("deFinetti", "definetti", "DeFinetti"),
+        Entry("seed re-run", "seed_rerun", "SeedRerun"),
+        Entry("tree reconstruction", "tree_reconstruction", "TreeReconstruction"),
+        Entry("suppression pattern", "suppression_pattern", "SuppressionPattern"),
+        Entry("row order", "row_order", "RowOrder"),
+    )
+}
+
+
+def find_attacks(names: Iterable[str] | None = None) -> tuple[Attack, ...]:
+    """The attacks of these names, all if none are given; a name may be written with hyphens and in any case.
+
+    Examples
+    --------
+    >>> [attack.name for attack in find_attacks(["row-order"])]
+    ['row order']
+    >>> find_attacks(["rows"])
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.ParameterError: There is no attack 'rows'. incrowd attack --list names them all.
+    """
+    if names is None:
+        return tuple(entry.load() for entry in ATTACKS.values())
+    return tuple(entry.load() for entry in dict.fromkeys(map(_find, names)))
+
+
+def _find(name: str) -> Entry:
+    known = {_simple(each): entry for each, entry in ATTACKS.items()}
+    if _simple(name) in known:
+        return known[_simple(name)]
+    close = get_close_matches(_simple(name), known, n=1, cutoff=0.7)
+    hint = f" Did you mean {known[close[0]].name!r}?" if close else ""
+    raise ParameterError(f"There is no attack {name!r}.{hint} incrowd attack --list names them all.")
+
+
+def _simple(name: str) -> str:
+    return name.lower().replace("-", " ").replace("_", " ").strip()

@@ -1,0 +1,189 @@
+"""Released cells, read back: which values of the original may stand behind a cell.
+
+A cell is nothing, a value, a set of values, a group of a hierarchy, an interval, or a number that is no value (a mean,
+a middle). The text of intervals, numbers and groups is read by the vocabulary; here is only which of them a cell is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.plan.release_plan import HIGH, LOW
+from incrowd.publishing.serialise import safe_name
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
+from incrowd.vocabulary.schema import Column, ColumnType
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+_RANGE = re.compile(r"^\[(\S+), (\S+)\]$")
+_ESCAPED = re.compile(r"^'(?=[=+@\t\r-].)", re.DOTALL)
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """What one text in a column says.
+
+    Parameters
+    ----------
+    covers
+        For each code of the original's column, the missing one last, whether it may stand behind the cell.
+    edges
+        The numbers at the ends of an interval that belong to it.
+    ends
+        Both ends of an interval with an edge, from just outside below to the last number inside.
+    averaged
+        Whether it is a number that is no value of the original.
+    understood
+        False if nobody knows what the text means.
+    """
+
+    covers: Bools
+    edges: tuple[float, ...] = ()
+    ends: tuple[float, float] | None = None
+    averaged: bool = False
+    understood: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class CellReader:
+    """Reads the released cells of one column, next to the original column they come from.
+
+    Examples
+    --------
+    >>> age = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 2, 3], np.int32), pl.Series([20, 30, 40]))
+    >>> reader = CellReader(Column("age", type=ColumnType.INTEGER), age)
+    >>> [reader.read(text).covers.tolist() for text in ("(20, 35]", "20|40", None)]
+    [[False, True, False, False], [True, False, True, False], [True, True, True, True]]
+    >>> reader.read("31.5").averaged, reader.read("old").understood
+    (True, False)
+    """
+
+    column: Column
+    own: EncodedColumn
+
+    def read(self, text: str | None) -> Cell:
+        """What a text says; None is a cell that shows nothing."""
+        width = self.own.width
+        if text is None:
+            return Cell(np.ones(width, np.bool_))
+        return next(self._readings(text), Cell(np.ones(width, np.bool_), understood=False))
+
+    def _readings(self, text: str) -> Iterator[Cell]:
+        """Everything the text can be, the most certain first."""
+        code = self._value(text)
+        if code is not None:
+            yield Cell(self._only([code]))
+        if self.column.hierarchy is not None and text in self.column.hierarchy.labels:
+            yield self._group(self.column.hierarchy, text)
+        if "|" in text:
+            yield from self._set(text.split("|"))
+        if self.own.type.is_numeric:
+            yield from self._interval(text)
+            if self._number(text) is not None:
+                yield Cell(np.ones(self.own.width, np.bool_), averaged=True)
+
+    def _number(self, text: str) -> float | None:
+        return parse_day(text) if self.own.type is ColumnType.DATE else parse_number(text)
+
+    def _value(self, text: str) -> int | None:
+        """The code of a text that is a value."""
+        if self.own.type.is_numeric:
+            number = self._number(text)
+            if number is None:
+                return None
+            same = self.own.numbers == number
+        else:
+            same = (self.own.dictionary == text).to_numpy()
+        found = np.flatnonzero(same)
+        return int(found[0]) if len(found) else None
+
+    def _only(self, codes: Sequence[int]) -> Bools:
+        covers = np.zeros(self.own.width, np.bool_)
+        covers[list(codes)] = True
+        return covers
+
+    def _group(self, hierarchy: Hierarchy, label: str) -> Cell:
+        """The values below a group; a group of numbers is an interval."""
+        node = hierarchy.labels.index(label)
+        below, places = hierarchy.leaves_below(node), hierarchy.find(self.own)
+        covers = (places >= below.start) & (places < below.stop)
+        interval = hierarchy.interval(node)
+        if interval is None:
+            return Cell(covers)
+        low = -np.inf if interval.low is None else interval.low
+        return self._between(covers[:-1], low, np.inf if interval.high is None else interval.high)
+
+    def _set(self, members: Sequence[str]) -> Iterator[Cell]:
+        read = [self.read(member.replace("%7C", "|").replace("%25", "%")) for member in members]
+        if all(one.understood and not one.averaged for one in read):
+            yield Cell(np.logical_or.reduce([one.covers for one in read]))
+
+    def _interval(self, text: str) -> Iterator[Cell]:
+        found = parse_interval(text, dates=self.own.type is ColumnType.DATE)
+        numbers = self.own.numbers
+        if found is not None:
+            low = -np.inf if found.low is None else found.low
+            high = np.inf if found.high is None else found.high
+            yield self._between((numbers > low) & (numbers <= high), low, high)
+        elif closed := _RANGE.match(text):
+            first, last = (self._number(end) for end in closed.groups())
+            if first is not None and last is not None:
+                yield self._between((numbers >= first) & (numbers <= last), first - self.step, last)
+
+    def _between(self, inside: Bools, low: float, high: float) -> Cell:
+        """An interval; its edges are the last number inside and, where the step of the column is known, the first."""
+        edges = tuple(edge for edge in (low + self.step, high) if np.isfinite(edge))
+        known = np.isfinite(low) and np.isfinite(high)
+        return Cell(np.append(inside, False), tuple(dict.fromkeys(edges)), (low, high) if known else None)
+
+    @property
+    def step(self) -> float:
+        """The smallest difference of two numbers of the column: how finely it is written."""
+        numbers = self.own.numbers.astype(np.float64)
+        return float(np.diff(numbers).min()) if len(numbers) > 1 else 1.0
+
+
+def written_cells(frame: pl.DataFrame, name: str) -> pl.Series | None:
+    """The cells of a quasi-identifier as texts, two columns for the ends of an interval as one; None if it is gone."""
+    for known_as in (name, safe_name(name)):
+        if known_as in frame.columns:
+            return plain_texts(frame[known_as])
+        if known_as + LOW in frame.columns and known_as + HIGH in frame.columns:
+            return _joined(plain_texts(frame[known_as + LOW]), plain_texts(frame[known_as + HIGH]))
+    return None
+
+
+def plain_texts(cells: pl.Series) -> pl.Series:
+    """Cells as texts, without the apostrophe that keeps a spreadsheet from running them.
+
+    Examples
+    --------
+    >>> plain_texts(pl.Series(["'=1+2", "it's", None])).to_list()
+    ['=1+2', "it's", None]
+    """
+    texts = cells.cast(pl.String)
+    if not texts.str.starts_with("'").any():
+        return texts
+    return pl.Series(texts.name, [None if text is None else _ESCAPED.sub("", text) for text in texts], pl.String)
+
+
+def _joined(low: pl.Series, high: pl.Series) -> pl.Series:
+    """The two ends of an interval as its text."""
+    both = [_interval_text(first, last) for first, last in zip(low, high, strict=True)]
+    return pl.Series(low.name, both, pl.String)
+
+
+def _interval_text(low: str | None, high: str | None) -> str | None:
+    if low is None and high is None:
+        return None
+    if low == high:
+        return low
+    return f"({'-inf' if low is None else low}, " + ("inf)" if high is None else f"{high}]")

@@ -1,0 +1,80 @@
+"""Composition: two releases of overlapping people, each fine by itself, leave one value that both allow.
+
+What: the attacker knows that somebody is in both tables, finds the person's class in each release, and keeps the
+sensitive values that occur in both. Paper: Ganta, Kasiviswanathan, Smith: Composition Attacks and Auxiliary Information
+in Data Privacy, KDD 2008. Measured: the share of shared people left with one value, of the worst sensitive column. The
+lab releases the first and the last two thirds of the original, in random order, under the same recipe; the third
+between them is shared. Control: the share left with one value by one of the two releases alone. Leak: somebody is left
+with one value by both releases and by neither alone, for what is read there is certain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
+from incrowd.attacks.boxes import Released
+from incrowd.attacks.cells import Bools, Ints
+from incrowd.attacks.measuring import share_interval
+from incrowd.attacks.scene import SMALLEST, Scene
+
+
+class Composition:
+    """Keeps the values that two releases both allow."""
+
+    name = "composition"
+    asks = "Finds a person's class in two releases and keeps the sensitive values that occur in both."
+    needs = "a sensitive column; how the release was made"
+
+    def run(self, scene: Scene) -> Finding:
+        """Release two overlapping parts and compare."""
+        order = scene.generator(self.name).permutation(scene.table.height)
+        third = len(order) // 3
+        if third < SMALLEST:
+            raise CannotRunError(f"A third of the original is fewer than {SMALLEST} rows: too few to share.")
+        shared = order[third : 2 * third]
+        parts = (order[: 2 * third], order[third:])
+        both = []
+        for number, rows in enumerate(parts):
+            made = scene.made(rows, f"part {number}")
+            released = scene.read(made)
+            both.append((released, classes_of(shared, rows[made.draft.origin], released.classes)))
+        kept = np.logical_and.reduce([classes >= 0 for _, classes in both])
+        if kept.sum() < SMALLEST:
+            raise CannotRunError("Too few people are in both releases.")
+        pinned = {column: _pinned(both, column, kept) for column in scene.secrets}
+        worst = max(pinned, key=lambda column: int((pinned[column][0] & ~pinned[column][1]).sum()))
+        after, before = pinned[worst]
+        fresh, rows_shared = int((after & ~before).sum()), len(after)
+        return Finding(
+            self.name,
+            LEAK if fresh else NO_LEAK,
+            f"Of {rows_shared:,} people in two releases made for this attack, {fresh:,} are left with one value of "
+            f"{worst!r} by both together and by neither alone.",
+            float(after.mean()),
+            float(before.mean()),
+            share_interval(int(after.sum()), rows_shared),
+            float(before.mean()),
+            "share of shared people",
+            {"by both and by neither alone": fresh / rows_shared, "shared people": float(rows_shared)},
+        )
+
+
+def classes_of(rows: Ints, released: Ints, classes: Ints) -> Ints:
+    """The class of each of the given rows, from the rows that were released and their classes; -1 if left out.
+
+    Examples
+    --------
+    >>> classes_of(np.array([7, 9]), np.array([9, 3]), np.array([5, 6])).tolist()
+    [-1, 5]
+    """
+    found = np.full(int(max(rows.max(), released.max())) + 1, -1, np.int64)
+    found[released] = classes
+    return found[rows]
+
+
+def _pinned(both: list[tuple[Released, Ints]], column: str, kept: Bools) -> tuple[Bools, Bools]:
+    """Who is left with one value by both releases together, and by one of them alone."""
+    allowed = [(released.histogram(column) > 0)[classes[kept]] for released, classes in both]
+    alone = np.logical_or.reduce([one.sum(axis=1) == 1 for one in allowed])
+    return np.logical_and.reduce(allowed).sum(axis=1) == 1, alone

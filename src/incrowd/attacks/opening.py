@@ -1,0 +1,263 @@
+"""From files or frames to the scene of an attack."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.attacks.again import Again
+from incrowd.attacks.scene import HiddenCells, Promised, Scene
+from incrowd.errors import InputError, ParameterError, SchemaError
+from incrowd.hierarchies.read import hierarchies_in, read_hierarchy
+from incrowd.outcome import Release
+from incrowd.plan.plan_file import read_plan
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.reading.draft import draft_schema
+from incrowd.reading.encode import encode
+from incrowd.reading.read import read
+from incrowd.reading.source import Source
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirement import KAnonymity, Requirement
+from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+
+CERTIFICATE = ".certificate.json"
+_PLAIN_K = re.compile(r"^(\d+)-anonymity$")
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What the owner of a release gives the lab; only the release and the original are needed.
+
+    Parameters
+    ----------
+    release, original
+        Paths or frames; a ``Release`` brings its plan along.
+    control
+        Rows like those of the original that are not in the release.
+    plan
+        The private plan: how exactly the release was made. Without it, the certificate beside the release is read.
+    quasi_identifiers, target, sensitive
+        What the columns are, where neither plan nor certificate say, or otherwise than they say.
+    requirement
+        What was promised: ``"k=10, t=0.2 on income"``.
+    method, parameters
+        How the release was made, where neither plan nor certificate say.
+    hierarchies
+        By column, or a folder with a file for each.
+    earlier
+        Earlier releases of the same people.
+    model
+        A published tree of the same people.
+    cells, hider
+        Confidential cells (row from 0, column) of a table with cells withheld, and the method that hid them.
+    reading
+        delimiter, encoding, missing, for text files.
+    seed
+        Of all that attacks draw; the system's chance if not given.
+    """
+
+    release: Any
+    original: Any
+    control: Any = None
+    plan: ReleasePlan | str | Path | None = None
+    certificate: Mapping[str, Any] | str | Path | None = None
+    quasi_identifiers: Sequence[str] | None = None
+    target: str | None = None
+    sensitive: Sequence[str] | None = None
+    requirement: str | Requirement | None = None
+    method: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None
+    earlier: Sequence[Any] = ()
+    model: Mapping[str, Any] | str | Path | None = None
+    cells: Sequence[tuple[int, str]] = ()
+    hider: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+
+
+def open_scene(given: Given) -> Scene:
+    """Read everything and put it on the table."""
+    plan, certificate = _plan(given), _certificate(given)
+    source = read(given.original, **given.reading)
+    schema = _schema(given, source, plan, certificate)
+    table, control = _encoded(source, schema, given)
+    requirement = _requirement(given, plan, certificate)
+    secret = tuple(given.sensitive or schema.sensitive or ([schema.target] if schema.target else []))
+    for name in secret:
+        if name not in schema.untouched:
+            raise SchemaError(f"Column {name!r} is not released as it is: it cannot be what must not be inferred.")
+    return Scene(
+        table,
+        source.frame,
+        schema,
+        _frame(given.release, given.reading),
+        secret,
+        Promised() if requirement is None else Promised.by(requirement, schema.target),
+        _again(given, plan, certificate, requirement, schema),
+        control,
+        earlier=tuple(_frame(one, given.reading) for one in given.earlier),
+        model=_model(given.model),
+        hidden=HiddenCells(tuple(given.cells), given.hider or "generic") if given.cells else None,
+        seed=secrets.randbits(62) if given.seed is None else given.seed,
+    )
+
+
+def _frame(given: Any, reading: Mapping[str, Any]) -> pl.DataFrame:
+    return read(given.table if isinstance(given, Release) else given, **reading).frame
+
+
+def _plan(given: Given) -> ReleasePlan | None:
+    if given.plan is None:
+        return given.release.plan if isinstance(given.release, Release) else None
+    return given.plan if isinstance(given.plan, ReleasePlan) else read_plan(given.plan)
+
+
+def _certificate(given: Given) -> Mapping[str, Any]:
+    """The certificate that is given, or lies beside the release; empty if there is none."""
+    if isinstance(given.certificate, Mapping):
+        return given.certificate
+    path = None if given.certificate is None else Path(given.certificate)
+    if path is None and isinstance(given.release, str | Path):
+        beside = Path(f"{given.release}{CERTIFICATE}")
+        path = beside if beside.is_file() else None
+    found = {} if path is None else _json(path, "a certificate")
+    if found and "incrowd_certificate" not in found:
+        raise InputError("The certificate is not one that incrowd wrote.")
+    return found
+
+
+def _model(given: Mapping[str, Any] | str | Path | None) -> Mapping[str, Any] | None:
+    return given if given is None or isinstance(given, Mapping) else _json(Path(given), "a model")
+
+
+def _json(path: Path, what: str) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path.name} cannot be read as {what} ({type(error).__name__}).") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path.name} is not {what}.")
+    return found
+
+
+def _schema(given: Given, source: Source, plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> Schema:
+    """What the columns of the original are: as said, by the plan, by the certificate, by the draft."""
+    if plan is not None:
+        columns = plan.schema.columns
+    elif certificate:
+        draft = draft_schema(source)
+        columns = tuple(_certified(each, draft) for each in certificate["columns"] if each["name"] in draft)
+    else:
+        columns = draft_schema(source, target=given.target).columns
+        if given.quasi_identifiers is None:
+            raise SchemaError(
+                "What can an attacker know? Name the quasi-identifiers, or keep the certificate beside the release."
+            )
+    present = Schema(tuple(column for column in columns if column.name in source.frame.columns))
+    gone = [column.name for column in columns if column.name not in present and column.role is not Role.IDENTIFIER]
+    if gone:
+        raise SchemaError(unknown_column(gone[0], source.frame.columns))
+    target = given.target if given.target else present.target
+    named = {*(given.quasi_identifiers or ()), *(given.sensitive or ())}
+    schema = present.with_roles(
+        quasi_identifiers=given.quasi_identifiers,
+        sensitive=None if given.sensitive is None else [name for name in given.sensitive if name != target],
+        target=given.target,
+        identifiers=None if not named & set(present.identifiers) else set(present.identifiers) - named,
+    )
+    return _with_hierarchies(schema, given.hierarchies)
+
+
+def _certified(said: Mapping[str, Any], draft: Schema) -> Column:
+    """A column as the certificate has it; the order of categories, which it does not tell, from the draft."""
+    drafted, kind = draft[said["name"]], ColumnType(said["type"])
+    order = drafted.order if kind is ColumnType.ORDERED else ()
+    if kind is ColumnType.ORDERED and not order:
+        kind = ColumnType.CATEGORICAL
+    return Column(said["name"], Role(said["role"]), kind, order)
+
+
+def _with_hierarchies(schema: Schema, given: Mapping[str, Hierarchy | str | Path] | str | Path | None) -> Schema:
+    if given is None:
+        return schema
+    found = hierarchies_in(given) if isinstance(given, str | Path) else given
+    known = {
+        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree, name)
+        for name, tree in found.items()
+        if name in schema
+    }
+    return Schema(
+        tuple(replace(column, hierarchy=known.get(column.name, column.hierarchy)) for column in schema.columns)
+    )
+
+
+def _encoded(source: Source, schema: Schema, given: Given) -> tuple[EncodedTable, EncodedTable | None]:
+    """The original and the control rows as codes, with the same dictionaries."""
+    names = [*schema.quasi_identifiers, *schema.untouched]
+    plain = Schema(tuple(replace(column, role=Role.OTHER) for column in schema.columns))
+    if given.control is None:
+        return encode(source, plain, names)[0], None
+    rows = source.frame.height
+    held_out = read(given.control, **given.reading).frame
+    for name in (*schema.quasi_identifiers, *([schema.target] if schema.target else []), *schema.sensitive):
+        if name not in held_out.columns:
+            raise SchemaError(f"The control rows: {unknown_column(name, held_out.columns)}")
+    frames = [frame.select(name for name in names if name in frame.columns) for frame in (source.frame, held_out)]
+    if any(frames[0].schema[name] != kind for name, kind in frames[1].schema.items()):
+        frames = [frame.cast(pl.String) for frame in frames]
+    both = encode(replace(source, frame=pl.concat(frames, how="diagonal")), plain, names)[0]
+    order = pl.int_range(both.height, eager=True).to_numpy()
+    return both.take(order[:rows]), both.take(order[rows:])
+
+
+def _requirement(given: Given, plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> Requirement | None:
+    """What was promised; None if nobody says, or only in words that are not read."""
+    if isinstance(given.requirement, str):
+        found: Requirement = asked_for(given.requirement, KAnonymity(1))
+        return found
+    if given.requirement is not None or plan is not None:
+        return given.requirement or (plan.requirement if plan else None)
+    words = _PLAIN_K.match(str(certificate.get("requirement_asked", "")))
+    return KAnonymity(int(words[1])) if words else None
+
+
+def _again(
+    given: Given,
+    plan: ReleasePlan | None,
+    certificate: Mapping[str, Any],
+    requirement: Requirement | None,
+    schema: Schema,
+) -> Again | None:
+    """How the release was made; None where that is not known in full."""
+    if requirement is None:
+        return None
+    if given.method is not None:
+        return Again(given.method, requirement, dict(given.parameters))
+    if plan is not None:
+        return _as_described(plan.method, requirement, dict(plan.parameters))
+    used: Iterable[str] = certificate.get("hierarchies", ())
+    if not certificate or any(name in schema and schema[name].hierarchy is None for name in used):
+        return None
+    made = certificate.get("method")
+    if not isinstance(made, Mapping) or not isinstance(made.get("name"), str):
+        raise ParameterError("The certificate does not name a method.")
+    return _as_described(made["name"], requirement, dict(made.get("parameters", {})))
+
+
+def _as_described(method: str, requirement: Requirement, parameters: dict[str, Any]) -> Again | None:
+    """How the release was made; None if the tree inducer was somebody's own, of which only a description is left."""
+    from incrowd.algorithms.tree_suppression.kactus import describe_inducer
+
+    if parameters.get("inducer") == describe_inducer(None):
+        del parameters["inducer"]
+    return None if "inducer" in parameters else Again(method, requirement, parameters)

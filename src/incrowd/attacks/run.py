@@ -1,0 +1,87 @@
+"""All attacks on one release, one after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Attack, Finding, not_run
+from incrowd.attacks.catalog import find_attacks
+from incrowd.attacks.scene import Scene
+from incrowd.errors import IncrowdError
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class AttackReport:
+    """What the attacks found, in their order.
+
+    Examples
+    --------
+    >>> report = AttackReport((not_run("minimality", "How the release was made is not known."),))
+    >>> print(report)
+    minimality: not run. How the release was made is not known.
+    0 of 1 attacks found a leak; 1 did not run, which says nothing about the risk.
+    """
+
+    findings: tuple[Finding, ...]
+
+    def _count(self, verdict: str) -> int:
+        return sum(finding.verdict == verdict for finding in self.findings)
+
+    @property
+    def leaks(self) -> tuple[Finding, ...]:
+        """What leaked."""
+        return tuple(finding for finding in self.findings if finding.verdict == LEAK)
+
+    @property
+    def summary(self) -> str:
+        """How many attacks found a leak, and how many did not run."""
+        gone = self._count(NOT_RUN)
+        said = f"{self._count(LEAK)} of {len(self.findings)} attacks found a leak"
+        return f"{said}; {gone} did not run, which says nothing about the risk." if gone else f"{said}."
+
+    @property
+    def seconds(self) -> float:
+        """How long all took."""
+        return sum(finding.seconds for finding in self.findings)
+
+    def __getitem__(self, attack: str) -> Finding:
+        return next(finding for finding in self.findings if finding.attack == attack)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.findings), self.summary])
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "incrowd_attacks": 1,
+            "leaks": self._count(LEAK),
+            "no leak found": self._count(NO_LEAK),
+            "not run": self._count(NOT_RUN),
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
+
+def attack_scene(scene: Scene, only: Iterable[str] | None = None, progress: Progress | None = None) -> AttackReport:
+    """Run the attacks, all or those named; one that cannot run says so and does not stop the others."""
+    attacks: Sequence[Attack] = find_attacks(only)
+    tell = progress or (lambda _: None)
+    findings = []
+    for number, attack in enumerate(attacks, start=1):
+        tell(f"{attack.name} ({number} of {len(attacks)})")
+        findings.append(run_attack(attack, scene))
+    return AttackReport(tuple(findings))
+
+
+def run_attack(attack: Attack, scene: Scene) -> Finding:
+    """One attack, timed; what keeps it from running is told."""
+    begun = time.perf_counter()
+    try:
+        found = attack.run(scene)
+    except IncrowdError as error:
+        found = not_run(attack.name, str(error))
+    return found.timed(time.perf_counter() - begun)

@@ -1,0 +1,215 @@
+"""What is on the table when a release is attacked.
+
+The lab stands on the owner's side: it has the original and knows how the release was made, so that it can play the
+strongest attacker and see whether he is right. Attacks that compare people of the release with people who are not in
+it need a control group: rows that were held out (``control``), or, where there are none, a release of a random half of
+the original under the same recipe, the other half being the control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.attacks.again import Again, Rows
+from incrowd.attacks.attack import CannotRunError
+from incrowd.attacks.boxes import Released, read_released
+from incrowd.attacks.cells import Ints
+from incrowd.lab.releasing import Made
+from incrowd.lab.seeds import seed_of
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirements.t_closeness import TCloseness
+from incrowd.vocabulary.schema import Schema
+
+SMALLEST = 20
+OWN_HALF = "a release of a random half of the original, made for this attack; the other half is the control"
+GIVEN = "this release; the control rows that were given"
+
+
+@dataclass(frozen=True, eq=False)
+class Promised:
+    """What was promised, as far as an attack can hold the release to it.
+
+    Parameters
+    ----------
+    k
+        The smallest group of rows that may look alike.
+    diversity
+        For each column, the l of l-diversity.
+    closeness
+        For each column, the requirement of t-closeness.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.requirement import KAnonymity
+    >>> Promised.by(KAnonymity(5), "ill").k
+    5
+    """
+
+    k: int | None = None
+    diversity: Mapping[str, float] = field(default_factory=dict)
+    closeness: Mapping[str, TCloseness] = field(default_factory=dict)
+
+    @classmethod
+    def by(cls, requirement: Requirement, target: str | None) -> Promised:
+        """The numbers of a requirement; what names no column is about the target."""
+        parts: Iterable[Any] = getattr(requirement, "parts", (requirement,))
+        about = [(getattr(part, "on", None) or target, part) for part in parts]
+        return cls(
+            requirement.smallest_group,
+            {column: float(part.l) for column, part in about if column and hasattr(part, "l")},
+            {column: part for column, part in about if column and isinstance(part, TCloseness)},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCells:
+    """Confidential cells of a table with cells withheld, and who withheld them."""
+
+    cells: tuple[tuple[int, str], ...]
+    method: str
+    adversaries: tuple[str, ...] = ("nb", "id3")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """People who are in a release, and people who are not."""
+
+    released: Released
+    members: EncodedTable
+    others: EncodedTable
+    how: str
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A release, and the original row of each of its rows."""
+
+    frame: pl.DataFrame
+    released: Released
+    origin: Rows
+    levelled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything an attack may look at.
+
+    Parameters
+    ----------
+    table, frame, schema
+        The original: as codes, as it was read, and what its columns are. The quasi-identifiers, and all columns that
+        are released as they are, are encoded.
+    release
+        The released rows as they were written.
+    sensitive
+        The columns that must not be inferred.
+    promised
+        What the release was to keep.
+    again
+        How the release was made; None if nobody knows.
+    control
+        Rows like those of the original that are not in the release, with the same dictionaries.
+    origin
+        The original row of each released row, where that is known.
+    earlier
+        Earlier releases of the same people, oldest first.
+    model
+        A published tree, as it was written.
+    hidden
+        Cells that were withheld one by one.
+    seed
+        Of all that the attacks draw.
+    """
+
+    table: EncodedTable
+    frame: pl.DataFrame
+    schema: Schema
+    release: pl.DataFrame
+    sensitive: tuple[str, ...]
+    promised: Promised = field(default_factory=Promised)
+    again: Again | None = None
+    control: EncodedTable | None = None
+    origin: Rows | None = None
+    earlier: tuple[pl.DataFrame, ...] = ()
+    model: Mapping[str, Any] | None = None
+    hidden: HiddenCells | None = None
+    seed: int = 1
+
+    def generator(self, what: str) -> np.random.Generator:
+        """Chance for one purpose."""
+        return np.random.Generator(np.random.Philox(seed_of(self.seed, what)))
+
+    @cached_property
+    def released(self) -> Released:
+        """The release, read."""
+        return read_released(self.release, self.table, self.schema)
+
+    @property
+    def recipe(self) -> Again:
+        """How the release was made."""
+        if self.again is None:
+            raise CannotRunError(
+                "It takes a release made again, and how this one was made is not known. Give its plan, or keep its "
+                "certificate beside it and give its hierarchies."
+            )
+        return self.again
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The columns that must not be inferred; there is one at least."""
+        if not self.sensitive:
+            raise CannotRunError("Nothing is named that must not be inferred. Name a sensitive column, or the target.")
+        return self.sensitive
+
+    @property
+    def guessed(self) -> str:
+        """The column a model learns from the release: the target, or what is sensitive."""
+        return self.schema.target or self.secrets[0]
+
+    def made(self, rows: Rows, what: str) -> Made:
+        """A release of some rows of the original, under the same recipe."""
+        again = self.recipe
+        return again.release(self.table.take(rows), self.frame[rows], self.schema, seed_of(self.seed, what))
+
+    def read(self, made: Made) -> Released:
+        """A release that was made for an attack, as an attacker reads it."""
+        return read_released(made.draft.frame, self.table, self.schema)
+
+    @cached_property
+    def split(self) -> Split:
+        """People in a release and people who are not; see the head of this file."""
+        if self.control is not None:
+            if min(self.control.height, self.table.height) < SMALLEST:
+                raise CannotRunError(f"It takes {SMALLEST} control rows at least.")
+            return Split(self.released, self.table, self.control, GIVEN)
+        if self.table.height < 2 * SMALLEST:
+            raise CannotRunError(f"Half of the original is fewer than {SMALLEST} rows: too few for a control group.")
+        order = self.generator("halves").permutation(self.table.height).astype(np.intp)
+        half = len(order) // 2
+        members, others = order[:half], order[half:]
+        released = self.read(self.made(members, "half"))
+        return Split(released, self.table.take(members), self.table.take(others), OWN_HALF)
+
+    @cached_property
+    def traced(self) -> Traced:
+        """A release with the original row of each released row: this one if that is known, else one made again."""
+        if self.origin is not None:
+            return Traced(self.release, self.released, self.origin)
+        made = self.made(np.arange(self.table.height), "again")
+        return Traced(made.draft.frame, self.read(made), made.draft.origin, made.plan.levelled)
+
+    @cached_property
+    def homes(self) -> Ints:
+        """The class of each original row in this release: its own where that is known, else its smallest box."""
+        if self.origin is None:
+            return self.released.boxes.nearest(self.table)
+        homes = self.released.boxes.nearest(self.table)
+        homes[self.origin] = self.released.classes
+        return homes

@@ -1,0 +1,102 @@
+"""Singling out: a description that one person alone fits, written from nothing but the release.
+
+What: the attacker says "in the box of this class, and at the edge of its interval". Where intervals end at numbers that
+somebody has, exactly one row often fits. Paper: Cohen, Nissim: Towards Formalizing the GDPR's Notion of Singling Out,
+PNAS 2020, section on k-anonymity. Measured: the share of classes of which some edge isolates one original row.
+Control: chance, the same number of tries at a random place of the same interval, reckoned exactly (the numbers a
+column could have are those between the ends, as finely as the column is written). Leak: the lower end of the interval
+is above chance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
+from incrowd.attacks.boxes import Released
+from incrowd.attacks.cells import Cell, CellReader, Ints
+from incrowd.attacks.measuring import share_interval
+from incrowd.attacks.scene import Scene
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+
+
+class SinglingOut:
+    """Describes people by the edge of their box."""
+
+    name = "singling out"
+    asks = "Says 'in the box of this class and at the edge of its interval', and hopes that one person fits."
+    needs = "quasi-identifiers that are numbers, released as intervals"
+
+    def run(self, scene: Scene) -> Finding:
+        """Try every edge of every class."""
+        released = scene.released
+        if not any(cell.edges for name in released.boxes.names for cell in released.boxes.cells[name]):
+            raise CannotRunError("No released cell is an interval with an end: there is no edge to name.")
+        people, times = _distinct(scene.table, released.boxes.names)
+        numeric = [name for name in released.boxes.names if scene.table[name].type.is_numeric]
+        steps = {name: CellReader(scene.schema[name], scene.table[name]).step for name in numeric}
+        isolated, chances, tries = 0, 0.0, 0
+        for number in range(len(released.boxes)):
+            edges = [_try(number, place, released, scene, (people, times), steps) for place in _edged(number, released)]
+            hits = [hit for one in edges for hit in one[0]]
+            tries += len(hits)
+            isolated += any(hits)
+            chances += 1 - float(np.prod([(1 - chance) ** len(found) for found, chance in edges]))
+        rows = len(released.boxes)
+        interval = share_interval(isolated, rows)
+        return Finding(
+            self.name,
+            LEAK if interval[0] > chances / rows else NO_LEAK,
+            f"An edge isolates one person in {isolated:,} of {rows:,} classes.",
+            isolated / rows,
+            chances / rows,
+            interval,
+            chances / rows,
+            "share of classes",
+            {"edges tried": float(tries)},
+        )
+
+
+def _distinct(table: EncodedTable, names: tuple[str, ...]) -> tuple[Ints, Ints]:
+    """The different people, as far as the quasi-identifiers tell, and how many there are of each."""
+    keys = np.stack([table[name].codes.astype(np.int64) for name in names], axis=1)
+    people, times = np.unique(keys, axis=0, return_counts=True)
+    return people, times.astype(np.int64)
+
+
+def _cell(number: int, place: int, released: Released) -> Cell:
+    return released.boxes.cells[released.boxes.names[place]][int(released.boxes.shown[number, place])]
+
+
+def _edged(number: int, released: Released) -> list[int]:
+    return [place for place in range(len(released.boxes.names)) if _cell(number, place, released).edges]
+
+
+def _try(
+    number: int, place: int, released: Released, scene: Scene, crowd: tuple[Ints, Ints], steps: dict[str, float]
+) -> tuple[list[bool], float]:
+    """Whether each edge of one quasi-identifier isolates a row of the box, and the chance that a random place does."""
+    people, times = crowd
+    name, cell = released.boxes.names[place], _cell(number, place, released)
+    own = scene.table[name]
+    box = np.ones(len(people), np.bool_)
+    for other in range(people.shape[1]):
+        box &= _cell(number, other, released).covers[people[:, other]]
+    counts = np.bincount(people[box, place], times[box], own.width)[: len(own.dictionary)].astype(np.float64)
+    hits = [_count_at(counts, own, edge) == 1 for edge in cell.edges]
+    return hits, _chance(counts, cell, own, steps[name])
+
+
+def _count_at(counts: npt.NDArray[np.float64], own: EncodedColumn, number: float) -> int:
+    found = np.flatnonzero(np.isclose(own.numbers.astype(np.float64), number, rtol=1e-12, atol=0))
+    return int(counts[found[0]]) if len(found) else 0
+
+
+def _chance(counts: npt.NDArray[np.float64], cell: Cell, own: EncodedColumn, step: float) -> float:
+    """Numbers that isolate a row, over all the numbers the interval could hold; an open end ends at the data's."""
+    numbers = own.numbers.astype(np.float64)
+    low, high = cell.ends or (float(numbers[0]) - step, float(numbers[-1]))
+    if cell.ends is None:
+        low, high = (max(low, cell.edges[0] - step), high) if cell.covers[len(numbers) - 1] else (low, cell.edges[0])
+    return float(min(1.0, (counts == 1).sum() / max(1.0, round((high - low) / step))))

@@ -1,0 +1,119 @@
+"""What the attacks found, as plain data: on the release, and on the table as if it were released as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LEAK, NO_LEAK, NOT_RUN = "leak", "no leak found", "not run"
+UNASKED = "It was not asked for."
+
+
+@dataclass(frozen=True)
+class AttackFact:
+    """One attack: how far it came, how far without the release, what it should keep to.
+
+    ``words`` is what was found, or why the attack did not run; ``asks`` what the attacker does, if that was told.
+    """
+
+    attack: str
+    verdict: str
+    words: str = ""
+    measured: float | None = None
+    control: float | None = None
+    interval: tuple[float, float] | None = None
+    goal: float | None = None
+    unit: str = ""
+    asks: str = ""
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any], asks: str = "") -> AttackFact:
+        """A finding of the attack lab in its plain form."""
+        ends = found.get("interval")
+        return cls(
+            attack=found["attack"],
+            verdict=found["verdict"] if found["verdict"] in (LEAK, NO_LEAK) else NOT_RUN,
+            words=found.get("words", ""),
+            measured=found.get("measured"),
+            control=found.get("control"),
+            interval=None if ends is None else (ends[0], ends[1]),
+            goal=found.get("goal"),
+            unit=found.get("unit", ""),
+            asks=asks,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures; in words only why an attack did not run."""
+        if self.verdict == NOT_RUN:
+            return {"attack": self.attack, "verdict": NOT_RUN, "reason": self.words}
+        return {
+            "attack": self.attack,
+            "verdict": self.verdict,
+            "measured": rounded(self.measured),
+            "control": rounded(self.control),
+            "interval": None if self.interval is None else [rounded(end) for end in self.interval],
+            "goal": rounded(self.goal),
+            "unit": self.unit,
+        }
+
+
+@dataclass(frozen=True)
+class AttackFacts:
+    """The attacks on the release, in their order; ``before`` those on the table itself, if they were tried."""
+
+    after: tuple[AttackFact, ...]
+    before: tuple[AttackFact, ...] | None = None
+
+    def first(self, attack: str) -> AttackFact | None:
+        """What the attack found on the table itself."""
+        return next((one for one in self.before or () if one.attack == attack), None)
+
+    def count(self, verdict: str) -> int:
+        """How many attacks on the release ended so."""
+        return sum(one.verdict == verdict for one in self.after)
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures of all attacks."""
+        return {
+            "leaks": self.count(LEAK),
+            "no_leak_found": self.count(NO_LEAK),
+            "not_run": self.count(NOT_RUN),
+            "after": [one.to_json() for one in self.after],
+            "before": NOT_RUN if self.before is None else [one.to_json() for one in self.before],
+        }
+
+
+def attacks_of(
+    after: Mapping[str, Any], before: Mapping[str, Any] | None = None, asks: Mapping[str, str] | None = None
+) -> AttackFacts:
+    """The facts of an attack report in its plain form (its ``to_json()``).
+
+    Parameters
+    ----------
+    after, before
+        Reports of the attacks on the release, and on the table itself.
+    asks
+        What each attacker does, by the name of the attack. Give them all: those that the report on the release does not
+        mention are entered as not run.
+
+    Examples
+    --------
+    >>> found = {"attack": "row order", "verdict": "not run", "words": "No order."}
+    >>> attacks_of({"findings": [found]}).to_json()["after"]
+    [{'attack': 'row order', 'verdict': 'not run', 'reason': 'No order.'}]
+    """
+    said = asks or {}
+
+    def told(report: Mapping[str, Any]) -> tuple[AttackFact, ...]:
+        return tuple(AttackFact.of(found, said.get(found["attack"], "")) for found in report["findings"])
+
+    found = told(after)
+    gone = said.keys() - {one.attack for one in found}
+    left = tuple(AttackFact(name, NOT_RUN, UNASKED, asks=said[name]) for name in said if name in gone)
+    return AttackFacts((*found, *left), None if before is None else told(before))
+
+
+def rounded(number: float | None) -> float | None:
+    """Six digits after the point are enough for anybody; what is no finite number is none."""
+    return None if number is None or number != number or abs(number) == float("inf") else round(float(number), 6)

@@ -1,0 +1,275 @@
+"""Everything that is measured about one table, and about its release beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.errors import HeaderError, Notice, ParameterError, SchemaError
+from incrowd.reading.read import read
+from incrowd.reading.source import Source
+from incrowd.risk.attackers import Attacker, checked, expected_journalist, journalist, marketer, prosecutor
+from incrowd.risk.classes import Classes, classes_of, coded
+from incrowd.risk.edges import Edges, edges_of
+from incrowd.risk.population import Counted, count_people, missing_in_population
+from incrowd.risk.safe_harbor.checklist import Item, safe_harbor
+from incrowd.risk.safe_harbor.places import people_by_zip3
+from incrowd.risk.special_uniques import Special, special_uniques
+from incrowd.risk.three_risks import Measured, inference, linkability, singling_out
+from incrowd.risk.uniques.rule import Estimates, estimates_of
+from incrowd.risk.uniques.sample import Sample
+from incrowd.risk.unmeasured import NotMeasured
+from incrowd.vocabulary.schema import unknown_column
+
+NO_POPULATION = NotMeasured("the size of the population is not known; say how many persons it has")
+TOO_FEW = NotMeasured("linking needs two quasi-identifiers at least")
+NO_SECRET = NotMeasured("no sensitive column was named")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be measured; see :func:`incrowd.risk.risk`."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    population: int | None = None
+    thresholds: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5)
+    largest_special: int = 3
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.quasi_identifiers:
+            raise ParameterError("Name at least one quasi-identifier to measure by.")
+        for names in (self.quasi_identifiers, self.sensitive):
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise SchemaError(f"Column {twice!r} is named twice. Name it once.")
+        both = next((name for name in self.sensitive if name in self.quasi_identifiers), None)
+        if both is not None:
+            raise SchemaError(f"Column {both!r} cannot be both quasi-identifier and sensitive. Choose one role.")
+        checked(self.thresholds)
+
+
+@dataclass(frozen=True)
+class Uniques:
+    """Rows that are alone, in the table and in its population.
+
+    Parameters
+    ----------
+    in_sample
+        Rows that are alone with their quasi-identifiers.
+    share
+        Of all rows.
+    counted
+        The same of the population, where its table is known, and how many rows of the table are among them.
+    estimated
+        Where only its size is known.
+    """
+
+    in_sample: int
+    share: float
+    counted: tuple[int, int] | None
+    estimated: Estimates | NotMeasured
+
+    def to_json(self) -> dict[str, object]:
+        """The numbers."""
+        data: dict[str, object] = {"in_sample": self.in_sample, "share": self.share}
+        if self.counted is not None:
+            data["in_population_table"] = {"uniques": self.counted[0], "of_them_unique_in_sample": self.counted[1]}
+        return data | {"estimated_in_population": self.estimated.to_json()}
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The measured risk of a table.
+
+    Parameters
+    ----------
+    source
+        The name of the table.
+    rows, quasi_identifiers
+        What was measured.
+    population
+        How many persons the table is a sample of, if that is known.
+    classes
+        How many classes there are of each size.
+    prosecutor, journalist, marketer
+        Three attackers.
+    uniques, special, edges
+        Rows that are alone; those that few columns already single out; ends of number lines.
+    singling_out, linkability, inference
+        The three risks of WP216; inference for each sensitive column.
+    safe_harbor
+        The eighteen identifiers.
+    notices
+        What should be known.
+    after
+        The same for the release, if there is one.
+    """
+
+    source: str
+    rows: int
+    quasi_identifiers: tuple[str, ...]
+    population: int | None
+    classes: tuple[tuple[int, int], ...]
+    prosecutor: Attacker
+    journalist: Attacker | NotMeasured
+    marketer: Attacker
+    uniques: Uniques
+    special: Special
+    edges: Edges
+    singling_out: Measured
+    linkability: Measured | NotMeasured
+    inference: tuple[Measured, ...] | NotMeasured
+    safe_harbor: tuple[Item, ...]
+    notices: tuple[Notice, ...] = ()
+    after: Risk | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Everything as plain data, without any cell value."""
+        known = self.inference
+        inferred = known.to_json() if isinstance(known, NotMeasured) else {one.column: one.to_json() for one in known}
+        data: dict[str, object] = {
+            "incrowd_risk": 1,
+            "table": self.source,
+            "rows": self.rows,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "population": self.population,
+            "classes": {f"{size}": count for size, count in self.classes},
+            "prosecutor": self.prosecutor.to_json(),
+            "journalist": self.journalist.to_json(),
+            "marketer": self.marketer.to_json(),
+            "uniques": self.uniques.to_json(),
+            "special_uniques": self.special.to_json(),
+            "edges": self.edges.to_json(),
+            "wp216": {
+                "singling_out": self.singling_out.to_json(),
+                "linkability": self.linkability.to_json(),
+                "inference": inferred,
+            },
+            "safe_harbor": [item.to_json() for item in self.safe_harbor],
+            "notices": [{"code": notice.code, "where": notice.where} for notice in self.notices],
+        }
+        return data if self.after is None else data | {"after": self.after.to_json()}
+
+    def __str__(self) -> str:
+        from incrowd.risk.telling import text_of
+
+        return text_of(self)
+
+
+def assess(table: Any, asked: Asked, *, population_table: Any = None, after: Any = None, zip3: Any = None) -> Risk:
+    """Read the tables and measure them."""
+    if asked.population is not None and population_table is not None:
+        raise ParameterError("Give the size of the population or its table, not both: the table says its size.")
+    reading = {name: value for name, value in asked.reading.items() if value is not None}
+    people = None if population_table is None else read(population_table, **reading).frame
+    areas = None if zip3 is None else people_by_zip3(read(zip3).frame)
+    found = _measure(read(table, **reading), name_of(table), asked, people, areas)
+    if after is None:
+        return found
+    release = read(after, **reading)
+    spread = tuple(n for name in asked.quasi_identifiers for n in released_as(name, release.frame.columns))
+    again = _measure(release, name_of(after), replace(asked, quasi_identifiers=spread), people, areas, released=True)
+    return replace(found, after=again)
+
+
+def _measure(
+    source: Source,
+    called: str,
+    asked: Asked,
+    people: pl.DataFrame | None,
+    areas: Mapping[str, int] | None,
+    *,
+    released: bool = False,
+) -> Risk:
+    frame, names = source.frame, asked.quasi_identifiers
+    columns, secrets = coded(frame, names), coded(frame, asked.sensitive) if asked.sensitive else []
+    classes = classes_of(columns)
+    counted = None if people is None else count_people(frame, people, names)
+    if counted is not None and released and counted.unmatched:
+        counted = None
+    size = asked.population if people is None else max(people.height, frame.height)
+    sample = None if size is None else Sample(classes.histogram, size)
+    inferred = tuple(inference(classes, secret, name) for name, secret in zip(asked.sensitive, secrets, strict=True))
+    found, bound = _attackers(classes, counted, sample, asked.thresholds, table_given=people is not None)
+    return Risk(
+        source=called,
+        rows=frame.height,
+        quasi_identifiers=names,
+        population=size,
+        classes=classes.histogram,
+        prosecutor=prosecutor(classes, asked.thresholds),
+        journalist=found,
+        marketer=bound,
+        uniques=_uniques(classes, counted, sample),
+        special=special_uniques(columns, names, asked.largest_special, None if sample is None else sample.fraction),
+        edges=edges_of(frame, names),
+        singling_out=singling_out(classes),
+        linkability=linkability(columns, names) or TOO_FEW,
+        inference=inferred or NO_SECRET,
+        safe_harbor=safe_harbor(frame, areas),
+        notices=(*source.notices, *missing_in_population(counted)),
+    )
+
+
+def _attackers(
+    classes: Classes,
+    counted: Counted | None,
+    sample: Sample | None,
+    thresholds: tuple[float, ...],
+    *,
+    table_given: bool,
+) -> tuple[Attacker | NotMeasured, Attacker]:
+    """Journalist and marketer, from the best that is known of the population."""
+    if counted is not None:
+        by_table = journalist(counted.classes, counted.people, thresholds)
+        linked = float((counted.classes.sizes / counted.people).sum()) / classes.rows
+        return by_table, marketer(linked, by_table.basis)
+    if sample is not None and not table_given:
+        estimated = expected_journalist(classes, sample.fraction, thresholds)
+        return estimated, marketer(estimated.average, estimated.basis)
+    upper = marketer(classes.count / classes.rows, "at most, as if the table were the whole population")
+    if table_given:
+        return NotMeasured("the population table does not show what the release shows, so classes do not match"), upper
+    return NO_POPULATION, upper
+
+
+def _uniques(classes: Classes, counted: Counted | None, sample: Sample | None) -> Uniques:
+    alone = classes.number_of(1)
+    in_population = None if counted is None else (counted.uniques, counted.uniques_in_sample)
+    estimated = NO_POPULATION if sample is None else estimates_of(sample)
+    return Uniques(alone, alone / classes.rows, in_population, estimated)
+
+
+def released_as(name: str, columns: list[str]) -> tuple[str, ...]:
+    """The columns of a release that show a quasi-identifier: its own, or its two bounds.
+
+    Examples
+    --------
+    >>> released_as("age", ["age_low", "age_high"]), released_as("age", ["age"])
+    (('age_low', 'age_high'), ('age',))
+    """
+    if name in columns:
+        return (name,)
+    bounds = (f"{name}_low", f"{name}_high")
+    if all(bound in columns for bound in bounds):
+        return bounds
+    raise HeaderError(f"The release: {unknown_column(name, columns)}")
+
+
+def name_of(table: Any) -> str:
+    """How a table is called: its file's name, or its kind.
+
+    Examples
+    --------
+    >>> name_of("data/people.csv"), name_of(pl.DataFrame())
+    ('people.csv', 'a polars table')
+    """
+    if isinstance(table, str | Path):
+        return Path(table).name
+    return f"a {type(table).__module__.split('.')[0]} table"

@@ -1,0 +1,162 @@
+"""Equivalence classes: the rows that cannot be told apart by some columns. Missing is a value like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.errors import HeaderError
+from incrowd.reading.dictionary import distinct
+from incrowd.vocabulary.schema import unknown_column
+
+Whole = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_TABLE = 1 << 22
+"""Up to so many possible keys are ranked by a table, beyond by sorting."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column as codes from 0 to ``width`` - 1; the missing have a code of their own."""
+
+    codes: Whole
+    width: int
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The classes of a table's rows.
+
+    Parameters
+    ----------
+    labels
+        The class of each row, counted from 0.
+    sizes
+        The rows of each class; none is empty.
+
+    Examples
+    --------
+    >>> classes = classes_of([Coded(np.array([0, 1, 1]), 2), Coded(np.array([0, 1, 1]), 2)])
+    >>> classes.count, classes.of_rows.tolist(), classes.histogram
+    (2, [1, 2, 2], ((1, 1), (2, 1)))
+    """
+
+    labels: Whole
+    sizes: Whole
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    @property
+    def count(self) -> int:
+        """Number of classes."""
+        return len(self.sizes)
+
+    @cached_property
+    def of_rows(self) -> Whole:
+        """For each row, how many rows its class has."""
+        return self.sizes[self.labels]
+
+    @cached_property
+    def histogram(self) -> tuple[tuple[int, int], ...]:
+        """How many classes there are of each size that occurs, ascending."""
+        sizes, counts = np.unique(self.sizes, return_counts=True)
+        return tuple(zip(sizes.tolist(), counts.tolist(), strict=True))
+
+    def number_of(self, size: int) -> int:
+        """How many classes have exactly that many rows."""
+        return int((self.sizes == size).sum())
+
+
+def classes_of(columns: Sequence[Coded]) -> Classes:
+    """The classes of rows that agree in all the columns."""
+    labels = columns[0].codes
+    width = columns[0].width
+    labels, width = _dense(labels, width)
+    for column in columns[1:]:
+        labels, width = _dense(labels * column.width + column.codes, width * column.width)
+    return Classes(labels, np.bincount(labels, minlength=width))
+
+
+def refine(classes: Classes, column: Coded) -> Classes:
+    """The classes of rows that agree in the given classes and in one more column.
+
+    Examples
+    --------
+    >>> coarse = classes_of([Coded(np.array([0, 0, 0]), 1)])
+    >>> refine(coarse, Coded(np.array([0, 1, 1]), 2)).sizes.tolist()
+    [1, 2]
+    """
+    return classes_of([Coded(classes.labels, classes.count), column])
+
+
+def _dense(keys: Whole, width: int) -> tuple[Whole, int]:
+    """Keys renumbered from 0 without gaps, in ascending order, and how many there are."""
+    if width <= _TABLE:
+        present = np.zeros(width, np.int64)
+        present[keys] = 1
+        ranks = np.cumsum(present) - 1
+        return ranks[keys], int(ranks[-1]) + 1 if width else 0
+    values, labels = np.unique(keys, return_inverse=True)
+    return labels.astype(np.int64), len(values)
+
+
+def coded(frame: pl.DataFrame, names: Iterable[str]) -> list[Coded]:
+    """The named columns as codes. NaN is missing; -0.0 is 0.0.
+
+    Examples
+    --------
+    >>> [column.width for column in coded(pl.DataFrame({"a": [1.0, None, float("nan")]}), ["a"])]
+    [2]
+    """
+    wanted = list(names)
+    for name in wanted:
+        if name not in frame.columns:
+            raise HeaderError(unknown_column(name, frame.columns))
+    plain = frame.select(wanted).with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None) + 0.0)
+    found = distinct(plain, wanted)
+    return [Coded(found[name].codes.astype(np.int64), len(found[name].values) + 1) for name in wanted]
+
+
+def matched(sample: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]) -> tuple[Classes, Whole, Whole]:
+    """The sample's classes, the rows of the population in each of them, and the sizes of all the population's classes.
+
+    Values are compared as numbers where both tables hold numbers, as they are where the types agree, else as text.
+
+    Examples
+    --------
+    >>> few, many = pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": ["1", "1", "3"]})
+    >>> classes, found, sizes = matched(few, many, ["a"])
+    >>> found.tolist(), sizes.tolist()
+    ([2, 0], [2, 1])
+    """
+    for name in names:
+        if name not in population.columns:
+            raise HeaderError(f"The population table: {unknown_column(name, population.columns)}")
+    pairs = [_alike(sample[name], population[name]) for name in names]
+    both = pl.DataFrame([above.append(below).alias(f"{place}") for place, (above, below) in enumerate(pairs)])
+    together = classes_of(coded(both, both.columns))
+    upper, lower = together.labels[: sample.height], together.labels[sample.height :]
+    rows = np.bincount(lower, minlength=together.count)
+    labels, count = _dense(upper, together.count)
+    of_class = np.zeros(count, np.int64)
+    of_class[labels] = rows[upper]
+    return Classes(labels, np.bincount(labels, minlength=count)), of_class, rows[rows > 0]
+
+
+def _alike(one: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Both columns in a type they share."""
+    if one.dtype == other.dtype:
+        return one.clone(), other
+    if one.dtype.is_numeric() and other.dtype.is_numeric():
+        shared = pl.Int64 if one.dtype.is_integer() and other.dtype.is_integer() else pl.Float64
+        return one.cast(shared), other.cast(shared)
+    return one.cast(pl.String), other.cast(pl.String)

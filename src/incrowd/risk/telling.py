@@ -1,0 +1,264 @@
+"""The measured risk in words and tables: facts for the terminal, for a report, for a Python prompt.
+
+A part is plain data. Who draws it decides how it looks; nothing here holds a cell value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from incrowd.risk.assessment import Risk
+from incrowd.risk.attackers import Attacker
+from incrowd.risk.special_uniques import DisSuda
+from incrowd.risk.three_risks import Measured
+from incrowd.risk.uniques.rule import CONDITIONS, Estimates
+from incrowd.risk.uniques.sample import Estimate
+from incrowd.risk.unmeasured import NotMeasured
+from incrowd.risk.wording import counted, percent, visible
+
+Row = tuple[str, ...]
+
+ATTACKERS = {
+    "prosecutor": "knows that the person is in the table",
+    "journalist": "does not know whether the person is in it",
+    "marketer": "links all rows to people",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of words; the first ``words`` columns stand at the left."""
+
+    header: Row
+    rows: tuple[Row, ...]
+    words: int = 1
+
+    def lines(self) -> Iterator[str]:
+        """The table in plain text.
+
+        Examples
+        --------
+        >>> list(Table(("a", "rows"), (("x", "10"),)).lines())
+        ['a  rows', 'x    10']
+        """
+        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
+        for row in (self.header, *self.rows):
+            cells = zip(row, widths, range(len(row)), strict=True)
+            yield "  ".join(c.ljust(w) if i < self.words else c.rjust(w) for c, w, i in cells).rstrip()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A titled part: sentences, then a table, then asides; ``name`` is for style sheets."""
+
+    title: str
+    name: str
+    said: tuple[str, ...] = ()
+    table: Table | None = None
+    asides: tuple[str, ...] = ()
+
+
+def text_of(risk: Risk) -> str:
+    """All parts in plain text."""
+    lines = [headline(risk)]
+    for part in parts_of(risk):
+        lines += ["", part.title, *(f"  {said}" for said in part.said)]
+        lines += [f"  {line}" for line in (part.table.lines() if part.table else ())]
+        lines += [f"  {aside}" for aside in part.asides]
+    return "\n".join(map(visible, lines))
+
+
+def headline(risk: Risk) -> str:
+    """The one sentence to read first.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.risk import risk
+    >>> headline(risk(pl.DataFrame({"age": [30, 30, 41]}), quasi_identifiers=["age"]))
+    'a polars table: 1 of 3 rows is alone with its quasi-identifiers (33.3 %)'
+    """
+    said = f"{risk.source}: {_alone(risk)}"
+    return said if risk.after is None else f"{said}; after, {risk.after.source}: {_alone(risk.after)}"
+
+
+def _alone(risk: Risk) -> str:
+    alone = risk.uniques.in_sample
+    verb = "is alone with its" if alone == 1 else "are alone with their"
+    return f"{alone:,} of {counted(risk.rows, 'row')} {verb} quasi-identifiers ({percent(risk.uniques.share)})"
+
+
+def parts_of(risk: Risk) -> list[Part]:
+    """Everything that was measured, in the order it is told."""
+    both = [risk] if risk.after is None else [risk, risk.after]
+    return [
+        attackers_part(both),
+        at_risk_part(both),
+        uniques_part(both),
+        special_part(both),
+        three_risks_part(both),
+        *(safe_harbor_part(one, len(both) > 1) for one in both),
+        *([notices_part(both)] if any(one.notices for one in both) else []),
+    ]
+
+
+def _heads(both: Sequence[Risk], *words: str) -> Row:
+    """Column heads, each twice where there is a release."""
+    if len(both) == 1:
+        return words
+    return tuple(f"{word}, {when}" if word else when for word in words for when in ("before", "after"))
+
+
+def attackers_part(both: Sequence[Risk]) -> Part:
+    """Prosecutor, journalist and marketer."""
+    rows, asides = [], []
+    for name, knows in ATTACKERS.items():
+        found = [getattr(one, name) for one in both]
+        rows.append((name, *map(_maximum, found), *map(_average, found)))
+        basis = "; after: ".join(dict.fromkeys(map(_basis, found)))
+        asides.append(f"The {name}, who {knows}: {basis}.")
+    if len(both) > 1:
+        asides.append("After: by the classes the release shows; a set, an interval or a suppressed cell is one value.")
+    table = Table(("attacker", *_heads(both, "maximum", "average")), tuple(rows))
+    return Part("Who could be re-identified", "attackers", (), table, tuple(asides))
+
+
+def _maximum(found: Attacker | NotMeasured) -> str:
+    if isinstance(found, NotMeasured):
+        return "not estimated"
+    return percent(found.maximum) if found.at_risk else "–"
+
+
+def _average(found: Attacker | NotMeasured) -> str:
+    return "not estimated" if isinstance(found, NotMeasured) else percent(found.average)
+
+
+def _basis(found: Attacker | NotMeasured) -> str:
+    return str(found) if isinstance(found, NotMeasured) else found.basis
+
+
+def at_risk_part(both: Sequence[Risk]) -> Part:
+    """Rows above thresholds, for prosecutor and journalist."""
+    rows = []
+    for place, threshold in enumerate(one.threshold for one in both[0].prosecutor.at_risk):
+        cells = [_at_risk(getattr(one, name), place) for name in ("prosecutor", "journalist") for one in both]
+        rows.append((f"above {threshold:g}", *cells))
+    header = ("risk", *_heads(both, "prosecutor", "journalist"))
+    return Part("Rows at risk", "at-risk", (), Table(header, tuple(rows)))
+
+
+def _at_risk(found: Attacker | NotMeasured, place: int) -> str:
+    if isinstance(found, NotMeasured):
+        return "not estimated"
+    return f"{found.at_risk[place].rows:,} ({percent(found.at_risk[place].share)})"
+
+
+def uniques_part(both: Sequence[Risk]) -> Part:
+    """Uniques counted and estimated."""
+    rows: list[Row] = [("in the table, counted", *(_share(o.uniques.in_sample, o.uniques.share) for o in both), "")]
+    if any(one.uniques.counted for one in both):
+        rows.append(("in the population table, counted", *(_counted(one) for one in both), ""))
+    for name in ("decision rule", "Pitman", "SNB", "Zayatz", "Ewens"):
+        rows.append((f"in the population, {name}", *(_estimated(one, name) for one in both), CONDITIONS[name]))
+    heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), "trust it for")
+    if both[0].population is None:
+        unknown = (f"In the population: {both[0].uniques.estimated}.",)
+        return Part("Who is unique", "uniques", unknown, Table(heads[:-1], (rows[0][:-1],)))
+    said = f"The table is taken as a simple random sample of {both[0].population:,} persons."
+    return Part("Who is unique", "uniques", (said,), Table(heads, tuple(rows)))
+
+
+def _share(number: float, share: float) -> str:
+    return f"{number:,.0f} ({percent(share)})"
+
+
+def _counted(one: Risk) -> str:
+    found = one.uniques.counted
+    return "not counted" if found is None else f"{found[0]:,}; {found[1]:,} of them unique here"
+
+
+def _estimated(one: Risk, name: str) -> str:
+    found = one.uniques.estimated
+    if not isinstance(found, Estimates):
+        return "not estimated"
+    answer = found.chosen if name == "decision rule" else found.by_name[name]
+    if not isinstance(answer, Estimate):
+        return "no estimate"
+    chosen = f", by {answer.how}" if name == "decision rule" else ""
+    return f"{_share(answer.uniques, answer.share)}{chosen}"
+
+
+def special_part(both: Sequence[Risk]) -> Part:
+    """Special uniques and the columns that make them."""
+    first = both[0].special
+    rows = [
+        (f"unique by {counted(size, 'column')}", *(f"{_at(one.special.rows, size):,}" for one in both))
+        for size in range(1, max(one.special.largest for one in both) + 1)
+    ]
+    rows.append(("unique by more columns only", *(f"{one.special.unscored:,}" for one in both)))
+    rows.append(("highest SUDA score", *(f"{one.special.highest:,.0f}" for one in both)))
+    rows.append(("highest DIS-SUDA", *(_dis(one.special.dis) for one in both)))
+    said = [f"Sets of up to {counted(first.largest, 'column')} were tried, all {first.sets:,} of them."]
+    if first.asked > first.largest:
+        said.append(f"Left out: sets of {first.largest + 1} to {first.asked} columns, as they are too many.")
+    leading = sorted(first.columns, key=lambda column: -column[1])[:3]
+    if sum(first.minimal):
+        part_of = ", ".join(f"{name} {percent(share)}" for name, _, share in leading)
+        said.append(f"Columns most often part of a smallest singling-out set: {part_of}.")
+    table = Table(("rows", *(_heads(both, "") if len(both) > 1 else ("number",))), tuple(rows))
+    return Part("Special uniques", "special", tuple(said), table)
+
+
+def _at(numbers: tuple[int, ...], size: int) -> int:
+    return numbers[size - 1] if size <= len(numbers) else 0
+
+
+def _dis(found: DisSuda | NotMeasured) -> str:
+    return "not estimated" if isinstance(found, NotMeasured) else f"{found.highest:.3f}"
+
+
+def three_risks_part(both: Sequence[Risk]) -> Part:
+    """Singling out, linkability and inference."""
+    rows: list[Row] = []
+    asides = [
+        "Control: each row is left out of the table when it is attacked. Excess: (attack - control) / (1 - control).",
+        "In brackets 95 % intervals. What needs the original beside its release is in the attack lab.",
+    ]
+    for one in both:
+        when = "" if len(both) == 1 else " before" if one is both[0] else " after"
+        known = (one.inference,) if isinstance(one.inference, NotMeasured) else one.inference
+        for name, found in (
+            ("singling out", one.singling_out),
+            ("linkability", one.linkability),
+            *(("inference", found) for found in known),
+        ):
+            rows.append(_three(f"{name}{when}", found))
+        if one.edges.alone:
+            ends = ", ".join(map(str, one.edges.alone))
+            asides.append(f"Singled out by one end of a number line{when}: {ends}.")
+    header = ("risk", "attack", "control", "excess", "chance")
+    return Part("The three risks of WP216", "wp216", (), Table(header, tuple(rows)), tuple(asides))
+
+
+def _three(name: str, found: Measured | NotMeasured) -> Row:
+    if isinstance(found, NotMeasured):
+        return (name, "not measured", "", "", found.reason)
+    named = f"{name}: {found.column}" if found.column else name
+    return (named, f"{found.attack}", f"{found.control}", f"{found.excess}", percent(found.chance))
+
+
+def safe_harbor_part(one: Risk, several: bool) -> Part:
+    """The checklist."""
+    rows = []
+    for item in one.safe_harbor:
+        where = "; ".join(f"{finding.column}: {finding.why}" for finding in item.findings)
+        rows.append((f"{item.letter}  {item.title}", str(item.standing), where or item.note))
+    title = "HIPAA Safe Harbor checklist" + (f": {one.source}" if several else "")
+    aside = "An item that is not found may still be there: names and patterns are all that was looked at."
+    return Part(title, "safe-harbor", (), Table(("identifier", "", "where, or why not"), tuple(rows), 3), (aside,))
+
+
+def notices_part(both: Sequence[Risk]) -> Part:
+    """What should be known."""
+    return Part("Notices", "notices", tuple(f"{one.source}: {notice}" for one in both for notice in one.notices))

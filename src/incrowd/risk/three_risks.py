@@ -1,0 +1,194 @@
+"""The three risks of the Article 29 Working Party (Opinion 05/2014, WP216), each measured against a control.
+
+In the manner of Anonymeter (Giomi et al., PoPETs 2023), for one table of people: an attack that uses the table is set
+against the same attack on somebody who is not in it. Here the control needs no second table: every row is left out
+once, and what is left is asked about it. All rows are counted; nothing is drawn but the intervals.
+
+These are the attacks that one table allows. What needs the original beside its release is in the attack lab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.risk.classes import Classes, Coded, Mask, classes_of, refine
+from incrowd.risk.intervals import Interval, Shares, excess_interval, wilson
+
+MOST_COLUMNS = 8
+"""Up to so many quasi-identifiers all ways to halve them are tried."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How often an attack succeeds, against its control and against chance.
+
+    Parameters
+    ----------
+    name, column
+        The risk, and for inference the column that is inferred.
+    attack
+        Share of the rows for which the attack succeeds.
+    control
+        The same, each row being left out of the table when it is attacked.
+    excess
+        (attack - control) / (1 - control).
+    chance
+        What succeeds without the table, or with the halves of the rows shuffled.
+    about
+        What was tried, in words.
+    """
+
+    name: str
+    attack: Interval
+    control: Interval
+    excess: Interval
+    chance: float
+    about: str
+    column: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """The numbers."""
+        return {
+            "attack": self.attack.to_json(),
+            "control": self.control.to_json(),
+            "excess": self.excess.to_json(),
+            "chance": self.chance,
+            "about": self.about,
+        }
+
+
+def singling_out(classes: Classes) -> Measured:
+    """Does "has the quasi-identifiers of this row" fit exactly one row?
+
+    Attack: the row is alone in its class. Control: with the row left out, exactly one other fits, so the class has two
+    rows; then the words isolate somebody whom they were not made from. Chance: n people, and a property that each has
+    with probability 1 / n: it fits exactly one with probability (1 - 1/n)^(n-1), about 37 %. That is the most that is
+    reached without looking at the table (Cohen, Nissim: Towards formalizing the GDPR's notion of singling out, PNAS
+    117, 2020).
+
+    Examples
+    --------
+    >>> found = singling_out(classes_of([Coded(np.array([0, 0, 1, 2]), 3)]))
+    >>> found.attack.estimate, found.control.estimate
+    (0.5, 0.5)
+    """
+    rows = classes.rows
+    chance = (1 - 1 / rows) ** (rows - 1)
+    about = "all quasi-identifiers of a row fit that row alone"
+    return _measured("singling out", classes.of_rows == 1, classes.of_rows == 2, chance, about)
+
+
+def linkability(columns: Sequence[Coded], names: Sequence[str]) -> Measured | None:
+    """Do two halves of the quasi-identifiers, known from two places, each lead to the same single row?
+
+    Attack: the row is alone on one half, and alone on the other. Control: with the row left out, each half leads to
+    exactly one other row, and to the same. Chance: the product of the shares of rows that are alone on each half, what
+    is expected if the halves are shuffled against each other. Of all ways to halve up to eight columns the one with the
+    most success counts; more are halved in the given order. None for a single column.
+
+    Examples
+    --------
+    >>> table = [Coded(np.array([0, 1, 1]), 2), Coded(np.array([0, 1, 2]), 3)]
+    >>> linkability(table, ["a", "b"]).attack.estimate
+    0.3333333333333333
+    """
+    width = len(columns)
+    if width < 2:
+        return None
+    whole = classes_of(columns)
+    halves = _halvings(width)
+    found = {left: _linked(columns, left) for left in halves}
+    best = max(halves, key=lambda left: int((found[left][0] & found[left][1]).sum()))
+    one, other = found[best][:2]
+    control = found[best][2] & (whole.of_rows == 2)
+    left, right = _named(names, best), _named(names, [c for c in range(width) if c not in best])
+    tried = "every way to halve them was tried" if width <= MOST_COLUMNS else "halved in the given order only"
+    about = f"{left} and {right} each fit the same row alone; {tried}"
+    return _measured("linkability", one & other, control, float(one.mean() * other.mean()), about)
+
+
+def _linked(columns: Sequence[Coded], left: tuple[int, ...]) -> tuple[Mask, Mask, Mask]:
+    """Rows alone on the left half, on the right half, and rows that are two on each."""
+    one = classes_of([columns[c] for c in left]).of_rows
+    other = classes_of([column for c, column in enumerate(columns) if c not in left]).of_rows
+    return one == 1, other == 1, (one == 2) & (other == 2)
+
+
+def _halvings(width: int) -> list[tuple[int, ...]]:
+    """The smaller halves of all ways to halve the columns; of many columns one way only.
+
+    Examples
+    --------
+    >>> _halvings(3), _halvings(4), len(_halvings(8)), len(_halvings(9))
+    ([(0,), (1,), (2,)], [(0, 1), (0, 2), (0, 3)], 35, 1)
+    """
+    if width > MOST_COLUMNS:
+        return [tuple(range(width // 2))]
+    halves = list(combinations(range(width), width // 2))
+    return halves if width % 2 else halves[: len(halves) // 2]
+
+
+def _named(names: Sequence[str], places: Sequence[int]) -> str:
+    return " + ".join(names[place] for place in places)
+
+
+def inference(classes: Classes, secret: Coded, name: str) -> Measured:
+    """How well does a sensitive value follow from the quasi-identifiers?
+
+    Attack: guess the most frequent value of the row's class (one of them by lot, if there are several). Control: the
+    same from the other rows of the class; from all other rows, if the class has none. It is what follows for somebody
+    alike who is not in the table, and what is learned about people in general. Chance: always the most frequent value.
+
+    Examples
+    --------
+    >>> classes = classes_of([Coded(np.array([0, 0, 1, 1]), 2)])
+    >>> found = inference(classes, Coded(np.array([0, 0, 0, 1]), 2), "ill")
+    >>> found.attack.estimate, found.control.estimate, found.chance
+    (0.75, 0.5, 0.75)
+    """
+    hits, control = guesses(classes, secret)
+    everyone = classes_of([Coded(np.zeros(classes.rows, np.int64), 1)])
+    left_out = guesses(everyone, secret)[1]
+    control = np.where(classes.of_rows == 1, left_out, control)
+    chance = float(np.bincount(secret.codes).max()) / classes.rows
+    about = "the most frequent value of the rows that look alike is right"
+    return replace(_measured("inference", hits, control, chance, about), column=name)
+
+
+def guesses(classes: Classes, secret: Coded) -> tuple[Shares, Shares]:
+    """For each row, how likely the class's most frequent value is its own; and the same with the row left out.
+
+    Left out, a value stays most frequent only if it was so alone; then it shares the place with the values that have
+    one row less. A row that is alone has nobody to be guessed from: 0.
+    """
+    cells = refine(classes, secret)
+    group = np.empty(cells.count, np.int64)
+    group[cells.labels] = classes.labels
+    most = np.zeros(classes.count, np.int64)
+    np.maximum.at(most, group, cells.sizes)
+    top = cells.sizes == most[group]
+    tied = np.bincount(group[top], minlength=classes.count)[group]
+    nearly = np.bincount(group[cells.sizes == most[group] - 1], minlength=classes.count)[group]
+    hits = np.where(top, 1 / tied, 0.0)
+    left = np.where(top & (tied == 1) & (cells.sizes > 1), 1 / (1 + nearly), 0.0)
+    return hits[cells.labels], left[cells.labels]
+
+
+def _measured(
+    name: str, hits: Mask | Shares, control: Mask | npt.NDArray[np.float64], chance: float, about: str
+) -> Measured:
+    hits, control = hits.astype(np.float64), control.astype(np.float64)
+    rows = len(hits)
+    return Measured(
+        name,
+        wilson(float(hits.mean()), rows),
+        wilson(float(control.mean()), rows),
+        excess_interval(hits, control),
+        chance,
+        about,
+    )

@@ -1,0 +1,74 @@
+"""Logarithms at the border: decided by whole numbers where they are small, else by many digits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import reduce
+from math import gcd
+
+_SMALL = 3000
+_DIGITS = 120
+
+
+def diverse(counts: Sequence[int], l: Fraction) -> bool:  # noqa: E741
+    """Whether the entropy of some counts is at least log l: ``n^n >= l^n prod c^c``.
+
+    Examples
+    --------
+    >>> diverse([5, 5], Fraction(2)), diverse([5, 4], Fraction(2))
+    (True, False)
+    """
+    common = reduce(gcd, counts)
+    parts = [count // common for count in counts]
+    rows = sum(parts)
+    if rows <= _SMALL:
+        product = l.numerator**rows
+        for part in parts:
+            product *= part**part
+        return bool((rows * l.denominator) ** rows >= product)
+    with localcontext() as context:
+        context.prec = _DIGITS
+        spread = rows * Decimal(rows).ln() - sum(part * Decimal(part).ln() for part in parts)
+        wanted = rows * (Decimal(l.numerator).ln() - Decimal(l.denominator).ln())
+        return bool(spread - wanted > -(Decimal(10) ** (20 - _DIGITS)) * rows)
+
+
+def growth_below_log(counts: Sequence[int]) -> bool:
+    """Whether a share has grown by less than the negative logarithm of what it is in the table.
+
+    ``counts``: rows of the value in the class, of the class, of the value in the table, of the table.
+
+    Examples
+    --------
+    >>> growth_below_log([3, 4, 1, 2]), growth_below_log([4, 4, 1, 2])
+    (True, False)
+    """
+    n, rows, all_n, all_rows = map(int, counts)
+    growth = Fraction(n * all_rows, all_n * rows) - 1
+    with localcontext() as context:
+        context.prec = _DIGITS
+        log = (Decimal(all_rows) / Decimal(all_n)).ln()
+        return Decimal(growth.numerator) / Decimal(growth.denominator) <= log
+
+
+def ratio_below(counts: Sequence[int], delta: Fraction) -> bool:
+    """Whether the share in a class is less than 2^delta times that in the table, and the other way round.
+
+    ``counts``: rows of the value in the class, of the class, of the value in the table, of the table.
+
+    Examples
+    --------
+    >>> ratio_below([2, 4, 1, 4], Fraction(1)), ratio_below([2, 4, 1, 4], Fraction(2))
+    (False, True)
+    """
+    n, rows, all_n, all_rows = map(int, counts)
+    ratio = Fraction(n * all_rows, all_n * rows)
+    if delta.denominator <= _SMALL and delta.numerator <= _SMALL:
+        power = Fraction(2) ** delta.numerator
+        return max(ratio, 1 / ratio) ** delta.denominator < power
+    with localcontext() as context:
+        context.prec = _DIGITS
+        log = abs((Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln() / Decimal(2).ln())
+        return bool(log < Decimal(delta.numerator) / Decimal(delta.denominator))

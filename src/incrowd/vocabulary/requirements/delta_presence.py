@@ -1,0 +1,62 @@
+"""delta-presence: how sure one can be that a person of a population is in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from incrowd.errors import ParameterError, RequirementError
+from incrowd.vocabulary.requirements.exact import Flags, Histograms, rounded, text, written
+
+
+@dataclass(frozen=True)
+class DeltaPresence:
+    """Of the people of a population table that fit a released combination, a share between two bounds is in the table.
+
+    Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals from Shared Databases" (SIGMOD 2007): for every person
+    of the population, ``low <= rows of the combination / people that fit it <= high``. A low bound above 0 also
+    asks that every person fits some combination. The table must be part of the population.
+
+    Examples
+    --------
+    >>> str(DeltaPresence(0.1, 0.5))
+    '(0.1, 0.5)-presence'
+    """
+
+    low: Fraction
+    high: Fraction
+
+    monotone: ClassVar[bool] = True
+
+    def __init__(self, low: float | str | Fraction, high: float | str | Fraction) -> None:
+        bounds = [written(bound, "delta-presence", "delta-presence=0.1..0.5") for bound in (low, high)]
+        if not 0 <= bounds[0] <= bounds[1] <= 1:
+            raise ParameterError("delta-presence needs two bounds between 0 and 1, as in delta-presence=0.1..0.5.")
+        object.__setattr__(self, "low", bounds[0])
+        object.__setattr__(self, "high", bounds[1])
+
+    def holds_each(self, released: Histograms, fitting: Histograms) -> Flags:
+        """Whether the share of each combination lies between the bounds, in whole numbers."""
+        rows, people = released.astype(object), fitting.astype(object)
+        enough = rows * self.low.denominator >= people * self.low.numerator
+        return np.asarray(enough & (rows * self.high.denominator <= people * self.high.numerator), np.bool_)
+
+    def check_possible(self, rows: int, population: int) -> None:
+        """Raise if the share of the whole table lies outside: then some person's does, whatever is released."""
+        if not self.holds_each(np.array([rows]), np.array([population]))[0]:
+            share = Fraction(rows, population) if population else Fraction(1)
+            up = rounded(share, up=True)
+            raise RequirementError(
+                f"delta-presence={text(self.low)}..{text(self.high)} is impossible: the table has {rows} of the "
+                f"{population} rows of the population, a share of about {up}. The bounds must enclose it."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The requirement as plain data."""
+        return {"is": "delta-presence", "low": text(self.low), "high": text(self.high)}
+
+    def __str__(self) -> str:
+        return f"({text(self.low)}, {text(self.high)})-presence"

@@ -1,0 +1,197 @@
+"""Entropy l-diversity, decided exactly.
+
+A group with counts c of n rows keeps it if ``n log n - sum c log c >= n log l``. Floats decide where the two sides are
+clearly apart. Else the sides are equal if and only if ``n^n`` and ``l^n prod c^c`` have the same factors; if they are
+not, decimals of growing precision tell which is larger.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from math import gcd
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError, RequirementError
+from incrowd.vocabulary.requirements.exact import (
+    Flags,
+    Histograms,
+    at_most,
+    rounded,
+    shares,
+    text,
+    whole_numbers,
+    written,
+)
+from incrowd.vocabulary.requirements.on_column import holds, of_column
+from incrowd.vocabulary.requirements.subject import Subject
+
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class EntropyDiversity:
+    """The entropy of the column in every group is at least log l.
+
+    Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity" (ICDE 2006; ACM TKDD 2007), definition 4.1: for
+    the shares p of the values in a group, ``-sum p log p >= log l``. All values equally frequent give as much as l of
+    them. Monotone: entropy is concave.
+
+    Examples
+    --------
+    >>> EntropyDiversity(2).holds([3, 3]), EntropyDiversity(2).holds([3, 2]), str(EntropyDiversity(1.5, "ill"))
+    (True, False, 'entropy 1.5-diversity of ill')
+    """
+
+    l: Fraction  # noqa: E741
+    on: str | None = None
+
+    monotone: ClassVar[bool] = True
+
+    def __init__(self, l: float | str | Fraction, on: str | None = None) -> None:  # noqa: E741
+        number = written(l, "l", "entropy-l=1.5")
+        if number < 1:
+            raise ParameterError("l must be a number of at least 1. Give for instance entropy-l=1.5.")
+        object.__setattr__(self, "l", number)
+        object.__setattr__(self, "on", on)
+
+    @classmethod
+    def capping(cls, confidence: float) -> EntropyDiversity:
+        """The l that keeps an attacker's confidence in one of two values at most at this share.
+
+        ``l = 2^H(c) = c^-c (1-c)^-(1-c)`` (Friedman, Schuster, Wolff 2006, section 4.2), rounded down in the twelfth
+        digit. With more than two values entropy caps nothing: use a cap on the confidence.
+
+        Examples
+        --------
+        >>> round(float(EntropyDiversity.capping(0.85).l), 3)
+        1.526
+        """
+        share = written(confidence, "max_confidence", "0.85")
+        if not 0 < share <= 1:
+            raise ParameterError("alpha or max_confidence must be above 0 and at most 1. Give for instance 0.85.")
+        bits = _bits(np.array([[float(share), float(1 - share)]]))[0]
+        return cls(Fraction(int(2**bits * 10**_DIGITS), 10**_DIGITS))
+
+    @property
+    def bits(self) -> float:
+        """The entropy that is needed, in bits."""
+        return float(np.log2(float(self.l)))
+
+    def holds(self, histogram: npt.ArrayLike) -> bool:
+        """Whether one group with these counts keeps it."""
+        return holds(self, histogram)
+
+    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:  # noqa: ARG002, groups speak for themselves
+        """Whether each group is diverse enough."""
+        lacking = self.bits - _bits(shares(histograms))
+        lacking[histograms.sum(axis=1) == 0] = -1.0
+        return at_most(lacking, Fraction(0), lambda i: self._exactly(whole_numbers(histograms[i])))
+
+    def _exactly(self, counts: Sequence[int]) -> bool:
+        return sign_of_logs(*diversity_powers([c for c in counts if c], self.l)) >= 0
+
+    def check_possible(self, subject: Subject) -> None:
+        """Raise if all rows together are not diverse enough."""
+        if not self.holds_each(subject.counts[None, :], subject)[0]:
+            reached = float(2 ** _bits(shares(subject.counts[None, :]))[0])
+            raise RequirementError(
+                f"entropy-l={text(self.l)} on {subject.name!r} is impossible: all rows together reach "
+                f"{rounded(reached, up=False)}, and of any groups one reaches no more. Choose l of at most "
+                f"{rounded(reached, up=False)}."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The requirement as plain data."""
+        return {"is": "entropy l-diversity", "l": text(self.l), "on": self.on}
+
+    def __str__(self) -> str:
+        return f"entropy {text(self.l)}-diversity {of_column(self.on)}"
+
+
+def _bits(share: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The entropy of each row of shares."""
+    logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
+    return np.asarray(-(share * logs).sum(axis=1))
+
+
+def diversity_powers(counts: Sequence[int], l: Fraction) -> tuple[dict[int, int], dict[int, int]]:  # noqa: E741
+    """``n^n`` over ``l^n prod c^c`` as powers of whole numbers; common factors of all counts do not matter.
+
+    Examples
+    --------
+    >>> diversity_powers([3, 3], Fraction(2))
+    ({2: 2, 1: 2}, {2: 2, 1: 2})
+    """
+    common = gcd(*counts)
+    small = [count // common for count in counts]
+    rows = sum(small)
+    above, below = Counter({rows: rows}), Counter({l.numerator: rows})
+    above[l.denominator] += rows
+    for count in small:
+        below[count] += count
+    return dict(above), dict(below)
+
+
+def sign_of_logs(above: dict[int, int], below: dict[int, int]) -> int:
+    """The sign of ``log(prod above) - log(prod below)``, exactly; both are powers of whole numbers.
+
+    Examples
+    --------
+    >>> sign_of_logs({4: 3}, {2: 6}), sign_of_logs({3: 2}, {2: 3}), sign_of_logs({2: 3}, {3: 2})
+    (0, 1, -1)
+    """
+    base = coprime_base([*above, *below])
+    if _exponents(above, base) == _exponents(below, base):
+        return 0
+    terms = [*above.items(), *((number, -power) for number, power in below.items())]
+    digits = 40
+    while True:
+        context = Context(prec=digits)
+        logs = [context.multiply(context.ln(Decimal(number)), Decimal(power)) for number, power in terms]
+        total, size = Decimal(0), Decimal(1)
+        for log in logs:
+            total, size = context.add(total, log), context.add(size, abs(log))
+        if abs(total) > size * Decimal(len(terms) + 4) * Decimal(10) ** (2 - digits):
+            return 1 if total > 0 else -1
+        digits *= 2
+
+
+def _exponents(powers: dict[int, int], base: Sequence[int]) -> dict[int, int]:
+    """The powers as powers of the numbers of a coprime base."""
+    found: Counter[int] = Counter()
+    for number, power in powers.items():
+        left = number
+        for one in base:
+            while left % one == 0:
+                found[one] += power
+                left //= one
+    return dict(found)
+
+
+def coprime_base(numbers: Iterable[int]) -> list[int]:
+    """Numbers without common factors, of whose powers all the given ones are products; no number has to be factored.
+
+    Examples
+    --------
+    >>> sorted(coprime_base([12, 18]))
+    [2, 3]
+    """
+    base: list[int] = []
+    left = [number for number in numbers if number > 1]
+    while left:
+        number = left.pop()
+        other = next((one for one in base if gcd(one, number) > 1), None)
+        if other is None:
+            base.append(number)
+            continue
+        base.remove(other)
+        common = gcd(other, number)
+        left += [part for part in (common, number // common, other // common) if part > 1]
+    return base

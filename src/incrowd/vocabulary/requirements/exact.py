@@ -1,0 +1,111 @@
+"""Numbers as the user wrote them, and decisions without rounding."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError
+
+Flags = npt.NDArray[np.bool_]
+Histograms = npt.NDArray[np.int64]
+MARGIN = 1e-9
+MOST = 10**18
+_WRITTEN = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE]-?\d{1,2})?|\d+/\d+")
+
+
+def written(value: object, name: str, example: str) -> Fraction:
+    """The number somebody wrote, exactly: 0.1 is one tenth, not the nearest binary fraction.
+
+    Examples
+    --------
+    >>> written(0.1, "t", "t=0.2"), written("1.5", "l", "entropy-l=1.5")
+    (Fraction(1, 10), Fraction(3, 2))
+    >>> written("much", "t", "t=0.2")
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.ParameterError: t must be a number. Give for instance t=0.2.
+    """
+    number = _number(value)
+    if number is None:
+        raise ParameterError(f"{name} must be a number. Give for instance {example}.")
+    if max(abs(number.numerator), number.denominator) > MOST:
+        raise ParameterError(f"{name} has too many digits: at most 18 are allowed. Give for instance {example}.")
+    return number
+
+
+def _number(value: object) -> Fraction | None:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, Fraction | int) and not isinstance(plain, bool):
+        return Fraction(plain)
+    try:
+        if isinstance(plain, float) and math.isfinite(plain):
+            return Fraction(repr(plain))
+        if isinstance(plain, str) and len(plain) <= 40 and _WRITTEN.fullmatch(plain.strip()):
+            return Fraction(plain.strip())
+    except ZeroDivisionError:
+        pass
+    return None
+
+
+def text(number: Fraction) -> str:
+    """A number as a person writes it.
+
+    Examples
+    --------
+    >>> text(Fraction(3, 2)), text(Fraction(2)), text(Fraction(1, 3))
+    ('1.5', '2', '1/3')
+    """
+    digits = 0
+    while digits < 30 and (number * 10**digits).denominator > 1:
+        digits += 1
+    scaled = number * 10**digits
+    if scaled.denominator > 1:
+        return str(number)
+    if not digits:
+        return str(scaled.numerator)
+    sign, whole = ("-", -scaled.numerator) if scaled < 0 else ("", scaled.numerator)
+    shown = str(whole).rjust(digits + 1, "0")
+    return f"{sign}{shown[:-digits]}.{shown[-digits:]}"
+
+
+def rounded(number: float | Fraction, *, up: bool) -> str:
+    """A reachable figure for a message, with four digits after the point, rounded to the safe side.
+
+    Examples
+    --------
+    >>> rounded(1.23456, up=False), rounded(1.23456, up=True)
+    ('1.2345', '1.2346')
+    """
+    scaled = (math.ceil if up else math.floor)(Fraction(number) * 10_000)
+    return text(Fraction(scaled, 10_000))
+
+
+def at_most(scores: npt.NDArray[np.float64], limit: Fraction, exactly: Callable[[int], bool]) -> Flags:
+    """Whether each score is at most the limit: by floats where that is clear, else asking for an exact decision.
+
+    Examples
+    --------
+    >>> at_most(np.array([0.1, 0.5, 0.9]), Fraction(1, 2), lambda i: True).tolist()
+    [True, True, False]
+    """
+    bound = float(limit)
+    found: Flags = scores <= bound
+    for i in np.flatnonzero(np.abs(scores - bound) <= MARGIN * max(1.0, abs(bound))).tolist():
+        found[i] = exactly(i)
+    return found
+
+
+def shares(histograms: Histograms) -> npt.NDArray[np.float64]:
+    """The shares of the values in each group; an empty group has none of any."""
+    return np.asarray(histograms / np.maximum(histograms.sum(axis=1, keepdims=True), 1), np.float64)
+
+
+def whole_numbers(histogram: Iterable[int]) -> list[int]:
+    """Counts as numbers that never overflow."""
+    return [int(count) for count in histogram]

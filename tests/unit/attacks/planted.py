@@ -1,0 +1,285 @@
+"""Releases with a leak that an attack must catch, and releases without it, for every attack.
+
+Each function gives a scene from a seed. Leaks are built into the release, not drawn by luck; clean scenes differ from
+them in nothing but the leak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.attacks.again import Again
+from incrowd.attacks.opening import Given, open_scene
+from incrowd.attacks.scene import HiddenCells, Scene
+from incrowd.attacks.seed_rerun import SEEDS
+from incrowd.vocabulary.requirement import KAnonymity
+
+Plant = Callable[[int], Scene]
+
+
+def chance(seed: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(seed + 10_000))
+
+
+def opened(release: pl.DataFrame, original: pl.DataFrame, **given: Any) -> Scene:
+    said = {"quasi_identifiers": ["group"], "sensitive": ["ill"], "seed": 7, **given}
+    return open_scene(Given(release, original, **said))
+
+
+def with_parts(scene: Scene, **parts: Any) -> Scene:
+    """The scene with some of its parts exchanged."""
+    return replace(scene, **parts)
+
+
+Cells = Callable[[pl.DataFrame, np.random.Generator], pl.DataFrame]
+
+
+@dataclass(frozen=True, eq=False)
+class Remade(Again):
+    """A program that releases again, in place of a method of the catalog."""
+
+    cells: Cells = lambda frame, _: frame
+
+    def release(self, _table: Any, frame: pl.DataFrame, _schema: Any, seed: int) -> Any:
+        generator = chance(seed)
+        order = generator.permutation(frame.height)
+        made = self.cells(frame, generator)[order.tolist()]
+        draft = SimpleNamespace(frame=made, origin=order)
+        return SimpleNamespace(draft=draft, plan=SimpleNamespace(levelled=()))
+
+
+def classes(values: Sequence[Sequence[str]]) -> pl.DataFrame:
+    """A table in which the group is shown, and holds the given values."""
+    rows = [(f"g{number}", value) for number, one in enumerate(values) for value in one]
+    return pl.DataFrame(rows, schema=["group", "ill"], orient="row")
+
+
+def homogeneity(seed: int, leak: bool) -> Scene:
+    generator = chance(seed)
+    values = [generator.permutation(["yes", "no"] * 4).tolist() for _ in range(20)]
+    if leak:
+        values[int(generator.integers(20))] = ["yes"] * 8
+    table = classes(values)
+    return opened(table, table)
+
+
+def background(seed: int, leak: bool) -> Scene:
+    generator = chance(seed)
+    values = [generator.permutation(["flu", "cold", "pox"] * 3).tolist() for _ in range(20)]
+    if leak:
+        values[int(generator.integers(20))] = generator.permutation(["flu", "cold"] * 4 + ["cold"]).tolist()
+    table = classes(values)
+    return opened(table, table, requirement="k=5, distinct-l=3 on ill")
+
+
+def skewness(seed: int, leak: bool) -> Scene:
+    generator = chance(seed)
+    values = [generator.choice(["yes", "no"], 30).tolist() for _ in range(20)]
+    if leak:
+        values[int(generator.integers(20))] = ["yes"] * 30
+    table = classes(values)
+    return opened(table, table)
+
+
+def closeness(seed: int, leak: bool) -> Scene:
+    """Skewness, with a t that was promised."""
+    generator = chance(seed)
+    values = [generator.permutation(["yes", "no"] * 10).tolist() for _ in range(20)]
+    if leak:
+        values[int(generator.integers(20))] = ["yes"] * 17 + ["no"] * 3
+    table = classes(values)
+    return opened(table, table, requirement="k=5, t=0.2 on ill")
+
+
+def boxed(numbers: np.ndarray[Any, Any], size: int) -> list[str]:
+    """Each number as the range of its neighbours in groups of a size: boxes that end at data."""
+    order = np.argsort(numbers, kind="stable")
+    texts = [""] * len(numbers)
+    for start in range(0, len(order), size):
+        group = order[start : start + size] if len(order) - start >= 2 * size else order[start:]
+        text = f"[{numbers[group].min()}, {numbers[group].max()}]"
+        for row in group.tolist():
+            texts[row] = text
+        if len(order) - start < 2 * size:
+            break
+    return texts
+
+
+def decades(numbers: np.ndarray[Any, Any], width: int = 10, start: int = 0) -> list[str]:
+    lows = ((numbers - start - 1) // width * width + start).astype(int).tolist()
+    return [f"({low}, {low + width}]" for low in lows]
+
+
+def people(seed: int, rows: int = 400) -> pl.DataFrame:
+    generator = chance(seed)
+    return pl.DataFrame(
+        {
+            "age": generator.integers(1, 1001, rows),
+            "pay": generator.integers(1, 1001, rows),
+            "ill": generator.choice(["yes", "no"], rows),
+        }
+    )
+
+
+def singling_out(seed: int, leak: bool) -> Scene:
+    table = people(seed)
+    ages = table["age"].to_numpy()
+    shown = table.with_columns(pl.Series("age", boxed(ages, 8) if leak else decades(ages, 50)))
+    return opened(shown, table, quasi_identifiers=["age"])
+
+
+def membership(seed: int, leak: bool) -> Scene:
+    table, control = people(seed), people(seed + 5000)
+    cells = boxed if leak else decades
+    shown = table.with_columns(
+        pl.Series("age", cells(table["age"].to_numpy(), 5 if leak else 500)),
+        pl.Series("pay", cells(table["pay"].to_numpy(), 5 if leak else 500)),
+    )
+    return opened(shown, table, control=control, quasi_identifiers=["age", "pay"])
+
+
+def guessing(seed: int, leak: bool) -> Scene:
+    """Rows as they are, or all in one class.
+
+    Four classes of 100 rows would not be clean: a model learns from them who was in them, with an AUC of 0.526 on
+    average, above the goal of 0.51.
+    """
+    table, control = people(seed), people(seed + 5000)
+    shown = table
+    if not leak:
+        shown = table.with_columns(pl.Series(name, decades(table[name].to_numpy(), 1000)) for name in ("age", "pay"))
+    return opened(shown, table, control=control, quasi_identifiers=["age", "pay"], target="ill")
+
+
+def means(seed: int, leak: bool) -> Scene:
+    generator = chance(seed)
+    table = people(seed, 300).with_columns(pl.Series("group", [f"g{row // 10}" for row in range(300)]))
+    found = table.with_columns(pl.col("age").mean().over("group"))
+    shown = found if leak else found.with_columns((pl.col("age") / 100).round() * 100 + 0.5)
+    order = generator.permutation(300)
+    scene = opened(shown[order.tolist()], table, quasi_identifiers=["group", "age"])
+    return with_parts(scene, origin=order)
+
+
+def many_ills(seed: int, rows: int = 300) -> pl.DataFrame:
+    generator = chance(seed)
+    ills = [f"ill {number}" for number in range(8)]
+    return pl.DataFrame({"age": generator.permutation(rows), "ill": generator.choice(ills, rows)})
+
+
+def composition(seed: int, leak: bool) -> Scene:
+    table = many_ills(seed)
+
+    def cells(frame: pl.DataFrame, _: np.random.Generator) -> pl.DataFrame:
+        ages = frame["age"].to_numpy()
+        return frame.with_columns(pl.Series("age", boxed(ages, 4) if leak else decades(ages + 1, 300)))
+
+    return with_parts(
+        opened(table, table, quasi_identifiers=["age"]), again=Remade("planted", KAnonymity(2), cells=cells), seed=seed
+    )
+
+
+def sequential(seed: int, leak: bool) -> Scene:
+    table = many_ills(seed)
+    ages = table["age"].to_numpy() + 1
+    table = table.with_columns(pl.Series("age", ages))
+    order = chance(seed).permutation(300).tolist()
+    shown = table.with_columns(pl.Series("age", decades(ages, 20)))[order]
+    earlier = table.with_columns(pl.Series("age", decades(ages, 20, 5 if leak else 0)))
+    return opened(shown, table, quasi_identifiers=["age"], earlier=[earlier], requirement="k=10")
+
+
+def minimality(_seed: int, leak: bool) -> Scene:
+    """The leaking program hides only the oldest, the other one hides everybody's age and sex."""
+
+    def cells(frame: pl.DataFrame, _: np.random.Generator) -> pl.DataFrame:
+        if not leak:
+            return frame.with_columns(pl.lit(None, pl.String).alias(name) for name in ("age", "sex"))
+        ages = frame["age"].to_list()
+        oldest = ages.index(max(ages))
+        shown = [None if row == oldest else str(age) for row, age in enumerate(ages)]
+        return frame.with_columns(pl.Series("age", shown, pl.String))
+
+    table = classes([["yes", "no"] * 10])
+    return with_parts(opened(table, table), again=Remade("planted", KAnonymity(2), cells=cells))
+
+
+def definetti(seed: int, leak: bool) -> Scene:
+    generator = chance(seed)
+    rows = 400
+    smokes = generator.choice(["yes", "no"], rows)
+    ill = np.where(generator.random(rows) < (0.95 if leak else 0.5), smokes, np.where(smokes == "yes", "no", "yes"))
+    groups = [f"g{number}" for number in generator.permutation(np.arange(rows) // 4)]
+    table = pl.DataFrame({"group": groups, "smokes": smokes, "ill": ill})
+    shown = table.with_columns(pl.lit(None, pl.String).alias("smokes"))[generator.permutation(rows).tolist()]
+    return opened(shown, table, quasi_identifiers=["group", "smokes"])
+
+
+def row_order(seed: int, leak: bool) -> Scene:
+    table = people(seed)
+    shown = table.with_columns(pl.Series("age", decades(table["age"].to_numpy(), 200)), pay=pl.col("pay"))
+    order = np.arange(400) if leak else chance(seed).permutation(400)
+    return opened(shown[order.tolist()], table, quasi_identifiers=["age"])
+
+
+def seed_rerun(seed: int, leak: bool) -> Scene:
+    table = people(seed)
+    shown = table.with_columns(pl.Series("age", decades(table["age"].to_numpy(), 200)))
+    known = np.random.default_rng(SEEDS[seed % len(SEEDS)])
+    order = (known if leak else chance(seed)).permutation(400)
+    return opened(shown[order.tolist()], table, quasi_identifiers=["age"])
+
+
+def tree(seed: int, leak: bool) -> Scene:
+    """A stump with one leaf of few people: hidden, but told by subtraction where the root tells its counts."""
+    generator = chance(seed)
+    many = [int(count) for count in generator.integers(20, 90, 2)]
+    few = [int(count) for count in generator.integers(1, 4, 2)]
+    branches = [{"if": {"is": "equals", "value": value}, "go": node} for node, value in ((1, "a"), (2, "b"))]
+    root: dict[str, Any] = {"label": 0, "attribute": "group", "branches": branches}
+    if leak:
+        root["counts"] = [many[0] + few[0], many[1] + few[1]]
+    nodes = [root, {"label": 0, "counts": many}, {"label": 1}]
+    asked = {"is": "k-anonymity of spans", "k": 10}
+    model = {"classes": ["no", "yes"], "class_private": True, "requirement": asked, "nodes": nodes}
+    table = classes([["yes", "no"] * 100])
+    return opened(table, table, model=model)
+
+
+def pattern(seed: int, leak: bool) -> Scene:
+    """Cells hidden by a method whose pattern depends on the value, or by blanking them alone."""
+    generator = chance(seed)
+    rows = 30
+    pain = generator.choice(["no", "some", "much"], rows)
+    fever = np.where(generator.random(rows) < 0.8, pain, generator.choice(["no", "some", "much"], rows))
+    ill = np.where(generator.random(rows) < 0.9, pain, generator.choice(["no", "some", "much"], rows))
+    table = pl.DataFrame({"group": pain, "fever": fever, "ill": ill})
+    cells = tuple((int(row), "ill") for row in generator.permutation(rows)[:6])
+    scene = opened(table, table, sensitive=["ill"])
+    return with_parts(scene, hidden=HiddenCells(cells, "hid3" if leak else "nrd", ("nb", "id3")))
+
+
+PLANTED: dict[str, Callable[[int, bool], Scene]] = {
+    "homogeneity": homogeneity,
+    "background knowledge": background,
+    "skewness": skewness,
+    "singling out": singling_out,
+    "membership by box": membership,
+    "attribute inference": guessing,
+    "model membership": guessing,
+    "mean of a group": means,
+    "composition": composition,
+    "sequential releases": sequential,
+    "minimality": minimality,
+    "deFinetti": definetti,
+    "seed re-run": seed_rerun,
+    "tree reconstruction": tree,
+    "suppression pattern": pattern,
+    "row order": row_order,
+}

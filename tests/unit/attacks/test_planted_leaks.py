@@ -1,0 +1,52 @@
+"""Every attack catches the leak planted for it, and leaves a clean release alone."""
+
+from __future__ import annotations
+
+import pytest
+from planted import PLANTED, closeness
+
+from incrowd.attacks.catalog import ATTACKS
+from incrowd.attacks.run import run_attack
+
+SEEDS, MANY = 20, 100
+FEWER = {"attribute inference": 5, "model membership": 5, "minimality": 1}
+"""Forests are slow; minimality goes through all small tables whatever the seed."""
+
+
+def verdicts(name: str, leak: bool, seeds: int) -> list[str]:
+    attack = ATTACKS[name].load()
+    return [run_attack(attack, PLANTED[name](seed, leak)).verdict for seed in range(seeds)]
+
+
+def test_a_leak_is_planted_for_every_attack() -> None:
+    assert list(PLANTED) == list(ATTACKS)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_the_planted_leak_is_caught(name: str) -> None:
+    seeds = FEWER.get(name, SEEDS)
+    assert verdicts(name, True, seeds).count("leak") == seeds
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_clean_release_gives_no_alarm(name: str) -> None:
+    seeds = FEWER.get(name, SEEDS)
+    found = verdicts(name, False, seeds)
+    assert "not run" not in found
+    assert found.count("leak") <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name != "minimality"])
+def test_of_a_hundred_seeds_one_may_be_missed_and_one_alarm_false(name: str) -> None:
+    assert verdicts(name, True, MANY).count("leak") >= MANY - 1
+    clean = verdicts(name, False, MANY)
+    assert clean.count("no leak found") >= MANY - 1
+
+
+@pytest.mark.parametrize("leak", [True, False])
+def test_a_promised_t_decides_over_chance(leak: bool) -> None:
+    attack = ATTACKS["skewness"].load()
+    found = [run_attack(attack, closeness(seed, leak)) for seed in range(SEEDS)]
+    assert {one.verdict for one in found} == {"leak" if leak else "no leak found"}
+    assert {one.goal for one in found} == {0.2}
