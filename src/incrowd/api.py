@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incrowd.clock import Clock
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
-from incrowd.pipeline import Clock, Job, Outputs, run_release
+from incrowd.pipeline import Job, Outputs, run_release
 from incrowd.plan.explain import explain as explain_plan
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
@@ -22,6 +23,7 @@ from incrowd.recount import recount
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KnownTogether
+from incrowd.vocabulary.resources import bytes_of
 from incrowd.vocabulary.schema import Schema
 
 
@@ -68,6 +70,7 @@ def release(
     responsible: str | None = None,
     accuracy: bool = False,
     seed: int | None = None,
+    memory: int | str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Release:
     """Release a table so that every combination of quasi-identifier values is shared by at least k rows.
@@ -108,8 +111,10 @@ def release(
         Measure what a decision tree learns before and after, on held-out rows.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
+    memory
+        How much memory the run may use, such as ``"4GB"``. Large files are worked on in blocks anyway.
     progress
-        Called with the name of each stage as it begins.
+        Called with the name of each stage as it begins, and with how far it is.
 
     Returns
     -------
@@ -141,8 +146,9 @@ def release(
     )
     outputs = Outputs(_path(to), _path(plan_to), _path(report_to), responsible)
     clock = Clock(progress) if progress else Clock()
+    limit = None if memory is None else bytes_of(memory)
     recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
-    job = Job(table, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock)
+    job = Job(table, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock, memory=limit)
     return run_release(job)
 
 

@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from incrowd.algorithms.catalog import Entry, find_method, make_method
+from incrowd.algorithms.population import Population
+from incrowd.clock import Clock
 from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.embedded.evidence import evidence
-from incrowd.engines.engine import Draft, Engine
+from incrowd.engines.engine import Engine
 from incrowd.errors import Notice, OutputError, VerificationError
-from incrowd.holdout import measure_accuracy
+from incrowd.holding.blocks import InBlocks
+from incrowd.holding.choice import in_blocks
+from incrowd.holding.held import Held
+from incrowd.holding.keeping import Kept
+from incrowd.holding.memory import InMemory
+from incrowd.holdout import LARGEST, measure_accuracy
 from incrowd.outcome import Release
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
+from incrowd.publishing.frame_writer import STREAMED, write_frames
 from incrowd.publishing.serialise import safe_name, write_table
 from incrowd.publishing.staging import check_target, staged
-from incrowd.reading.encode import encode
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
-from incrowd.reading.source import Source
+from incrowd.reading.streams.stream import open_stream
 from incrowd.recipe import Recipe
 from incrowd.report.certificate import certificate, hmac_of, owner_key, sha256_of
 from incrowd.report.facts import facts_of
 from incrowd.report.html import report_html
-from incrowd.understanding import settle_schema
-from incrowd.verification.asked import Asked, Original
+from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
 from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.schema import ColumnType, Role, Schema
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Role
 
-Progress = Callable[[str], None]
 LITTLE = 0.1
+SCRATCH = "scratch"
 
 
 @dataclass(frozen=True)
@@ -71,22 +76,6 @@ class Outputs:
             raise OutputError("Release, certificate, plan and report need different file names.")
 
 
-@dataclass(eq=False)
-class Clock:
-    """Tells the user which stage is running and remembers how long each took."""
-
-    progress: Progress = lambda _stage: None
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """Announce a stage and time the block."""
-        self.progress(stage)
-        begun = time.perf_counter()
-        yield
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - begun
-
-
 @dataclass(frozen=True, eq=False)
 class Job:
     """One release to be made: what, from what, to where, by what."""
@@ -99,6 +88,7 @@ class Job:
     seed: int | None = None
     accuracy: bool = False
     clock: Clock = field(default_factory=Clock)
+    memory: int | None = None
 
     @property
     def path(self) -> Path | None:
@@ -111,81 +101,81 @@ class Job:
         return FileForm.of(self.outputs.release) if self.outputs.release else FileForm("parquet")
 
 
-@dataclass(frozen=True, eq=False)
-class Understood:
-    """The input, read and encoded."""
-
-    source: Source
-    schema: Schema
-    table: EncodedTable
-    notices: tuple[Notice, ...]
-
-
 def run_release(job: Job) -> Release:
     """Read, decide, apply, write, verify; publish only what the verification proves."""
     job.outputs.check(job.path, job.recipe_path)
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
-    known = understand(job)
-    plan, draft = decide(job, known, randomness)
+    make_method(job.recipe.method, dict(job.recipe.parameters))
     with _private_place(job) as hidden:
-        with job.clock("writing"):
-            write_table(draft.frame, hidden, job.form)
-        draft = replace(draft, frame=draft.frame.clear())  # from here on only the written bytes count
+        held = understand(job, hidden.parent)
+        notices = (*held.notices, *_possible(job, held), *_asked(job))
+        plan, population = decide(job, held, randomness)
+        kept = Kept(_rename(job), hidden.parent / SCRATCH if isinstance(held, InBlocks) else None)
+        with job.clock("applying"):
+            write(job, kept.frames(held.drafts(plan, population, randomness, typed=job.form.kind != "csv")), hidden)
         with job.clock("verifying"):
-            verdict = verify(job, known, plan, draft, hidden)
-        release = describe(job, known, plan, verdict, hidden)
+            verdict = verify(job, held, plan, kept.originals, hidden)
+        release = describe(job, held, notices, plan, verdict, hidden)
         if job.outputs.certificate:
             job.outputs.certificate.unlink(missing_ok=True)  # an old certificate must not stand beside a new release
     _write_beside(release, job.outputs)
     return release
 
 
-def understand(job: Job) -> Understood:
-    """The table as integer codes, every column with its role and type."""
-    make_method(job.recipe.method, dict(job.recipe.parameters))
+def understand(job: Job, folder: Path) -> Held:
+    """The table as integer codes, every column with its role and type: in memory, or in a scratch folder."""
+    if job.path is None or not in_blocks(job.path, job.form, job.memory):
+        with job.clock("reading"):
+            source = read(job.given, **job.recipe.reading)
+        with job.clock("encoding"):
+            return InMemory.of(source, job.recipe, job.engine)
+    resources = Resources(job.memory, scratch=folder / SCRATCH)
+    (folder / SCRATCH).mkdir(mode=0o700)
     with job.clock("reading"):
-        source = read(job.given, **job.recipe.reading)
+        stream = open_stream(job.path, **job.recipe.reading, scratch=resources.scratch)
     with job.clock("encoding"):
-        schema, doubts = settle_schema(source, job.recipe)
-        names = [*schema.quasi_identifiers, *([schema.target] if schema.target else [])]
-        table, notices = encode(source, schema, names)
-    job.recipe.requirement.check_possible(table.height)
-    job.recipe.requirement.sets(schema.quasi_identifiers)
-    typed = [replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns]
-    fits = _hierarchies(Schema(tuple(typed)), table, find_method(job.recipe.method))
-    return Understood(source, Schema(tuple(typed)), table, (*source.notices, *doubts, *notices, *fits, *_asked(job)))
+        return InBlocks.of(stream, job.recipe, resources, job.clock.rows)
 
 
-def decide(job: Job, known: Understood, randomness: Randomness) -> tuple[ReleasePlan, Draft]:
-    """The plan, and the table it makes."""
+def _possible(job: Job, held: Held) -> Iterator[Notice]:
+    """Refuse what cannot be promised, or what the method cannot do with this table."""
+    job.recipe.requirement.check_possible(held.rows)
+    job.recipe.requirement.sets(held.schema.quasi_identifiers)
+    yield from _hierarchies(held, find_method(job.recipe.method))
+
+
+def decide(job: Job, held: Held, randomness: Randomness) -> tuple[ReleasePlan, Population]:
+    """The plan, and the rows it was made for."""
     method = make_method(job.recipe.method, dict(job.recipe.parameters))
     with job.clock("deciding"):
-        population = job.engine.population(known.table, known.schema, randomness)
+        population = held.population(randomness)
         steps = method.decide(population, job.recipe.requirement, randomness)
         plan = ReleasePlan(
             method=method.name,
             parameters=tuple(method.parameters().items()),
             requirement=job.recipe.requirement,
-            schema=known.schema,
-            rows=known.table.height,
-            steps=(Drop(known.schema.identifiers), *steps),
+            schema=held.schema,
+            rows=held.rows,
+            steps=(Drop(held.schema.identifiers), *steps),
         )
-        plan = job.engine.settle(plan, population)
-    with job.clock("applying"):
-        draft = job.engine.draft(plan, population, known.source.frame, randomness)
-        if job.form.kind != "csv":
-            draft = replace(draft, frame=_typed(draft.frame, plan))
-    return plan, draft
+        return held.settle(plan, population), population
 
 
-def verify(job: Job, known: Understood, plan: ReleasePlan, draft: Draft, written: Path) -> Verdict:
+def write(job: Job, frames: Iterator[pl.DataFrame], hidden: Path) -> None:
+    """Write the release in its private place, frame by frame."""
+    if job.form.kind in STREAMED:
+        write_frames(frames, hidden, job.form)
+        return
+    for frame in frames:
+        write_table(frame, hidden, job.form)
+
+
+def verify(job: Job, held: Held, plan: ReleasePlan, original: Original | Originals, written: Path) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
-    rename = safe_name if job.form.kind == "csv" else str
-    original = evidence(draft, known.source.frame, known.table, plan)
-    original = original.rename_columns([rename(name) for name in original.column_names])
-    claimed = {rename(name): ends for name, ends in draft.claims.items()}
-    asked = _promised(job.recipe.requirement, known.schema.quasi_identifiers, plan, rename)
-    verdict = verify_release(written, job.form, asked, Original(original, draft.origin, plan.rows, claimed))
+    asked = _promised(job.recipe.requirement, held.schema.quasi_identifiers, plan, _rename(job))
+    resources = held.resources if isinstance(held, InBlocks) else None
+    told = functools.partial(job.clock.rows, "verifying")
+    verdict = verify_release(written, job.form, asked, original, resources, told)
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The release failed its verification and was not published. {failed}.")
@@ -219,18 +209,20 @@ def _promised(
     )
 
 
-def describe(job: Job, known: Understood, plan: ReleasePlan, verdict: Verdict, written: Path) -> Release:
+def describe(
+    job: Job, held: Held, notices: tuple[Notice, ...], plan: ReleasePlan, verdict: Verdict, written: Path
+) -> Release:
     """Facts and certificate of a verified release."""
     accuracy = None
     if job.accuracy:
         with job.clock("measuring accuracy"):
-            accuracy = measure_accuracy(known.source, known.schema, job.recipe, job.engine)
+            accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe, job.engine)
     facts = facts_of(
         plan,
         verdict,
-        source=job.path.name if job.path else f"a {known.source.origin.form} table",
+        source=job.path.name if job.path else f"a {held.origin.form} table",
         output=job.outputs.release.name if job.outputs.release else None,
-        notices=(*known.notices, *_little_shown(plan)),
+        notices=(*notices, *_little_shown(plan)),
         accuracy=accuracy,
         seconds=job.clock.seconds,
     )
@@ -242,7 +234,7 @@ def describe(job: Job, known: Understood, plan: ReleasePlan, verdict: Verdict, w
         responsible=job.outputs.responsible,
     )
     if job.outputs.release is None:
-        frame = to_frame_like(pl.read_parquet(written), known.source.origin)
+        frame = to_frame_like(pl.read_parquet(written), held.origin)
         return Release(plan, issued, facts, None, lambda: frame)
     path = job.outputs.release
     return Release(plan, issued, facts, path, lambda: _load(path))
@@ -278,31 +270,23 @@ def _load(path: Path) -> pl.DataFrame:
     return read(path).frame
 
 
-def _typed(frame: pl.DataFrame, plan: ReleasePlan) -> pl.DataFrame:
-    """Text columns that hold whole numbers, reals or truth values throughout, as such."""
-    wanted = {ColumnType.INTEGER: pl.Int64, ColumnType.REAL: pl.Float64}
-    changed = []
-    for column in plan.written:
-        to = wanted.get(plan.schema[column.source].type)
-        if to is not None and frame.schema[column.name] == pl.String:
-            typed = frame[column.name].cast(to, strict=False)
-            if typed.null_count() == frame[column.name].null_count():
-                changed.append(typed)
-    return frame.with_columns(changed)
+def _rename(job: Job) -> Callable[[str], str]:
+    """From the name of a column to its name in the written file."""
+    return safe_name if job.form.kind == "csv" else str
 
 
-def _hierarchies(schema: Schema, table: EncodedTable, method: Entry) -> Iterator[Notice]:
+def _hierarchies(held: Held, method: Entry) -> Iterator[Notice]:
     """Refuse a hierarchy that does not cover its column; tell what was handled, and what is not used."""
-    for column in schema.columns:
+    for column in held.schema.columns:
         if column.hierarchy is None:
             continue
         if column.role is not Role.QUASI_IDENTIFIER or not method.generalizes:
             reason = f"{method.name} uses none" if column.role is Role.QUASI_IDENTIFIER else "it is no quasi-identifier"
             yield Notice("hierarchy-not-used", column.name, f"its hierarchy is not used: {reason}.")
             continue
-        column.hierarchy.encode(table[column.name])
+        column.hierarchy.encode(held.columns[column.name])
         yield from column.hierarchy.notices
-        yield from column.hierarchy.unused(table[column.name])
+        yield from column.hierarchy.unused(held.columns[column.name])
 
 
 def _asked(job: Job) -> Iterator[Notice]:

@@ -16,7 +16,7 @@ WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
 DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
 MAKING = DECIDING | {"engines", "reading", "hierarchies", "verification", "publishing", "report", "recipe", "outcome"}
-WHOLE = MAKING | {"understanding", "lab", "holdout", "pipeline", "recount", "new_rows", "demo"}
+WHOLE = MAKING | {"understanding", "lab", "holdout", "holding", "clock", "pipeline", "recount", "new_rows", "demo"}
 ROOMS = {
     "errors": set(),
     "optional": {"errors"},
@@ -30,6 +30,9 @@ ROOMS = {
     "engines": DECIDING,
     "reading": WORDS,
     "hierarchies": WORDS | {"measures", "reading"},
+    "databases": WORDS | {"reading"},
+    "clock": set(),
+    "holding": MAKING | {"understanding"},
     "verification": WORDS,
     "publishing": WORDS,
     "report": WORDS | {"plan", "verification"},
@@ -39,11 +42,11 @@ ROOMS = {
     "understanding": WORDS | {"reading", "recipe"},
     "lab": MAKING | {"understanding"},
     "holdout": MAKING | {"lab"},
-    "pipeline": MAKING | {"understanding", "holdout"},
+    "pipeline": MAKING | {"holding", "holdout", "clock"},
     "recount": WORDS | {"reading", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
-    "modelling": MAKING | {"understanding", "pipeline"},
-    "hiding": MAKING | {"pipeline"},
+    "modelling": MAKING | {"understanding", "clock"},
+    "hiding": MAKING | {"clock"},
     "api": WHOLE,
     "estimators": WHOLE,
     "classifiers": WHOLE | {"modelling", "estimators"},

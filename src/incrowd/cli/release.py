@@ -50,6 +50,7 @@ def release(
     accuracy: Annotated[bool, typer.Option("--accuracy", help="Measure accuracy before and after.")] = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
+    memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: MissingMarks = None,
@@ -84,6 +85,7 @@ def release(
             responsible=responsible,
             accuracy=accuracy,
             seed=seed,
+            memory=memory,
             progress=show,
         )
     certificate = Outputs(to).certificate

@@ -9,8 +9,8 @@ from typing import Any
 from incrowd.adversaries.adversary import Adversary
 from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.methods import Options, adversary_named, method_named
+from incrowd.clock import Clock
 from incrowd.errors import OutputError, ParameterError
-from incrowd.pipeline import Clock
 from incrowd.publishing.staging import check_target
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.file_form import FileForm

@@ -23,12 +23,12 @@ from incrowd.algorithms.cell_hiding.changes import CellChange
 from incrowd.algorithms.cell_hiding.hide import Cell, Hiding
 from incrowd.algorithms.cell_hiding.hide import hide_cells as hide_in_codes
 from incrowd.algorithms.cell_hiding.methods import Options
+from incrowd.clock import Clock
 from incrowd.errors import HeaderError, Notice, ParameterError, RequirementError, VerificationError
 from incrowd.hiding.account import Account, doubts_about, tells_rows_apart
 from incrowd.hiding.job import AUTO, HidingJob
 from incrowd.hiding.telling import Telling
 from incrowd.hierarchies.read import hierarchies_in
-from incrowd.pipeline import Clock
 from incrowd.publishing.serialise import safe_name, write_table
 from incrowd.publishing.staging import staged
 from incrowd.reading.draft import draft_schema

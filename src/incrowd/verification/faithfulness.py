@@ -7,52 +7,95 @@ it speaks for, or the middle of an interval around it. All other columns must be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from incrowd.errors import FileFormatError
-from incrowd.verification.asked import Asked, Original
+from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.class_sizes import recount_promises, sizes_of
 from incrowd.verification.comparison import Comparison
-from incrowd.verification.opening import connect, duckdb_module, open_table
+from incrowd.verification.opening import as_parquet, connect, duckdb_module, open_table
+from incrowd.verification.pieces import compare_pieces
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.resources import Resources
+
+Told = Callable[[int, int], None]
+"""Told as pieces are compared: rows done, and rows in all."""
 
 
-def verify_release(path: Path, form: FileForm, asked: Asked, original: Original) -> Verdict:
-    """Recount everything a release promises, from the bytes on disk."""
+def verify_release(
+    path: Path,
+    form: FileForm,
+    asked: Asked,
+    original: Original | Originals,
+    resources: Resources | None = None,
+    told: Told | None = None,
+) -> Verdict:
+    """Recount everything a release promises, from the bytes on disk.
+
+    An original in pieces is compared piece by piece, in the scratch folder of the resources where need be.
+    """
     duckdb = duckdb_module()
-    columns = list(asked.columns)
-    with connect() as connection:
+    limits, whole = resources or Resources(), isinstance(original, Original)
+    with connect(limits.share(0.5), None, limits.scratch) as connection:
         try:
-            found = open_table(connection, path, form, copy=True)
-            if found != columns:
+            found = open_table(connection, path, form, copy=whole)
+            if found != list(asked.columns):
                 return Verdict(sizes_of([]), (Check("columns", False, f"{len(found)} columns, not those asked for"),))
+            if not whole:
+                path = _as_parquet(connection, path, form, limits)
             sizes, counted = recount_promises(connection, found, asked.promises)
             checks = [
                 Check("columns", True, f"{len(found)} columns, as asked for"),
                 *counted,
-                _rows_check(sizes.rows, original, asked.may_lose),
+                rows_check(sizes.rows, Originals.of(original), asked.may_lose),
             ]
             if checks[-1].passed:
-                compare = Comparison(connection, asked, original, escapes=form.kind == "csv")
-                checks += [_cells_check(name, compare.wrong(name), name in asked.quasi_identifiers) for name in columns]
+                escapes = form.kind == "csv"
+                compare = Comparison(connection, asked, escapes=escapes)
+                wrong = compare.added(
+                    [compare.piece(original)]
+                    if isinstance(original, Original)
+                    else compare_pieces(path, asked, original, limits, escapes=escapes, told=told)
+                )
+                checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in found]
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
     return Verdict(sizes, tuple(checks))
 
 
-def _rows_check(released: int, original: Original, may_lose: int) -> Check:
+def _as_parquet(connection: Any, path: Path, form: FileForm, limits: Resources) -> Path:
+    """The release as a file whose rows can be read by their numbers."""
+    if form.kind == "parquet":
+        return path
+    assert limits.scratch is not None
+    copy = limits.scratch / "recount.parquet"
+    as_parquet(connection, copy)
+    open_table(connection, copy, FileForm("parquet"))
+    return copy
+
+
+def rows_check(released: int, original: Originals, may_lose: int) -> Check:
     """Every released row is a different input row, and no more are missing than allowed."""
-    used = np.bincount(original.origin, minlength=original.rows)
-    different = len(used) == original.rows and int(used.max(initial=0)) <= 1 and released == len(original.origin)
+    used, different = np.zeros(original.rows, bool), sum(original.sizes) == released
+    for piece in range(len(original.sizes)):
+        origin = original.piece(piece).origin
+        inside = bool(len(origin) == 0 or (origin.min() >= 0 and origin.max() < original.rows))
+        different = different and inside and not used[origin].any() and len(np.unique(origin)) == len(origin)
+        if not different:
+            break
+        used[origin] = True
     lost = original.rows - released
     return Check("rows", different and 0 <= lost <= may_lose, f"{released:,} released, {lost:,} left out")
 
 
-def _cells_check(name: str, wrong: int, transformed: bool) -> Check:
+def cells_check(name: str, wrong: int, transformed: bool) -> Check:
+    """The check that every cell of a column follows from the original."""
     promise = "faithful" if transformed else "untouched"
     found = "every cell" if not wrong else f"{wrong:,} cells or numbers differ from the original"
     return Check(f"{name} {promise}", wrong == 0, found)

@@ -7,6 +7,7 @@ DuckDB takes ``Age`` and ``age`` for one name. So a table is opened with its col
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,19 @@ _ARFF_FIELD = r"(?:'(?:[^'\\]|\\.)*'|[^,'])+"
 _NEVER_IN_A_LINE = "\x1f\x1e\x1d\x1c"
 
 
-def connect() -> Any:
-    """A fresh in-memory database that reads files in their order and loads nothing from outside."""
-    connection = duckdb_module().connect(
-        config={"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"}
-    )
+def connect(memory: int | None = None, threads: int | None = None, scratch: Path | None = None) -> Any:
+    """A fresh in-memory database that reads files in their order and loads nothing from outside.
+
+    ``memory`` limits its bytes; what does not fit goes to the folder ``scratch``.
+    """
+    config: dict[str, Any] = {"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"}
+    if memory is not None:
+        config["memory_limit"] = f"{memory}B"
+    if threads is not None:
+        config["threads"] = threads
+    if scratch is not None:
+        config["temp_directory"] = str(scratch)
+    connection = duckdb_module().connect(config=config)
     connection.execute("SET enable_progress_bar = false")  # it would write into the standard output of a shell
     return connection
 
@@ -79,6 +88,20 @@ def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = Fals
             f"{path.name} cannot be opened as {form.kind} by the verification ({type(error).__name__})."
         ) from None
     return names
+
+
+def open_rows(connection: Any, path: Path, names: Sequence[str], start: int, rows: int) -> None:
+    """Some rows of a Parquet file as the table ``released``."""
+    columns = ", ".join(map(column, range(len(names))))
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE released AS SELECT {columns} FROM read_parquet({text(str(path))}, "
+        f"file_row_number = true) AS t({columns}, place) WHERE place >= {start} AND place < {start + rows}"
+    )
+
+
+def as_parquet(connection: Any, path: Path) -> None:
+    """Write the table ``released`` to a Parquet file, rows in their order."""
+    connection.execute(f"COPY (FROM released) TO {text(str(path))} (FORMAT parquet, COMPRESSION lz4_raw)")
 
 
 def register(connection: Any, table: Any, name: str) -> list[str]:
