@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.errors import OutputError
 from incrowd.publishing.serialise import compressed, spreadsheet_safe
@@ -44,7 +45,8 @@ def _write_csv(frames: Iterable[pl.DataFrame], path: Path, form: FileForm) -> in
     with file:
         for place, frame in enumerate(frames):
             options: dict[str, Any] = {"separator": form.delimiter, "null_value": form.missing}
-            spreadsheet_safe(frame).write_csv(file, include_header=place == 0, **options)
+            plain = frame.with_columns(cs.enum().cast(pl.String))
+            spreadsheet_safe(plain).write_csv(file, include_header=place == 0, **options)
             rows += frame.height
     return rows
 
@@ -67,7 +69,7 @@ def _write_tables(frames: Iterable[pl.DataFrame], open_writer: Any) -> int:
     writer, rows = None, 0
     try:
         for frame in frames:
-            table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+            table = as_arrow(frame)
             writer = writer or open_writer(table.schema)
             writer.write_table(table)
             rows += frame.height
@@ -75,3 +77,16 @@ def _write_tables(frames: Iterable[pl.DataFrame], open_writer: Any) -> int:
         if writer is not None:
             writer.close()
     return rows
+
+
+def as_arrow(frame: pl.DataFrame) -> Any:
+    """A frame as a PyArrow table; enumerations as dictionaries with indices of one type, whatever their size."""
+    import pyarrow as pa
+
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(
+                place, field.name, table.column(place).cast(pa.dictionary(pa.int32(), pa.large_string()))
+            )
+    return table

@@ -82,14 +82,13 @@ def _as_parquet(connection: Any, path: Path, form: FileForm, limits: Resources) 
 
 def rows_check(released: int, original: Originals, may_lose: int) -> Check:
     """Every released row is a different input row, and no more are missing than allowed."""
-    used, different = np.zeros(original.rows, bool), sum(original.sizes) == released
-    for piece in range(len(original.sizes)):
+    used = np.zeros(original.rows, bool)
+    inside = sum(original.sizes) == released
+    for piece in range(len(original.sizes) if inside else 0):
         origin = original.piece(piece).origin
-        inside = bool(len(origin) == 0 or (origin.min() >= 0 and origin.max() < original.rows))
-        different = different and inside and not used[origin].any() and len(np.unique(origin)) == len(origin)
-        if not different:
-            break
-        used[origin] = True
+        inside = inside and (len(origin) == 0 or bool(origin.min() >= 0 and origin.max() < original.rows))
+        used[origin[: len(origin) if inside else 0]] = True
+    different = inside and int(np.count_nonzero(used)) == released
     lost = original.rows - released
     return Check("rows", different and 0 <= lost <= may_lose, f"{released:,} released, {lost:,} left out")
 

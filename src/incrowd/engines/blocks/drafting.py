@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import numpy as np
 import polars as pl
 
 from incrowd.engines.blocks.buckets import Buckets
+from incrowd.engines.blocks.palette import Palette
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.embedded.applying import applied, shown_forms
-from incrowd.engines.embedded.drafting import draft_columns
 from incrowd.engines.embedded.evidence import claims
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.randomness import Randomness
 
 ORIGIN, FORM, OWN = "#origin", "#form ", "#own "
@@ -74,39 +76,55 @@ class Drafting:
         columns |= {OWN + name: _small(block[name].codes[kept], block[name].width) for name in self.plan.names}
         return pl.DataFrame(columns)
 
+    @cached_property
+    def _palettes(self) -> dict[str, Palette]:
+        return {
+            written.name: Palette.of(self.plan, written, self.columns[written.source].dictionary.dtype)
+            for written in self.plan.written
+            if written.source in self.plan.names
+        }
+
+    @cached_property
+    def _claims(self) -> Mapping[str, tuple[Any, Any]]:
+        """What each form of an attribute claims; the last entry is for rows that show nothing."""
+        every = {name: np.arange(len(self.plan.forms(name)) + 1, dtype=np.int32) for name in self.plan.names}
+        return claims(self.plan, every)
+
     def _drafted(self, rows: pl.DataFrame) -> DraftFrame:
-        plan, every = self.plan, np.arange(rows.height)
-        shown = {name: rows[FORM if FORM in rows.columns else FORM + name].to_numpy() for name in plan.names}
-        types = pl.DataFrame(schema={name: self.columns[name].dictionary.dtype for name in plan.names})
-        beside = rows.select(name for name in rows.columns if not name.startswith("#"))
-        source = beside.with_columns(pl.lit(None, types.schema[name]).alias(name) for name in plan.names)
-        return DraftFrame(
-            draft_columns(plan, shown, source, every),
-            self._original(rows),
-            rows[ORIGIN].to_numpy(),
-            claims(plan, shown),
-        )
+        names = self.plan.names
+        shown = {name: rows[FORM if FORM in rows.columns else FORM + name].to_numpy() for name in names}
+        columns = [
+            self._palettes[written.name].column(shown[written.source]).alias(written.name)
+            if written.source in shown
+            else fresh_series(rows[written.source])
+            for written in self.plan.written
+        ]
+        claimed = {name: (low[shown[name]], high[shown[name]]) for name, (low, high) in self._claims.items()}
+        return DraftFrame(pl.DataFrame(columns), self._original(rows), rows[ORIGIN].to_numpy(), claimed)
 
     def _original(self, rows: pl.DataFrame) -> Any:
         import pyarrow as pa
 
         return pa.table(
             {
-                written.name: _understood(self.columns[written.source], rows[OWN + written.source])
+                written.name: self._understood(written.source, rows[OWN + written.source].to_numpy())
                 if written.source in self.plan.names
                 else rows[written.source].to_arrow(compat_level=pl.CompatLevel.oldest())
                 for written in self.plan.written
             }
         )
 
+    def _understood(self, name: str, codes: np.ndarray[Any, Any]) -> Any:
+        import pyarrow as pa
+
+        known = pa.array(codes, mask=codes == self.columns[name].missing_code)
+        return pa.DictionaryArray.from_arrays(known, self._dictionaries[name])
+
+    @cached_property
+    def _dictionaries(self) -> dict[str, Any]:
+        return {name: self.columns[name].dictionary.to_arrow() for name in self.plan.names}
+
 
 def _small(codes: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
     """Codes in the smallest type that holds them."""
     return codes.astype(np.min_scalar_type(width))
-
-
-def _understood(column: EncodedColumn, codes: pl.Series) -> Any:
-    import pyarrow as pa
-
-    known = codes.cast(pl.Int32).replace(column.missing_code, None)
-    return pa.DictionaryArray.from_arrays(known.to_arrow(), column.dictionary.to_arrow())

@@ -58,6 +58,10 @@ class BlockedPopulation:
         """The rows before any step."""
         return cls(blocks, schema, randomness, keys_of(randomness, len(blocks.rows)), (), largest_sample)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to where blocks are: without what is remembered of earlier answers."""
+        return {name: value for name, value in vars(self).items() if name != "_sample"} | {"_next": {}}
+
     @property
     def rows(self) -> int:
         """Number of rows."""

@@ -15,6 +15,17 @@ from incrowd.optional import optional
 ONE_BLOCK_AT_A_TIME = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}
 """Rows that hold a whole block are handed to Python one by one."""
 
+EXACT = {
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+"""Names differ by case, and Parquet is written and read back as it is."""
+
 
 def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
     """The session that is active, or a new one.
@@ -37,7 +48,8 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            builder = builder.config("spark.pyspark.python", sys.executable)
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
     for name, value in (settings or {}).items():
         builder = builder.config(name, value)
     return _started(builder)

@@ -27,7 +27,7 @@ Code = Callable[[pl.Series], tuple[npt.NDArray[np.uint32], pl.Series]]
 BLOCK_ROWS = 1 << 20
 MOST_VALUES = 5_000_000
 COLUMN, WORD, TEXT, ROWS = "column", "word", "text", "rows"
-_STORED = "part int, place int, rows int, stamp binary, codes binary, values binary, beside binary"
+STORED = "part int, place int, rows int, stamp binary, codes binary, values binary, beside binary"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def stored(
     chosen = table.frame.select([table.at(name) for name in every])
     coding = Coding(every, tuple(names), tuple(beside), code, clean, rows)
     with told():
-        frame = kept(mapped(chosen, coding, _STORED))
+        frame = kept(mapped(chosen, coding, STORED))
         found = [
             Listed(r.part, r.place, r.rows, bytes(r.stamp)) for r in frame.drop("codes", "values", "beside").collect()
         ]

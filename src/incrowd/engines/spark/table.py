@@ -91,20 +91,29 @@ class SparkTable:
         answer: Answer = pickle.loads(bytes(found[0].answer))
         return answer
 
-    def uniqueness(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """For each column the rows with a value and the different values, counted over all rows."""
+    def uniqueness(self, names: Sequence[str], missing: Sequence[str] = ()) -> dict[str, tuple[int, int]]:
+        """For each column the rows with a value and the different values, counted over all rows.
+
+        ``missing`` are the texts that mean that there is no value.
+        """
         from pyspark.sql import functions as F
 
         if not names:
             return {}
-        counted = [
-            one
-            for name in names
-            for one in (F.count(F.col(self.at(name))), F.countDistinct(_as_bytes(self.at(name), self.schema[name])))
-        ]
+        known = [self._known(name, missing) for name in names]
+        counted = [count for column in known for count in (F.count(column), F.countDistinct(column))]
         with told():
             found = self.frame.agg(*counted).collect()[0]
         return {name: (int(found[2 * i]), int(found[2 * i + 1])) for i, name in enumerate(names)}
+
+    def _known(self, name: str, missing: Sequence[str]) -> Any:
+        """A column as Spark knows it, null where there is no value; text as bytes, whatever collation it has."""
+        from pyspark.sql import functions as F
+
+        column = F.col(self.at(name))
+        if self.schema[name] != pl.String:
+            return column
+        return F.when(~column.isin(list(missing)), column).cast("binary") if missing else column.cast("binary")
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,9 +220,3 @@ def polars_type(name: str, spark: str) -> pl.DataType:
 def _is_name(given: str) -> bool:
     """Whether a text may be the name of a table: no path has only letters, digits, underscores and dots."""
     return all(part.replace("_", "a").isalnum() for part in given.split("."))
-
-
-def _as_bytes(at: str, dtype: pl.DataType) -> Any:
-    from pyspark.sql import functions as F
-
-    return F.col(at).cast("binary") if dtype == pl.String else F.col(at)

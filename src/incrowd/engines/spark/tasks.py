@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd import errors
-from incrowd.errors import IncrowdError, OutputError
+from incrowd.errors import IncrowdError, MissingPackageError, OutputError
 
 Work = Callable[[Iterable[Any]], Iterator[Any]]
 _TOLD = re.compile(r"incrowd\.errors\.(\w+): (.+)")
@@ -56,6 +56,9 @@ def told() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as failure:
+        import os
+
+        os.environ.get("DBG") and print(str(failure)[:6000])
         raise translated(str(failure), type(failure).__name__) from None
 
 
@@ -73,6 +76,12 @@ def translated(words: str, kind: str) -> IncrowdError:
         known = getattr(errors, name, None)
         if isinstance(known, type) and issubclass(known, IncrowdError):
             return known(message.strip())
+    missing = re.findall(r"ModuleNotFoundError: No module named '([\w.]+)'", words)
+    if missing:
+        return MissingPackageError(
+            f"The Python of the executors lacks the package {missing[-1].partition('.')[0]!r}. Install incrowd there, and "
+            "name that Python in PYSPARK_PYTHON."
+        )
     inner = re.findall(r"TaskError: (\w+)", words)
     reason = inner[-1] if inner else kind
     return OutputError(f"A task of Spark failed ({reason}). Nothing was released. See what the executors log.")
