@@ -14,6 +14,7 @@ from bench.flame import flame_graph, grow
 from bench.people import ATTRIBUTES, COPIES, encode, write_people
 from bench.process import Cost, Workshop
 from bench.renamed import people_with_hierarchies
+from bench.sampled import WAITS
 from bench.setting import Setting, tell
 from incrowd.lab.section import Picture, Section, Table
 
@@ -64,8 +65,9 @@ def measure(setting: Setting) -> Section:
             "waits for it; where one of our threads waits for others, both are shown.",
             "Wall seconds by stage, as the command reports them; the rest is start-up, loading, and ending:",
             _stages(cost),
-            "By function, seconds in the function itself and in the libraries that it calls:",
-            _functions(stacks, root.seconds),
+            "By function, seconds in the function itself and in the libraries that it calls, all threads; waiting for "
+            "other threads is left out:",
+            _functions(stacks),
             Picture("profile_flame", title, flame_graph(title, root, COLOURS, kind)),
         ),
     )
@@ -88,11 +90,13 @@ def _stages(cost: Cost) -> Table:
     return Table(tuple(stages), [tuple(f"{seconds:.2f}" for seconds in stages.values())], words=0)
 
 
-def _functions(stacks: Stacks, whole: float) -> Table:
-    """The functions that take most, without what they call of ours."""
+def _functions(stacks: Stacks) -> Table:
+    """The functions that take most, without what they call of ours, and without waiting for one another."""
     spent: Counter[tuple[str, str]] = Counter()
     for stack, seconds in stacks:
-        spent[_charged(stack)] += seconds  # type: ignore[assignment]
+        if stack[-1] != WAITS:
+            spent[_charged(stack)] += seconds  # type: ignore[assignment]
+    whole = sum(spent.values()) or 1.0
     rows = [
         (f"`{function}`", library, f"{seconds:.2f}", f"{seconds / whole:.0%}")
         for (function, library), seconds in spent.most_common(LINES)

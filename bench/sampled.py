@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from types import FrameType
 
-EVERY = 0.002
+EVERY = 0.005
 OURS = "incrowd."
 WAITING = {"wait", "_worker", "get", "select", "_wait_for_tstate_lock"}
 HIDDEN = ("__main__", "incrowd.cli.main", "typer", "click", "runpy")

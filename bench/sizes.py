@@ -56,8 +56,8 @@ def measure(setting: Setting) -> Section:
             f"{measured.source}, expanded as in the founding paper; {len(ATTRIBUTES)} quasi-identifiers, k = {K}, from "
             "Parquet to verified Parquet. Every figure is a whole process, start-up included. The copy is Polars "
             "reading the file and writing it again, a part at a time. scikit-learn is the fitting of its tree alone "
-            f"(entropy, smallest leaf {K}) on ordinal codes of the same rows, without reading. From {CAPPED_FROM:,} rows "
-            f"on, releases run with {cap}, and scikit-learn is left out.",
+            f"(entropy, smallest leaf {K}) on ordinal codes of the same rows, without reading. From {CAPPED_FROM:,} "
+            f"rows on, releases run with {cap}, and scikit-learn is left out.",
             f"**`{FIRST}`** and the copy take turns (rounds: {setting.repetitions}); medians. Net is without start-up, "
             f"which is the same command on {FEW:,} rows: {measured.start.wall:.2f} s, {measured.start.cpu:.2f} s CPU.",
             first_table(measured),

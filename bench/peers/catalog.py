@@ -59,7 +59,7 @@ PEERS = (
     Peer("crowds", "0.0.1", ("pandas==3.1.1",), "OLA by hierarchies, at most 5 % of rows suppressed"),
 )
 NOT_HERE = (
-    "Not here: `pycanon` and `anonymeter` measure and do not anonymize; `pyarxaas` needs a server; `anonympy`, "
+    "Not here: `pycanon` and `anonymeter` measure and do not anonymize; `pyarxaas` needs a server; "
     "`anonymizedf` and `cape-dataframes` mask cells and know no k; the MDAV of `anonypyx` ends with an error on "
     "categories with the pandas that it installs."
 )

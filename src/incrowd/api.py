@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.clock import Clock
+from incrowd.databases.given import in_memory
+from incrowd.databases.new_table import NewTable
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
@@ -33,7 +35,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     Parameters
     ----------
     table
-        A path, or a pandas, polars or PyArrow table.
+        A path, or a pandas, polars or PyArrow table; a table of PostgreSQL, ``"postgresql:///clinic?table=patients"``.
     target
         The class column, if you know it.
     **reading
@@ -46,7 +48,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     >>> schema["ill"].role
     <Role.TARGET: 'target'>
     """
-    return draft_schema(read(table, **reading), target=target)
+    return draft_schema(read(in_memory(table), **reading), target=target)
 
 
 def release(
@@ -64,7 +66,8 @@ def release(
     parameters: Mapping[str, Any] | None = None,
     reading: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
-    to: str | Path | None = None,
+    to: str | Path | NewTable | None = None,
+    certificate_to: str | Path | None = None,
     plan_to: str | Path | None = None,
     report_to: str | Path | None = None,
     responsible: str | None = None,
@@ -78,7 +81,8 @@ def release(
     Parameters
     ----------
     table
-        A path, or a pandas, polars or PyArrow table.
+        A path, or a pandas, polars or PyArrow table; a table of PostgreSQL, ``"postgresql:///clinic?table=patients"``,
+        or a query of it, ``incrowd.databases.Query.of("postgresql:///clinic", "SELECT …")``.
     quasi_identifiers
         The columns an attacker may know.
     target
@@ -103,8 +107,9 @@ def release(
         How to read a text file: delimiter, encoding, missing.
     recipe
         A recipe or the path of one; the arguments above replace what it says.
-    to, plan_to, report_to
-        Files to write: the release (its certificate goes beside it), the private plan, the HTML report.
+    to, certificate_to, plan_to, report_to
+        Files to write: the release, its certificate (beside it if you do not say), the private plan, the HTML report.
+        The release may also go into a new table, ``"postgresql:///clinic?table=release"``.
     responsible
         Who answers for the release; stands in the certificate.
     accuracy
@@ -144,7 +149,13 @@ def release(
         identifiers=_names(identifiers),
         sensitive=_names(sensitive),
     )
-    outputs = Outputs(_path(to), _path(plan_to), _path(report_to), responsible)
+    outputs = Outputs.at(
+        to,
+        plan=_path(plan_to),
+        report=_path(report_to),
+        responsible=responsible,
+        certified=_path(certificate_to),
+    )
     clock = Clock(progress) if progress else Clock()
     limit = None if memory is None else bytes_of(memory)
     recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
@@ -205,7 +216,7 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any
     ['(-inf, 40]', '(40, inf)']
     """
     found = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
-    source = read(table, **reading)
+    source = read(in_memory(table), **reading)
     return to_frame_like(show_new_rows(found, source), source.origin)
 
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,12 @@ import polars as pl
 from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.population import Population
 from incrowd.clock import Clock
+from incrowd.databases.address import is_address
+from incrowd.databases.new_table import NewTable
+from incrowd.databases.publishing import published
+from incrowd.databases.query import Query, query_of
+from incrowd.databases.reading import fetch_query, read_query
+from incrowd.databases.writing import check_table
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.engine import Engine
 from incrowd.errors import Notice, OutputError, VerificationError
@@ -30,9 +36,9 @@ from incrowd.outcome import Release
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.publishing.frame_writer import STREAMED, write_frames
+from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import check_target, staged
+from incrowd.publishing.staging import check_target, private_folder, staged
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
@@ -55,25 +61,46 @@ SCRATCH = "scratch"
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where the results go; ``None`` is not written. The certificate goes beside the release."""
+    """Where the results go; ``None`` is not written. The release is a file or a table."""
 
     release: Path | None = None
     plan: Path | None = None
     report: Path | None = None
     responsible: str | None = None
+    table: NewTable | None = None
+    certified: Path | None = None
+
+    @classmethod
+    def at(cls, to: str | Path | NewTable | None, **others: Any) -> Outputs:
+        """With the release at a path or an address."""
+        table = NewTable.of(to) if isinstance(to, str) and is_address(to) else to if isinstance(to, NewTable) else None
+        return cls(None if to is None or table else Path(to), table=table, **others)  # type: ignore[arg-type]
 
     @property
     def certificate(self) -> Path | None:
-        """``OUT.certificate.json`` for a release OUT."""
+        """Where it is to go, or ``OUT.certificate.json`` beside a file OUT; for a table OUT in the current folder."""
+        if self.certified is not None:
+            return self.certified
+        if self.table is not None:
+            return Path(f"{self.table.file_name}.certificate.json")
         return self.release and self.release.with_name(f"{self.release.name}.certificate.json")
 
-    def check(self, *inputs: Path | None) -> None:
+    @property
+    def name(self) -> str | None:
+        """What the release is called."""
+        if self.table is not None:
+            return str(self.table)
+        return self.release.name if self.release else None
+
+    def check(self, *inputs: Path | None, query: Query | None = None) -> None:
         """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
         targets = [path for path in (self.release, self.plan, self.report, self.certificate) if path is not None]
         for path in targets:
             check_target(path, tuple(given for given in inputs if given is not None))
         if len({path.resolve() for path in targets}) < len(targets):
             raise OutputError("Release, certificate, plan and report need different file names.")
+        if self.table is not None:
+            check_table(self.table.address, replace=self.table.replace, source=query)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +120,12 @@ class Job:
     @property
     def path(self) -> Path | None:
         """The input file, if it is one."""
-        return Path(self.given) if isinstance(self.given, str | Path) else None
+        return Path(self.given) if isinstance(self.given, str | Path) and self.query is None else None
+
+    @property
+    def query(self) -> Query | None:
+        """What is read from a server, if it is on one."""
+        return query_of(self.given)
 
     @property
     def form(self) -> FileForm:
@@ -103,38 +135,56 @@ class Job:
 
 def run_release(job: Job) -> Release:
     """Read, decide, apply, write, verify; publish only what the verification proves."""
-    job.outputs.check(job.path, job.recipe_path)
+    job.outputs.check(job.path, job.recipe_path, query=job.query)
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
     make_method(job.recipe.method, dict(job.recipe.parameters))
     with _private_place(job) as hidden:
         held = understand(job, hidden.parent)
         notices = (*held.notices, *_possible(job, held), *_asked(job))
         plan, population = decide(job, held, randomness)
-        kept = Kept(_rename(job), hidden.parent / SCRATCH if isinstance(held, InBlocks) else None)
+        large = isinstance(held, InBlocks)
+        kept = Kept(_rename(job), hidden.parent / SCRATCH if large else None)
         with job.clock("applying"):
-            write(job, kept.frames(held.drafts(plan, population, randomness, typed=job.form.kind != "csv")), hidden)
+            write(
+                job,
+                kept.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv")),
+                hidden,
+                whole=not large,
+            )
         with job.clock("verifying"):
             verdict = verify(job, held, plan, kept.originals, hidden)
-        release = describe(job, held, notices, plan, verdict, hidden)
-        if job.outputs.certificate:
-            job.outputs.certificate.unlink(missing_ok=True)  # an old certificate must not stand beside a new release
+        with _on_the_server(job, hidden) as back:
+            if back is not None:
+                with job.clock("verifying"):
+                    verdict = verify(job, held, plan, kept.originals, back)
+            release = describe(job, held, notices, plan, verdict, hidden)
+            if job.outputs.certificate:
+                job.outputs.certificate.unlink(missing_ok=True)  # an old one must not stand beside a new release
     _write_beside(release, job.outputs)
     return release
 
 
 def understand(job: Job, folder: Path) -> Held:
     """The table as integer codes, every column with its role and type: in memory, or in a scratch folder."""
-    if job.path is None or not in_blocks(job.path, job.form, job.memory):
+    path = job.path if job.query is None else _fetched(job, job.query, folder)
+    if path is None or not in_blocks(path, job.form, job.memory):
         with job.clock("reading"):
-            source = read(job.given, **job.recipe.reading)
+            source = read(job.given if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
             return InMemory.of(source, job.recipe, job.engine)
     resources = Resources(job.memory, scratch=folder / SCRATCH)
-    (folder / SCRATCH).mkdir(mode=0o700)
+    (folder / SCRATCH).mkdir(mode=0o700, exist_ok=True)
     with job.clock("reading"):
-        stream = open_stream(job.path, **job.recipe.reading, scratch=resources.scratch)
+        stream = open_stream(path, **job.recipe.reading, scratch=resources.scratch)
     with job.clock("encoding"):
         return InBlocks.of(stream, job.recipe, resources, job.clock.rows)
+
+
+def _fetched(job: Job, query: Query, folder: Path) -> Path:
+    """The rows of a query, of one moment, as a file in the scratch folder."""
+    (folder / SCRATCH).mkdir(mode=0o700)
+    with job.clock("reading"):
+        return fetch_query(query, folder / SCRATCH, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
 
 
 def _possible(job: Job, held: Held) -> Iterator[Notice]:
@@ -161,13 +211,13 @@ def decide(job: Job, held: Held, randomness: Randomness) -> tuple[ReleasePlan, P
         return held.settle(plan, population), population
 
 
-def write(job: Job, frames: Iterator[pl.DataFrame], hidden: Path) -> None:
-    """Write the release in its private place, frame by frame."""
-    if job.form.kind in STREAMED:
-        write_frames(frames, hidden, job.form)
+def write(job: Job, pieces: Iterator[Any], hidden: Path, *, whole: bool) -> None:
+    """Write the release in its private place, whole or piece by piece."""
+    if not whole:
+        write_pieces(pieces, hidden, job.form)
         return
-    for frame in frames:
-        write_table(frame, hidden, job.form)
+    for piece in pieces:
+        write_table(pl.DataFrame(piece), hidden, job.form)
 
 
 def verify(job: Job, held: Held, plan: ReleasePlan, original: Original | Originals, written: Path) -> Verdict:
@@ -220,10 +270,11 @@ def describe(
     facts = facts_of(
         plan,
         verdict,
-        source=job.path.name if job.path else f"a {held.origin.form} table",
-        output=job.outputs.release.name if job.outputs.release else None,
+        source=job.path.name if job.path else str(job.query or f"a {held.origin.form} table"),
+        output=job.outputs.name,
         notices=(*notices, *_little_shown(plan)),
         accuracy=accuracy,
+        written="file" if job.outputs.table is None else "table",
         seconds=job.clock.seconds,
     )
     issued = certificate(
@@ -232,7 +283,11 @@ def describe(
         recipe_sha256=_recipe_hash(job.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path else None,
         responsible=job.outputs.responsible,
+        table=_table_facts(job.outputs.table, plan),
     )
+    if job.outputs.table is not None:
+        place = job.outputs.table.address
+        return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
     if job.outputs.release is None:
         frame = to_frame_like(pl.read_parquet(written), held.origin)
         return Release(plan, issued, facts, None, lambda: frame)
@@ -246,9 +301,25 @@ def _private_place(job: Job) -> Iterator[Path]:
     if job.outputs.release:
         with staged(job.outputs.release) as hidden:
             yield hidden
+    elif job.outputs.table and job.outputs.certificate:
+        with private_folder(job.outputs.certificate) as folder:
+            yield folder / "release.parquet"
     else:
-        with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
-            yield Path(folder) / "release.parquet"
+        with tempfile.TemporaryDirectory(prefix="incrowd-") as temporary:
+            yield Path(temporary) / "release.parquet"
+
+
+def _on_the_server(job: Job, hidden: Path) -> AbstractContextManager[Path | None]:
+    """For a release that goes into a table: put it there, unseen, and give what the server then has."""
+    return nullcontext() if job.outputs.table is None else published(hidden, job.outputs.table)
+
+
+def _table_facts(table: NewTable | None, plan: ReleasePlan) -> dict[str, Any] | None:
+    """What the certificate says of a table, which has no bytes to be hashed."""
+    if table is None:
+        return None
+    columns = [column.name for column in plan.written]
+    return {"database": table.address.database, "table": str(table.name), "columns": columns}
 
 
 def _write_beside(release: Release, outputs: Outputs) -> None:

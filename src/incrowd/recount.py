@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from incrowd.databases.given import on_disk
 from incrowd.errors import IncrowdError, ParameterError
-from incrowd.verification.class_sizes import verify_arrow, verify_table
+from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
@@ -32,6 +33,13 @@ def recount(
     promises = [
         (said, one.names, one.k) for said, one in zip(requirement.promises, requirement.sets(names), strict=True)
     ]
+    with on_disk(table) as found:
+        return _recount(found, promises, delimiter, encoding, missing)
+
+
+def _recount(
+    table: Any, promises: Promises, delimiter: str | None, encoding: str | None, missing: Sequence[str] | None
+) -> Verdict:
     if isinstance(table, str | Path) and not encoding and not missing:
         form = _own_form(Path(table), delimiter)
         if form is not None:

@@ -75,7 +75,8 @@ def test_what_fails_is_left_out_and_what_prints_words_is_measured(tmp_path):
 @pytest.mark.slow
 def test_the_memory_of_a_process_is_that_of_all_it_started(tmp_path):
     holds = "x = b'x' * 150_000_000; import time; time.sleep(1.5)"
-    both = f"import subprocess, sys; c = [sys.executable, '-c', {holds!r}]; a = [subprocess.Popen(c) for _ in 'ab']; [p.wait() for p in a]"
+    started = f"[subprocess.Popen([sys.executable, '-c', {holds!r}]) for _ in 'ab']"
+    both = f"import subprocess, sys; [process.wait() for process in {started}]"
     assert Workshop(tmp_path).run([*BARE, both]).memory > 300_000_000
 
 

@@ -15,7 +15,8 @@ FIRST = {"errors", "optional"}
 WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
 DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
-MAKING = DECIDING | {"engines", "reading", "hierarchies", "verification", "publishing", "report", "recipe", "outcome"}
+MAKING = DECIDING | {"engines", "reading", "databases", "hierarchies", "verification", "publishing", "report"}
+MAKING |= {"recipe", "outcome"}
 WHOLE = MAKING | {"understanding", "lab", "holdout", "holding", "clock", "pipeline", "recount", "new_rows", "demo"}
 ROOMS = {
     "errors": set(),
@@ -43,7 +44,7 @@ ROOMS = {
     "lab": MAKING | {"understanding"},
     "holdout": MAKING | {"lab"},
     "pipeline": MAKING | {"holding", "holdout", "clock"},
-    "recount": WORDS | {"reading", "verification"},
+    "recount": WORDS | {"reading", "databases", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "clock"},
     "hiding": MAKING | {"clock"},

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.given import FileOrTable, given
 from incrowd.cli.shared import (
     Delimiter,
     Encoding,
-    File,
     Json,
     KnownTogether,
     MissingMarks,
@@ -22,11 +22,24 @@ from incrowd.cli.shared import (
     reading_options,
     whole,
 )
+from incrowd.errors import ParameterError
+
+if TYPE_CHECKING:
+    from incrowd.databases.new_table import NewTable
 
 
 def release(
-    file: File,
-    to: Annotated[Path, typer.Option(help="The release; its ending says the format (.csv, .parquet, …).")],
+    file: FileOrTable,
+    to: Annotated[
+        str,
+        typer.Option(
+            help="The release; its ending says the format (.csv, .parquet, …). Or a new table: "
+            "postgresql:///database?table=name."
+        ),
+    ],
+    table: Annotated[str | None, typer.Option(help="The table of the database: visits, research.visits")] = None,
+    query: Annotated[str | None, typer.Option(help="One SELECT that gives the rows to read from the database.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="A table that exists at --to is replaced.")] = False,
     quasi_identifiers: QuasiIdentifiers = None,
     target: Annotated[str | None, typer.Option(help="The class recipients will learn.")] = None,
     k: Annotated[str | None, typer.Option("-k", help="Smallest group that may look alike; 10 if not given.")] = None,
@@ -46,6 +59,10 @@ def release(
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe; options given here replace what it says.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the HTML report there.")] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Write the certificate there; else it goes beside the release, of a table to this folder."),
+    ] = None,
     plan: Annotated[Path | None, typer.Option(help="Write the plan there (.json, .parquet). Keep it private.")] = None,
     accuracy: Annotated[bool, typer.Option("--accuracy", help="Measure accuracy before and after.")] = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
@@ -58,15 +75,16 @@ def release(
 ) -> None:
     """Release a table: every combination of quasi-identifier values is shared by at least k rows.
 
-    The release is recounted from the written file by another engine before it appears. Its certificate is
-    written beside it.
+    The release is recounted from the written file, or from what the database gives back, by another engine before it
+    appears. Its certificate is written beside it.
     """
     from incrowd.api import release as make
     from incrowd.pipeline import Outputs
 
+    place = _place(to, replace)
     with progress(json) as show:
         made = make(
-            file,
+            given(file, table, query),
             quasi_identifiers=names(quasi_identifiers),
             target=target,
             identifiers=names(identifiers),
@@ -79,7 +97,8 @@ def release(
             parameters=parameters(set_),
             reading=reading_options(delimiter, encoding, missing) or None,
             recipe=recipe,
-            to=to,
+            to=place,
+            certificate_to=certificate,
             plan_to=plan,
             report_to=report,
             responsible=responsible,
@@ -88,8 +107,8 @@ def release(
             memory=memory,
             progress=show,
         )
-    certificate = Outputs(to).certificate
-    files = {"release": to, "certificate": certificate, "report": report, "plan (private)": plan}
+    outputs = Outputs.at(place, certified=certificate)
+    files = {"release": place, "certificate": outputs.certificate, "report": report, "plan (private)": plan}
     written = {what: str(path) for what, path in files.items() if path}
     if json:
         print_json({"files": written, "certificate": made.certificate, "seconds": made.report.seconds})
@@ -101,13 +120,23 @@ def release(
     print_summary(made.report, Console(), written)
 
 
+def _place(to: str, replace: bool) -> Path | NewTable:
+    """Where the release goes."""
+    from incrowd.databases.address import is_address
+    from incrowd.databases.new_table import NewTable
+
+    if is_address(to):
+        return NewTable.of(to, replace=replace)
+    if replace:
+        raise ParameterError("--replace is for tables of a database. A file is replaced anyway.")
+    return Path(to)
+
+
 def parameters(settings: list[str] | None) -> dict[str, object] | None:
     """``name=value`` settings as parameters; values are read as YAML (numbers, true, text)."""
     if not settings:
         return None
     import yaml
-
-    from incrowd.errors import ParameterError
 
     parsed = {}
     for setting in settings:
@@ -123,7 +152,6 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
 
 def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any] | None:
     """The hierarchies of the folder and those named one by one, which come first."""
-    from incrowd.errors import ParameterError
     from incrowd.hierarchies.read import hierarchies_in
 
     found: dict[str, Any] = {} if folder is None else dict(hierarchies_in(folder))

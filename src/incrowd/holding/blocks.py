@@ -16,7 +16,7 @@ from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.blocks.store import LocalBlocks
 from incrowd.errors import Notice
 from incrowd.holding.held import Drafted
-from incrowd.holding.numbers import castable, numeric, with_numbers
+from incrowd.holding.numbers import as_numbers, castable, numeric
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.source import Origin, Source
 from incrowd.reading.streams.blocks import Blocks
@@ -108,7 +108,7 @@ class InBlocks:
         rows = max(self.blocks.rows)
         for draft in drafting.frames(self._beside(beside, rows, numbers), folder, rows):
             piece = Original(draft.original, draft.origin, self.rows, draft.claims)
-            yield Drafted(with_numbers(draft.frame, numbers), functools.partial(_same, piece))
+            yield Drafted(as_numbers(draft.table, numbers), functools.partial(_same, piece))
 
     def _is_text(self, name: str, beside: Sequence[str]) -> bool:
         return name in beside and self.stream.schema[name] == pl.String

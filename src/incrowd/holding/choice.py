@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from incrowd.publishing.frame_writer import STREAMED
+from incrowd.publishing.piece_writer import STREAMED
 from incrowd.reading.read import check_file
 from incrowd.vocabulary.file_form import FileForm
 

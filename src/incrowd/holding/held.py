@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
-
-import polars as pl
+from typing import Any, Protocol
 
 from incrowd.algorithms.population import Population
 from incrowd.errors import Notice
@@ -20,9 +18,9 @@ from incrowd.vocabulary.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Drafted:
-    """Some released rows in random order, and what the input held, for the verification."""
+    """Some released rows in random order as a PyArrow table, and what the input held, for the verification."""
 
-    frame: pl.DataFrame
+    table: Any
     original: Callable[[], Original]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from incrowd.errors import FileFormatError, OutputError
 from incrowd.holding.held import Drafted
@@ -17,7 +16,7 @@ _ORIGIN, _LOW, _HIGH = "#origin", "#low ", "#high "
 
 
 class Kept:
-    """Takes drafts, hands on their frames and keeps what the input held.
+    """Takes drafts, hands on their tables and keeps what the input held.
 
     Parameters
     ----------
@@ -33,11 +32,11 @@ class Kept:
         self._sizes: list[int] = []
         self._rows = 0
 
-    def frames(self, drafts: Iterable[Drafted]) -> Iterator[pl.DataFrame]:
-        """The frames of the drafts, one after the other."""
+    def pieces(self, drafts: Iterable[Drafted]) -> Iterator[Any]:
+        """The tables of the drafts, one after the other."""
         for draft in drafts:
             original = draft.original
-            yield draft.frame
+            yield draft.table
             del draft  # from here on only the written bytes count
             self._keep(self._renamed(original()))
 

@@ -76,7 +76,8 @@ class InMemory:
         def original() -> Original:
             return Original(evidence(bare, self.source.frame, self.table, plan), bare.origin, self.rows, bare.claims)
 
-        yield Drafted(_typed(draft.frame, plan) if typed else draft.frame, original)
+        frame = _typed(draft.frame, plan) if typed else draft.frame
+        yield Drafted(frame.to_arrow(compat_level=pl.CompatLevel.newest()), original)
 
     def sample(self, rows: int) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""

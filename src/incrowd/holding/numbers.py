@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from incrowd.plan.release_plan import ReleasePlan
@@ -32,3 +34,11 @@ def with_numbers(frame: pl.DataFrame, types: dict[str, pl.DataType]) -> pl.DataF
     return frame.with_columns(
         pl.col(name).cast(kind) for name, kind in types.items() if frame.schema.get(name) == pl.String
     )
+
+
+def as_numbers(table: Any, types: dict[str, pl.DataType]) -> Any:
+    """The same for a PyArrow table."""
+    for name, kind in types.items():
+        column = pl.Series(table[name]).cast(kind).to_arrow()
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table

@@ -30,6 +30,7 @@ _MAGIC = (
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"FEA1", "Feather version 1"),
 )
+_ADDRESSES = ("postgresql:", "postgres:")
 _BINARY = ("Parquet", "Arrow", "Excel", "gzip", "zstd")
 
 
@@ -114,6 +115,8 @@ def check_file(path: Path) -> tuple[str, Compression | None]:
     ...     check_file(file)
     ('delimited text', None)
     """
+    if str(path).lower().startswith(_ADDRESSES):  # not repeated, as it may hold a password
+        raise FileFormatError("This is the address of a database, and only files are read here. Copy it to a file.")
     if not path.is_file():
         raise FileFormatError(f"{str(path)!r} is not a file that can be read. Check the path.")
     if path.stat().st_size == 0:

@@ -34,16 +34,18 @@ def certificate(
     recipe_sha256: str | None,
     input_hmac: str | None,
     responsible: str | None = None,
+    table: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The certificate as plain data."""
+    """The certificate as plain data; ``table`` describes the output if it is no file but a table of a database."""
     data: dict[str, Any] = {
         "incrowd_certificate": VERSION,
-        "statement": f"The release satisfies {facts.requirement}, recounted independently from the written file."
+        "statement": f"The release satisfies {facts.requirement}, recounted independently from the written "
+        f"{facts.written}."
         if facts.verdict.passed
         else "The release was not verified.",
         "made": facts.when.isoformat(timespec="seconds"),
         "responsible": responsible,
-        "output": {"file": facts.output, "sha256": output_sha256},
+        "output": table or {"file": facts.output, "sha256": output_sha256},
         "recipe_sha256": recipe_sha256,
         "input_hmac_sha256": input_hmac,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},

@@ -85,6 +85,7 @@ class Facts:
     parts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     reasons: tuple[Reasons, ...] = ()
     accuracy: Accuracy | None = None
+    written: str = "file"
     seconds: dict[str, float] = field(default_factory=dict)
     when: datetime.datetime = field(default_factory=lambda: datetime.datetime.now(datetime.UTC))
 
@@ -97,9 +98,10 @@ def facts_of(
     output: str | None,
     notices: Sequence[Notice] = (),
     accuracy: Accuracy | None = None,
+    written: str = "file",
     seconds: dict[str, float] | None = None,
 ) -> Facts:
-    """The facts of a plan and its verdict."""
+    """The facts of a plan and its verdict; what was ``written`` and read again is a file or a table."""
     return Facts(
         source=source,
         output=output,
@@ -122,6 +124,7 @@ def facts_of(
         reasons=plan.reasons,
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},
         accuracy=accuracy,
+        written=written,
         seconds=dict(seconds or {}),
     )
 

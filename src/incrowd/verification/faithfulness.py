@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from incrowd.errors import FileFormatError
 from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.class_sizes import recount_promises, sizes_of
 from incrowd.verification.comparison import Comparison
-from incrowd.verification.opening import as_parquet, connect, duckdb_module, open_table
+from incrowd.verification.opening import connect, duckdb_module, open_large, open_table
 from incrowd.verification.pieces import compare_pieces
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.file_form import FileForm
@@ -43,11 +42,12 @@ def verify_release(
     limits, whole = resources or Resources(), isinstance(original, Original)
     with connect(limits.share(0.5), None, limits.scratch) as connection:
         try:
-            found = open_table(connection, path, form, copy=whole)
+            if whole:
+                found, place = open_table(connection, path, form, copy=True), path
+            else:
+                found, place = open_large(connection, path, form, limits.scratch)
             if found != list(asked.columns):
                 return Verdict(sizes_of([]), (Check("columns", False, f"{len(found)} columns, not those asked for"),))
-            if not whole:
-                path = _as_parquet(connection, path, form, limits)
             sizes, counted = recount_promises(connection, found, asked.promises)
             checks = [
                 Check("columns", True, f"{len(found)} columns, as asked for"),
@@ -60,24 +60,13 @@ def verify_release(
                 wrong = compare.added(
                     [compare.piece(original)]
                     if isinstance(original, Original)
-                    else compare_pieces(path, asked, original, limits, escapes=escapes, told=told)
+                    else compare_pieces(place, asked, original, limits, escapes=escapes, told=told)
                 )
                 checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in found]
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
     return Verdict(sizes, tuple(checks))
-
-
-def _as_parquet(connection: Any, path: Path, form: FileForm, limits: Resources) -> Path:
-    """The release as a file whose rows can be read by their numbers."""
-    if form.kind == "parquet":
-        return path
-    assert limits.scratch is not None
-    copy = limits.scratch / "recount.parquet"
-    as_parquet(connection, copy)
-    open_table(connection, copy, FileForm("parquet"))
-    return copy
 
 
 def rows_check(released: int, original: Originals, may_lose: int) -> Check:

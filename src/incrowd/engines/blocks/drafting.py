@@ -31,12 +31,12 @@ BUCKET_ROWS = 1 << 20
 class DraftFrame:
     """Some released rows, in random order, and what the input held.
 
-    ``frame`` has the released columns. ``original`` is a PyArrow table of the same columns: quasi-identifiers as they
+    ``table`` is a PyArrow table of the released columns, ``original`` one of the same columns: quasi-identifiers as they
     were understood, others as they were read. ``claims`` and ``origin`` are those of an
     :class:`incrowd.engines.engine.Draft`.
     """
 
-    frame: pl.DataFrame
+    table: Any
     original: Any
     origin: np.ndarray[tuple[int], np.dtype[np.int64]]
     claims: Mapping[str, tuple[Any, Any]]
@@ -91,16 +91,18 @@ class Drafting:
         return claims(self.plan, every)
 
     def _drafted(self, rows: pl.DataFrame) -> DraftFrame:
+        import pyarrow as pa
+
         names = self.plan.names
         shown = {name: rows[FORM if FORM in rows.columns else FORM + name].to_numpy() for name in names}
-        columns = [
-            self._palettes[written.name].column(shown[written.source]).alias(written.name)
+        columns = {
+            written.name: self._palettes[written.name].column(shown[written.source])
             if written.source in shown
-            else fresh_series(rows[written.source])
+            else fresh_series(rows[written.source]).to_arrow(compat_level=pl.CompatLevel.oldest())
             for written in self.plan.written
-        ]
+        }
         claimed = {name: (low[shown[name]], high[shown[name]]) for name, (low, high) in self._claims.items()}
-        return DraftFrame(pl.DataFrame(columns), self._original(rows), rows[ORIGIN].to_numpy(), claimed)
+        return DraftFrame(pa.table(columns), self._original(rows), rows[ORIGIN].to_numpy(), claimed)
 
     def _original(self, rows: pl.DataFrame) -> Any:
         import pyarrow as pa

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,7 @@ class Palette:
     Examples
     --------
     >>> palette = Palette.of_values(pl.Series("job", ["nurse", None, "nurse", "cook"]))
-    >>> palette.column(np.array([0, 1, 2, -1])).to_list()
+    >>> palette.column(np.array([0, 1, 2, -1])).to_pylist()
     ['nurse', None, 'nurse', None]
     """
 
@@ -39,17 +41,23 @@ class Palette:
         found = shown.replace_strict(values, pl.int_range(len(values), eager=True), default=None, return_dtype=pl.Int32)
         return cls(values, np.append(found.fill_null(len(values)).to_numpy(), len(values)).astype(np.int32))
 
-    def column(self, forms: Codes) -> pl.Series:
-        """A column of the release, given the form each row shows, in fresh memory.
+    def column(self, forms: Codes) -> Any:
+        """A column of the release, given the form each row shows, as a PyArrow array in fresh memory.
 
-        Text comes as an enumeration of the values that occur in it, and of no others.
+        Text comes with a dictionary of the values that occur in it, and of no others.
         """
+        import pyarrow as pa
+
         codes = self.place[forms]
+        count = len(self.values)
         if self.values.dtype != pl.String:
-            return self.values.extend_constant(None, 1).gather(codes)
-        used = np.flatnonzero(np.bincount(codes, minlength=len(self.values) + 1)[:-1])
-        small = np.full(len(self.values) + 1, len(used), np.uint32)
+            return self._with_nothing.gather(codes).to_arrow(compat_level=pl.CompatLevel.oldest())
+        used = np.flatnonzero(np.bincount(codes, minlength=count + 1)[:count])
+        small = np.zeros(count + 1, np.int32)
         small[used] = np.arange(len(used))
-        physical = pl.Series(self.values.name, small[codes])
-        known = pl.select(pl.when(physical < len(used)).then(physical).alias(self.values.name)).to_series()
-        return known.cat.to(pl.Enum(self.values.gather(used)))
+        words = pa.array(self.values.gather(used).to_list(), pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(small[codes], mask=codes == count), words)
+
+    @cached_property
+    def _with_nothing(self) -> pl.Series:
+        return self.values.extend_constant(None, 1)

@@ -41,6 +41,8 @@ class BlockedPopulation:
         The steps so far, as what they do to a block and its number.
     largest_sample
         Heuristics see at most so many rows.
+    placed
+        Whether a step looked at more than the cells of each row by itself: rows were dealt to groups, or hidden.
     """
 
     blocks: Blocks
@@ -49,6 +51,7 @@ class BlockedPopulation:
     keys: tuple[bytes, ...]
     changes: tuple[Change, ...] = ()
     largest_sample: int = LARGEST_SAMPLE
+    placed: bool = False
     _next: dict[int, tuple[Any, BlockedPopulation]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -89,10 +92,12 @@ class BlockedPopulation:
         taken = rows if wanted == self.rows else allot(rows, wanted, self.randomness).tolist()
 
         def drawn(block: EncodedTable, place: int) -> EncodedTable:
-            table = self.seen(block, place).sample()
-            if taken[place] == table.height:
-                return table
-            return table.take(distinct(table.height, taken[place], KeyedRandomness(self.keys[place] + b"sample")))
+            if taken[place] == block.height:
+                return self.seen(block, place).sample()
+            rows = distinct(block.height, taken[place], KeyedRandomness(self.keys[place] + b"sample"))
+            if self.placed:
+                return self.seen(block, place).sample().take(rows)
+            return self.seen(block.take(rows), place).sample()
 
         return stacked(list(self.blocks.each(drawn)))
 
@@ -130,7 +135,7 @@ class BlockedPopulation:
             whole = replace(step, below=0, also=(*step.also, *rare))
             return lambda population, _: population.hide(whole)
 
-        return self._once(step, hiding)
+        return self._once(step, hiding, placed=True)
 
     def place(self, step: Place) -> BlockedPopulation:
         """The same rows, dealt to groups; the same step gives the same groups again."""
@@ -140,12 +145,12 @@ class BlockedPopulation:
             steps = allotted(step, counts, self.randomness)
             return lambda population, place: population.place(steps[place])
 
-        return self._once(step, placing)
+        return self._once(step, placing, placed=True)
 
-    def _once(self, step: object, make: Callable[[], Change]) -> BlockedPopulation:
+    def _once(self, step: object, make: Callable[[], Change], *, placed: bool = False) -> BlockedPopulation:
         """The population after a step; asked again, the same one."""
         if id(step) not in self._next:
-            after = replace(self, changes=(*self.changes, make()), _next={})
+            after = replace(self, changes=(*self.changes, make()), placed=self.placed or placed, _next={})
             self._next[id(step)] = (step, after)
         return self._next[id(step)][1]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from incrowd.engines.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.engines.spark.store import COLUMN, Listed, Store, from_words
 from incrowd.engines.spark.tasks import mapped, told
 from incrowd.errors import OutputError
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns
 from incrowd.vocabulary.schema import ColumnType
 
 
@@ -113,11 +114,13 @@ class SparkBlocks:
         if codes.height != self.listed[self.number(row)].rows:
             raise changed()
         by_column = values.partition_by(COLUMN, as_dict=True)
-        columns = {
-            name: one.codes(name, codes[name], from_words(by_column[(place,)], one.values.dtype))
-            for place, (name, one) in enumerate(self.meanings.items())
-        }
-        return EncodedTable(columns, codes.height)
+
+        def column(place: int, name: str) -> EncodedColumn:
+            meaning = self.meanings[name]
+            return meaning.codes(name, codes[name], from_words(by_column[(place,)], meaning.values.dtype))
+
+        makers = {name: partial(column, place, name) for place, name in enumerate(self.meanings)}
+        return EncodedTable(LazyColumns(makers), codes.height)
 
     @cached_property
     def _numbers(self) -> dict[tuple[int, int], int]:
@@ -137,8 +140,28 @@ class Asking:
 
         for row in cells(batches):
             number = self.blocks.number(row)
-            answer = self.ask(self.blocks.block(row), number)
-            yield pa.record_batch({"number": pa.array([number], pa.int32()), "answer": [pickle.dumps(answer)]})
+            answer = shipped(self.ask(self.blocks.block(row), number))
+            yield pa.record_batch({"number": pa.array([number], pa.int32()), "answer": [answer]})
+
+
+class _Shipping(pickle.Pickler):
+    """Columns that were not asked for yet are made before they travel."""
+
+    def reducer_override(self, one: Any) -> Any:
+        return (dict, (dict(one),)) if isinstance(one, LazyColumns) else NotImplemented
+
+
+def shipped(answer: Any) -> bytes:
+    """An answer as bytes.
+
+    Examples
+    --------
+    >>> pickle.loads(shipped([1, 2]))
+    [1, 2]
+    """
+    file = io.BytesIO()
+    _Shipping(file, protocol=5).dump(answer)
+    return file.getvalue()
 
 
 def check_all_answered(numbers: Iterable[int], count: int) -> None:

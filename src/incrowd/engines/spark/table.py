@@ -81,11 +81,10 @@ class SparkTable:
             return int(self.frame.count())
 
     def on_a_sample(self, ask: Callable[[pl.DataFrame], Answer], rows: int = DRAFTED_ROWS) -> Answer:
-        """What an executor says of at most so many rows, some of each partition. The rows stay there."""
-        parts = max(1, self.frame.rdd.getNumPartitions())
-        few = mapped(self.frame, First(-(-rows // parts)), self.frame.schema).coalesce(1)
+        """What an executor says of the first rows, at most so many. The rows stay there."""
+        seen = Seen(tuple(self.columns), ask, rows)
         with told():
-            found = mapped(few, Seen(tuple(self.columns), ask, rows), "answer binary").collect()
+            found = mapped(self.frame.limit(rows).coalesce(1), seen, "answer binary").collect()
         if not found:
             raise FileFormatError("The table has no rows. Give a table with at least one row.")
         answer: Answer = pickle.loads(bytes(found[0].answer))
@@ -114,22 +113,6 @@ class SparkTable:
         if self.schema[name] != pl.String:
             return column
         return F.when(~column.isin(list(missing)), column).cast("binary") if missing else column.cast("binary")
-
-
-@dataclass(frozen=True, eq=False)
-class First:
-    """The first rows of a partition."""
-
-    rows: int
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Batches up to so many rows."""
-        left = self.rows
-        for batch in batches:
-            yield batch.slice(0, left)
-            left -= min(left, batch.num_rows)
-            if not left:
-                return
 
 
 @dataclass(frozen=True, eq=False)

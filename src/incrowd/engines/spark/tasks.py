@@ -56,9 +56,6 @@ def told() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as failure:
-        import os
-
-        os.environ.get("DBG") and print(str(failure)[:6000])
         raise translated(str(failure), type(failure).__name__) from None
 
 

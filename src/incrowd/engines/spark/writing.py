@@ -38,13 +38,8 @@ class Releasing:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The released rows."""
         for key, parts in by_piece(cells(batches)):
-            frame = self.mixing.drafted(key, parts).frame
-            yield from _exact(frame, self.schema).to_batches(max_chunksize=_BATCH)
-
-
-def _exact(frame: pl.DataFrame, schema: Any) -> Any:
-    """A frame as a PyArrow table of exactly the given types."""
-    return frame.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema)
+            released = self.mixing.drafted(key, parts).frame
+            yield from released.cast(self.schema).to_batches(max_chunksize=_BATCH)
 
 
 def released_schema(drafting: Drafting, fields: Mapping[str, Any]) -> Any:

@@ -116,9 +116,10 @@ def _typed(stream: Stream, column: Column, found: Found) -> Column:
         return column
     counts = found.tally.counts
     fact = Facts(column.name, int(counts.sum()), int(counts[:-1].sum()), len(found.tally.values))
-    native = stream.schema[column.name]
-    by_type_alone = found.tally.values.dtype != native
-    drafted = draft_type(pl.Series([], dtype=native) if by_type_alone else found.tally.values, fact)
+    native, values = stream.schema[column.name], found.tally.values
+    if values.dtype != native:  # the type alone tells, but whether exact numbers have fractions
+        values = values.cast(native) if native.is_decimal() else pl.Series([], dtype=native)
+    drafted = draft_type(values, fact)
     if drafted.type is column.type:
         return column
     role = column.reason.rpartition("; ")[2]
