@@ -18,7 +18,7 @@ from incrowd.algorithms.catalog import find_method, make_method
 from incrowd.engines.spark.blocks import Meaning
 from incrowd.engines.spark.release import Recounted, run_spark_release
 from incrowd.errors import VerificationError
-from incrowd.pipeline import _promised
+from incrowd.pipeline import promised
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.reading.dictionary import Tally, as_coded
@@ -30,7 +30,7 @@ from incrowd.reading.source import MISSING_MARKERS, Origin, Source
 from incrowd.reading.streams.distinct import growing
 from incrowd.reading.streams.gathering import Found
 from incrowd.reading.streams.repeats import Shared
-from incrowd.understanding import _settled, _target
+from incrowd.understanding import settled_roles, target_of
 from incrowd.verification.asked import Asked, Original
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.faithfulness import cells_check
@@ -107,20 +107,20 @@ class SparkSteps:
     def schema(self, table):
         self.notices += check_types(table.schema, 1).notices
         self.native = dict(table.schema)
-        target = _target(self.recipe)
+        target = target_of(self.recipe)
         drafted = table.on_a_sample(partial(draft, target, self.markers))
 
         def repeats(names):
             return {n: Shared(*found) for n, found in table.uniqueness(names, spellings(self.markers)).items()}
 
-        schema, doubts = _settled(drafted, self.recipe, repeats)
+        schema, doubts = settled_roles(drafted, self.recipe, repeats)
         self.notices += doubts
         return schema
 
     def meanings(self, schema, found):
         columns, meanings = {column.name: column for column in schema.columns}, {}
         for name, gathered in found.items():
-            known = _found(gathered, self.markers if self.native[name] == pl.String else ())
+            known = _found(gathered, self.markers)
             column = columns[name]
             if "type" not in self.recipe.columns.get(name, {}):
                 column = self._typed(column, known)
@@ -128,7 +128,8 @@ class SparkSteps:
             places = known.places(settled)
             columns[name] = replace(column, type=settled.type)
             self.notices += settled.notices
-            meanings[name] = Meaning(settled.type, settled.dictionary, gathered.values, np.append(places[1:], places[:1]))
+            places = np.append(places[1:], places[:1])
+            meanings[name] = Meaning(settled.type, settled.dictionary, gathered.values, places)
         self.rows = int(next(iter(found.values())).counts.sum())
         self.recipe.requirement.check_possible(self.rows)
         self.known = Schema(tuple(columns[column.name] for column in schema.columns))
@@ -155,7 +156,7 @@ class SparkSteps:
         )
 
     def asked(self, plan):
-        return _promised(self.recipe.requirement, self.known.quasi_identifiers, plan, str)
+        return promised(self.recipe.requirement, self.known.quasi_identifiers, plan, str)
 
     def promised(self, plan):
         return [columns for _, columns, _ in self.asked(plan).promises]
@@ -186,7 +187,8 @@ class SparkSteps:
 
 def _found(gathered, markers):
     """The values of a column, markers of missing values counted as null."""
-    gone = gathered.values.is_in(spellings(markers)) if markers else pl.Series([False] * len(gathered.values), dtype=pl.Boolean)
+    text = gathered.values.dtype == pl.String
+    gone = gathered.values.is_in(spellings(markers)) if text else gathered.values.is_null()
     kept = ~gone.to_numpy()
     nothing = gathered.counts[-1] + gathered.counts[:-1][~kept].sum()
     return Found(Tally(gathered.values.filter(~gone), np.append(gathered.counts[:-1][kept], nothing)), kept, ())

@@ -23,7 +23,7 @@ SIZES, LARGE = (4_522, 45_222, 452_220), 1_356_660
 QUICK_SIZES, QUICK_LARGE, QUICK_METHODS = (150, 1_300, 3_000), 6_000, ("kactus", "tdr")
 LIMITS = (60.0, 180.0, 300.0)  # seconds for a peer, by size
 AGAIN = 15.0  # what takes less is run as often as ours, where it is compared
-HOPELESS = 15  # a tenth of the rows in a fifteenth of the limit is tried, no slower
+HOPELESS = 15  # who needs more than a fifteenth of the limit for a tenth of the rows is not tried on the most
 COPY, FIRST = "copy", "kactus"
 
 
@@ -80,11 +80,11 @@ class _Run:
         theirs: dict[int, Found] = {}
         copies = {}
         first, *others = QUICK_KS if self.setting.quick else KS
-        smallest = {peer.name: self._peer(peer, small, first, LIMITS[0]) for peer in self.pythons}
+        smallest = {peer.name: self._peer(peer, small, first) for peer in self.pythons}
         for k in (first, *others):
             copies[k], ours[k] = self._ours(middle, k)
-            theirs[k] = {peer.name: self._next(peer, smallest, middle, k, LIMITS[1]) for peer in self.pythons}
-        more = {peer.name: self._next(peer, theirs[first], large, first, LIMITS[2]) for peer in self.pythons}
+            theirs[k] = {peer.name: self._next(peer, smallest, middle, k) for peer in self.pythons}
+        more = {peer.name: self._next(peer, theirs[first], large, first) for peer in self.pythons}
         many = {method: self._command(method, self.large, first) for method in self.methods}
         tell(f"{self.large:,} rows, {len(many)} methods")
         costs = self.workshop.alternate(many, 1)
@@ -105,23 +105,24 @@ class _Run:
                 tell(f"k = {k}, {method}: {runs[method][-1].wall:.1f} s")
         return Costs(tuple(runs[COPY])), found
 
-    def _next(self, peer: Peer, before: Found, rows: int, k: int, limit: float) -> Outcome | LeftOut:
-        """A peer on more rows, if what it took for fewer lets it be done in time."""
-        smaller = before[peer.name]
+    def _next(self, peer: Peer, before: Found, rows: int, k: int) -> Outcome | LeftOut:
+        """A peer on more rows. All that managed few rows are tried where they are compared, none is skipped there."""
+        smaller, limit = before[peer.name], LIMITS[self.sizes.index(rows)]
         if isinstance(smaller, LeftOut):
-            return smaller
-        if smaller.costs.wall * HOPELESS > limit:
+            known = smaller.why.startswith(("does not install", "not tried"))
+            return smaller if known else LeftOut(f"not tried, with fewer rows {smaller.why}")
+        if rows > self.sizes[1] and smaller.costs.wall * HOPELESS > limit:
             return LeftOut(f"not tried, as a tenth of the rows took {smaller.costs.wall:.0f} s")
-        return self._peer(peer, rows, k, limit)
+        return self._peer(peer, rows, k)
 
-    def _peer(self, peer: Peer, rows: int, k: int, limit: float) -> Outcome | LeftOut:
+    def _peer(self, peer: Peer, rows: int, k: int) -> Outcome | LeftOut:
         """A peer's script, again if it is quick; then a recount of what it wrote."""
         python = self.pythons[peer]
         if isinstance(python, LeftOut):
             return python
         arguments = [f"{rows}.csv", "peer.csv", str(k), "paths.json"]
         apart = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
-        compared = rows == self.sizes[1] and k == KS[0]
+        limit, compared = LIMITS[self.sizes.index(rows)], rows == self.sizes[1] and k == KS[0]
         runs: list[Cost] = []
         while not runs or (compared and runs[0].wall < AGAIN and len(runs) < self.setting.repetitions):
             cost = self.workshop.attempt([str(python), "-m", peer.module, *arguments], limit, apart)

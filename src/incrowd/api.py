@@ -10,15 +10,18 @@ from typing import Any
 from incrowd.clock import Clock
 from incrowd.databases.given import in_memory
 from incrowd.databases.new_table import NewTable
+from incrowd.databases.query import query_of
+from incrowd.errors import ParameterError
 from incrowd.hierarchies.read import hierarchies_in
+from incrowd.job import Job, Outputs
 from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
-from incrowd.pipeline import Job, Outputs, run_release
+from incrowd.pipeline import run_release
 from incrowd.plan.explain import explain as explain_plan
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.draft import draft_schema
-from incrowd.reading.frames import to_frame_like
+from incrowd.reading.frames import is_spark_frame, to_frame_like
 from incrowd.reading.read import read
 from incrowd.recipe import Recipe, read_recipe, with_hierarchies, with_roles
 from incrowd.recount import recount
@@ -35,7 +38,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     Parameters
     ----------
     table
-        A path, or a pandas, polars or PyArrow table; a table of PostgreSQL, ``"postgresql:///clinic?table=patients"``.
+        A path, or a pandas, polars, PyArrow or Spark table; a table of PostgreSQL, ``"postgresql:///clinic?table=patients"``.
     target
         The class column, if you know it.
     **reading
@@ -74,6 +77,8 @@ def release(
     accuracy: bool = False,
     seed: int | None = None,
     memory: int | str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Release:
     """Release a table so that every combination of quasi-identifier values is shared by at least k rows.
@@ -118,6 +123,10 @@ def release(
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
     memory
         How much memory the run may use, such as ``"4GB"``. Large files are worked on in blocks anyway.
+    engine
+        ``"spark"`` to read a path or a table of Spark's catalog with Spark; a Spark frame needs no engine named.
+    master
+        Where Spark runs if no session is active, such as ``"local[2]"`` or ``"yarn"``.
     progress
         Called with the name of each stage as it begins, and with how far it is.
 
@@ -159,8 +168,19 @@ def release(
     clock = Clock(progress) if progress else Clock()
     limit = None if memory is None else bytes_of(memory)
     recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
-    job = Job(table, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock, memory=limit)
-    return run_release(job)
+    given = query_of(table) or table  # an address is not kept as text
+    job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock, memory=limit)
+    return _run(job, engine, master)
+
+
+def _run(job: Job, engine: str | None, master: str | None) -> Release:
+    if engine not in (None, "spark"):
+        raise ParameterError("The engine is spark, or none is named: this machine is used then.")
+    if engine is None and not is_spark_frame(job.given):
+        return run_release(job)
+    from incrowd.clusters import run_cluster_release
+
+    return run_cluster_release(job, master)
 
 
 def verify(

@@ -6,9 +6,9 @@ import functools
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,121 +16,43 @@ import polars as pl
 
 from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.population import Population
-from incrowd.clock import Clock
-from incrowd.databases.address import is_address
 from incrowd.databases.new_table import NewTable
 from incrowd.databases.publishing import published
-from incrowd.databases.query import Query, query_of
+from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
-from incrowd.databases.writing import check_table
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.engine import Engine
-from incrowd.errors import Notice, OutputError, VerificationError
+from incrowd.errors import Notice, VerificationError
 from incrowd.holding.blocks import InBlocks
 from incrowd.holding.choice import in_blocks
 from incrowd.holding.held import Held
 from incrowd.holding.keeping import Kept
 from incrowd.holding.memory import InMemory
 from incrowd.holdout import LARGEST, measure_accuracy
+from incrowd.job import Job, Outputs
 from incrowd.outcome import Release
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import check_target, private_folder, staged
+from incrowd.publishing.staging import private_folder, staged
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
 from incrowd.recipe import Recipe
 from incrowd.report.certificate import certificate, hmac_of, owner_key, sha256_of
-from incrowd.report.facts import facts_of
+from incrowd.report.facts import Accuracy, Facts, facts_of
 from incrowd.report.html import report_html
 from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import Role
+from incrowd.vocabulary.schema import Role, Schema
 
 LITTLE = 0.1
 SCRATCH = "scratch"
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Where the results go; ``None`` is not written. The release is a file or a table."""
-
-    release: Path | None = None
-    plan: Path | None = None
-    report: Path | None = None
-    responsible: str | None = None
-    table: NewTable | None = None
-    certified: Path | None = None
-
-    @classmethod
-    def at(cls, to: str | Path | NewTable | None, **others: Any) -> Outputs:
-        """With the release at a path or an address."""
-        table = NewTable.of(to) if isinstance(to, str) and is_address(to) else to if isinstance(to, NewTable) else None
-        return cls(None if to is None or table else Path(to), table=table, **others)  # type: ignore[arg-type]
-
-    @property
-    def certificate(self) -> Path | None:
-        """Where it is to go, or ``OUT.certificate.json`` beside a file OUT; for a table OUT in the current folder."""
-        if self.certified is not None:
-            return self.certified
-        if self.table is not None:
-            return Path(f"{self.table.file_name}.certificate.json")
-        return self.release and self.release.with_name(f"{self.release.name}.certificate.json")
-
-    @property
-    def name(self) -> str | None:
-        """What the release is called."""
-        if self.table is not None:
-            return str(self.table)
-        return self.release.name if self.release else None
-
-    def check(self, *inputs: Path | None, query: Query | None = None) -> None:
-        """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
-        targets = [path for path in (self.release, self.plan, self.report, self.certificate) if path is not None]
-        for path in targets:
-            check_target(path, tuple(given for given in inputs if given is not None))
-        if len({path.resolve() for path in targets}) < len(targets):
-            raise OutputError("Release, certificate, plan and report need different file names.")
-        if self.table is not None:
-            check_table(self.table.address, replace=self.table.replace, source=query)
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """One release to be made: what, from what, to where, by what."""
-
-    given: Any
-    recipe: Recipe
-    outputs: Outputs = field(default_factory=Outputs)
-    engine: Engine = field(default_factory=EmbeddedEngine)
-    recipe_path: Path | None = None
-    seed: int | None = None
-    accuracy: bool = False
-    clock: Clock = field(default_factory=Clock)
-    memory: int | None = None
-
-    @property
-    def path(self) -> Path | None:
-        """The input file, if it is one."""
-        return Path(self.given) if isinstance(self.given, str | Path) and self.query is None else None
-
-    @property
-    def query(self) -> Query | None:
-        """What is read from a server, if it is on one."""
-        return query_of(self.given)
-
-    @property
-    def form(self) -> FileForm:
-        """How the release is written; a release for this process goes through Parquet."""
-        return FileForm.of(self.outputs.release) if self.outputs.release else FileForm("parquet")
 
 
 def run_release(job: Job) -> Release:
@@ -140,7 +62,7 @@ def run_release(job: Job) -> Release:
     make_method(job.recipe.method, dict(job.recipe.parameters))
     with _private_place(job) as hidden:
         held = understand(job, hidden.parent)
-        notices = (*held.notices, *_possible(job, held), *_asked(job))
+        notices = (*held.notices, *possible(job, held.schema, held.columns, held.rows), *notices_asked(job))
         plan, population = decide(job, held, randomness)
         large = isinstance(held, InBlocks)
         kept = Kept(_rename(job), hidden.parent / SCRATCH if large else None)
@@ -160,7 +82,7 @@ def run_release(job: Job) -> Release:
             release = describe(job, held, notices, plan, verdict, hidden)
             if job.outputs.certificate:
                 job.outputs.certificate.unlink(missing_ok=True)  # an old one must not stand beside a new release
-    _write_beside(release, job.outputs)
+    write_beside(release, job.outputs)
     return release
 
 
@@ -187,28 +109,33 @@ def _fetched(job: Job, query: Query, folder: Path) -> Path:
         return fetch_query(query, folder / SCRATCH, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
 
 
-def _possible(job: Job, held: Held) -> Iterator[Notice]:
-    """Refuse what cannot be promised, or what the method cannot do with this table."""
-    job.recipe.requirement.check_possible(held.rows)
-    job.recipe.requirement.sets(held.schema.quasi_identifiers)
-    yield from _hierarchies(held, find_method(job.recipe.method))
+def possible(job: Job, schema: Schema, columns: Mapping[str, EncodedColumn], rows: int) -> Iterator[Notice]:
+    """Refuse what cannot be promised, or what the method cannot do with this table; tell what was handled."""
+    job.recipe.requirement.check_possible(rows)
+    job.recipe.requirement.sets(schema.quasi_identifiers)
+    yield from _hierarchies(schema, columns, find_method(job.recipe.method))
 
 
 def decide(job: Job, held: Held, randomness: Randomness) -> tuple[ReleasePlan, Population]:
     """The plan, and the rows it was made for."""
-    method = make_method(job.recipe.method, dict(job.recipe.parameters))
     with job.clock("deciding"):
         population = held.population(randomness)
-        steps = method.decide(population, job.recipe.requirement, randomness)
-        plan = ReleasePlan(
-            method=method.name,
-            parameters=tuple(method.parameters().items()),
-            requirement=job.recipe.requirement,
-            schema=held.schema,
-            rows=held.rows,
-            steps=(Drop(held.schema.identifiers), *steps),
-        )
+        plan = plan_of(job, held.schema, held.rows, population, randomness)
         return held.settle(plan, population), population
+
+
+def plan_of(job: Job, schema: Schema, rows: int, population: Population, randomness: Randomness) -> ReleasePlan:
+    """What the method decides; means are not known yet."""
+    method = make_method(job.recipe.method, dict(job.recipe.parameters))
+    steps = method.decide(population, job.recipe.requirement, randomness)
+    return ReleasePlan(
+        method=method.name,
+        parameters=tuple(method.parameters().items()),
+        requirement=job.recipe.requirement,
+        schema=schema,
+        rows=rows,
+        steps=(Drop(schema.identifiers), *steps),
+    )
 
 
 def write(job: Job, pieces: Iterator[Any], hidden: Path, *, whole: bool) -> None:
@@ -222,7 +149,7 @@ def write(job: Job, pieces: Iterator[Any], hidden: Path, *, whole: bool) -> None
 
 def verify(job: Job, held: Held, plan: ReleasePlan, original: Original | Originals, written: Path) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
-    asked = _promised(job.recipe.requirement, held.schema.quasi_identifiers, plan, _rename(job))
+    asked = promised(job.recipe.requirement, held.schema.quasi_identifiers, plan, _rename(job))
     resources = held.resources if isinstance(held, InBlocks) else None
     told = functools.partial(job.clock.rows, "verifying")
     verdict = verify_release(written, job.form, asked, original, resources, told)
@@ -232,7 +159,7 @@ def verify(job: Job, held: Held, plan: ReleasePlan, original: Original | Origina
     return verdict
 
 
-def _promised(
+def promised(
     requirement: Requirement, quasi_identifiers: Sequence[str], plan: ReleasePlan, rename: Callable[[str], str]
 ) -> Asked:
     """What the verification has to recount, in the names of the written file.
@@ -267,23 +194,11 @@ def describe(
     if job.accuracy:
         with job.clock("measuring accuracy"):
             accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe, job.engine)
-    facts = facts_of(
-        plan,
-        verdict,
-        source=job.path.name if job.path else str(job.query or f"a {held.origin.form} table"),
-        output=job.outputs.name,
-        notices=(*notices, *_little_shown(plan)),
-        accuracy=accuracy,
-        written="file" if job.outputs.table is None else "table",
-        seconds=job.clock.seconds,
-    )
-    issued = certificate(
-        facts,
-        output_sha256=sha256_of(written) if job.outputs.release else None,
-        recipe_sha256=_recipe_hash(job.recipe),
-        input_hmac=hmac_of(job.path, owner_key()) if job.path else None,
-        responsible=job.outputs.responsible,
-        table=_table_facts(job.outputs.table, plan),
+    source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
+    written_as = "file" if job.outputs.table is None else "table"
+    hashed = sha256_of(written) if job.outputs.release else None
+    facts, issued = issue(
+        job, plan, verdict, notices, source=source, written=written_as, sha256=hashed, accuracy=accuracy
     )
     if job.outputs.table is not None:
         place = job.outputs.table.address
@@ -293,6 +208,38 @@ def describe(
         return Release(plan, issued, facts, None, lambda: frame)
     path = job.outputs.release
     return Release(plan, issued, facts, path, lambda: _load(path))
+
+
+def issue(
+    job: Job,
+    plan: ReleasePlan,
+    verdict: Verdict,
+    notices: Sequence[Notice],
+    *,
+    source: str,
+    written: str,
+    sha256: str | None = None,
+    accuracy: Accuracy | None = None,
+) -> tuple[Facts, dict[str, Any]]:
+    """Facts and certificate of a verified release."""
+    facts = facts_of(
+        plan,
+        verdict,
+        source=source,
+        output=job.outputs.name,
+        notices=(*notices, *_little_shown(plan)),
+        accuracy=accuracy,
+        written=written,
+        seconds=job.clock.seconds,
+    )
+    return facts, certificate(
+        facts,
+        output_sha256=sha256,
+        recipe_sha256=_recipe_hash(job.recipe),
+        input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
+        responsible=job.outputs.responsible,
+        table=_table_facts(job.outputs.table, plan),
+    )
 
 
 @contextmanager
@@ -322,7 +269,7 @@ def _table_facts(table: NewTable | None, plan: ReleasePlan) -> dict[str, Any] | 
     return {"database": table.address.database, "table": str(table.name), "columns": columns}
 
 
-def _write_beside(release: Release, outputs: Outputs) -> None:
+def write_beside(release: Release, outputs: Outputs) -> None:
     """Certificate, plan and report, each complete or not at all."""
     if outputs.certificate:
         with staged(outputs.certificate) as hidden:
@@ -346,21 +293,21 @@ def _rename(job: Job) -> Callable[[str], str]:
     return safe_name if job.form.kind == "csv" else str
 
 
-def _hierarchies(held: Held, method: Entry) -> Iterator[Notice]:
+def _hierarchies(schema: Schema, columns: Mapping[str, EncodedColumn], method: Entry) -> Iterator[Notice]:
     """Refuse a hierarchy that does not cover its column; tell what was handled, and what is not used."""
-    for column in held.schema.columns:
+    for column in schema.columns:
         if column.hierarchy is None:
             continue
         if column.role is not Role.QUASI_IDENTIFIER or not method.generalizes:
             reason = f"{method.name} uses none" if column.role is Role.QUASI_IDENTIFIER else "it is no quasi-identifier"
             yield Notice("hierarchy-not-used", column.name, f"its hierarchy is not used: {reason}.")
             continue
-        column.hierarchy.encode(held.columns[column.name])
+        column.hierarchy.encode(columns[column.name])
         yield from column.hierarchy.notices
-        yield from column.hierarchy.unused(held.columns[column.name])
+        yield from column.hierarchy.unused(columns[column.name])
 
 
-def _asked(job: Job) -> Iterator[Notice]:
+def notices_asked(job: Job) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
     if job.recipe.requirement.smallest_group == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")

@@ -32,7 +32,7 @@ def settle_schema(source: Source, recipe: Recipe) -> tuple[Schema, tuple[Notice,
         values = {name: source.frame[name].drop_nulls() for name in names}
         return {name: Shared(len(column), column.n_unique()) for name, column in values.items()}
 
-    return _settled(draft_schema(source, target=_target(recipe)), recipe, repeats)
+    return settled_roles(draft_schema(source, target=target_of(recipe)), recipe, repeats)
 
 
 def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema, tuple[Notice, ...], frozenset[str]]:
@@ -40,17 +40,19 @@ def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema
 
     What is refused or dropped is counted on all rows, in the scratch folder.
     """
-    draft, told = draft_stream(stream, _target(recipe))
-    schema, notices = _settled(draft, recipe, lambda names: shared_values(stream, names, scratch))
+    draft, told = draft_stream(stream, target_of(recipe))
+    schema, notices = settled_roles(draft, recipe, lambda names: shared_values(stream, names, scratch))
     said = {name for name, column in recipe.columns.items() if "type" in column}
     return schema, (*told, *notices), frozenset(schema.encoded) - said
 
 
-def _target(recipe: Recipe) -> str | None:
+def target_of(recipe: Recipe) -> str | None:
+    """The class, if the recipe names it."""
     return next((name for name, said in recipe.columns.items() if said.get("role") == Role.TARGET), None)
 
 
-def _settled(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Schema, tuple[Notice, ...]]:
+def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Schema, tuple[Notice, ...]]:
+    """The drafted schema with the roles the recipe says, given what counts the values of columns."""
     said = recipe.schema(draft)
     if not any(column.role is Role.QUASI_IDENTIFIER for column in _named(said, recipe)):
         suggested = ", ".join(draft.quasi_identifiers)

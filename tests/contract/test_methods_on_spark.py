@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
-from spark_session import SparkSteps, local_session, spark_release
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
 from test_methods_on_engines import AWKWARD, check, make
 
 from incrowd.algorithms.catalog import METHODS
@@ -29,11 +29,12 @@ from incrowd.engines.spark.store import stored
 from incrowd.engines.spark.table import open_table
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.randomness import SeededRandomness
+from spark_session import SparkSteps, local_session, spark_release
 
 ROWS, BLOCK = 300, 70
 QUASI_IDENTIFIERS = ["age", "weight", "sex", "job", "born"]
 ROLES = {
-    **dict.fromkeys(QUASI_IDENTIFIERS, {"role": "quasi-identifier"}),
+    **{name: {"role": "quasi-identifier"} for name in QUASI_IDENTIFIERS},
     "ill": {"role": "target"},
     "person": {"role": "identifier"},
 }
@@ -107,7 +108,7 @@ def test_the_whole_way_and_the_same_groups_as_in_blocks(name, spark, path, tmp_p
     assert plan == made.plan
     (tmp_path / "buckets").mkdir()
     drafts = Drafting(plan, population, blocks.columns, chance).frames(iter(beside), tmp_path / "buckets")
-    frames = [pl.DataFrame(draft.frame).with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String)) for draft in drafts]
+    frames = [pl.DataFrame(draft.table).cast({pl.Categorical: pl.String}) for draft in drafts]
     assert rows_of(pl.concat(frames)) == rows_of(released)
 
     whole = EmbeddedEngine().population(stacked(tables), schema, SeededRandomness(5))

@@ -172,12 +172,19 @@ def test_peers_get_the_same_rows_and_the_ways_of_all_values(tmp_path):
         assert len({len(path) for path in paths}) == 1
 
 
-def test_a_peer_that_was_slow_on_few_rows_is_not_tried_on_more(tmp_path):
+def test_a_peer_is_skipped_only_where_nothing_is_compared(tmp_path, monkeypatch):
     run = _Run(Workshop(tmp_path), Setting(quick=True), (10, 100, 1_000), 10_000)
+    tried = []
+    monkeypatch.setattr(run, "_peer", lambda peer, rows, k: tried.append((rows, k)))
     slow = Outcome(Costs((Cost(50.0, 50.0, 1, {}),)), 5, 1, 0)
     peer = PEERS[0]
-    assert run._next(peer, {peer.name: slow}, 100, 10, 180.0) == LeftOut("not tried, as a tenth of the rows took 50 s")
-    assert run._next(peer, {peer.name: LeftOut("broken")}, 100, 10, 180.0) == LeftOut("broken")
+    run._next(peer, {peer.name: slow}, 100, 10)
+    assert tried == [(100, 10)]
+    assert run._next(peer, {peer.name: slow}, 1_000, 10) == LeftOut("not tried, as a tenth of the rows took 50 s")
+    late, missing = LeftOut("not done after 60 s"), LeftOut("does not install: ERROR")
+    assert run._next(peer, {peer.name: late}, 100, 10) == LeftOut("not tried, with fewer rows not done after 60 s")
+    assert run._next(peer, {peer.name: missing}, 100, 10) == missing
+    assert tried == [(100, 10)]
 
 
 def test_tools_are_told_side_by_side():

@@ -17,7 +17,19 @@ TREES = WORDS | {"measures", "trees"}
 DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
 MAKING = DECIDING | {"engines", "reading", "databases", "hierarchies", "verification", "publishing", "report"}
 MAKING |= {"recipe", "outcome"}
-WHOLE = MAKING | {"understanding", "lab", "holdout", "holding", "clock", "pipeline", "recount", "new_rows", "demo"}
+WHOLE = MAKING | {
+    "understanding",
+    "lab",
+    "holdout",
+    "holding",
+    "clock",
+    "job",
+    "clusters",
+    "pipeline",
+    "recount",
+    "new_rows",
+    "demo",
+}
 ROOMS = {
     "errors": set(),
     "optional": {"errors"},
@@ -33,6 +45,8 @@ ROOMS = {
     "hierarchies": WORDS | {"measures", "reading"},
     "databases": WORDS | {"reading"},
     "clock": set(),
+    "job": MAKING | {"clock"},
+    "clusters": MAKING | {"understanding", "job", "pipeline"},
     "holding": MAKING | {"understanding"},
     "verification": WORDS,
     "publishing": WORDS,
@@ -43,7 +57,7 @@ ROOMS = {
     "understanding": WORDS | {"reading", "recipe"},
     "lab": MAKING | {"understanding"},
     "holdout": MAKING | {"lab"},
-    "pipeline": MAKING | {"holding", "holdout", "clock"},
+    "pipeline": MAKING | {"holding", "holdout", "job"},
     "recount": WORDS | {"reading", "databases", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "clock"},

@@ -11,6 +11,7 @@ from incrowd.cli.memory import enough_memory
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
+    from incrowd.databases.new_table import NewTable
     from incrowd.databases.query import Query
 
 FileOrTable = Annotated[
@@ -21,6 +22,23 @@ FileOrTable = Annotated[
         "postgresql:///database?table=name.",
         callback=enough_memory,
     ),
+]
+
+Table = Annotated[str | None, typer.Option("--table", help="The table of the database: visits, research.visits")]
+Select = Annotated[
+    str | None, typer.Option("--query", help="One SELECT that gives the rows to read from the database.")
+]
+To = Annotated[
+    str,
+    typer.Option(
+        help="The release; its ending says the format (.csv, .parquet, …). Or a new table: "
+        "postgresql:///database?table=name."
+    ),
+]
+Replace = Annotated[bool, typer.Option("--replace", help="A table that exists at --to is replaced.")]
+Certificate = Annotated[
+    Path | None,
+    typer.Option(help="Write the certificate there; else it goes beside the release, of a table to this folder."),
 ]
 
 
@@ -47,3 +65,21 @@ def given(text: str, table: str | None = None, query: str | None = None) -> Path
 def called(table: Path | Query) -> str:
     """What the table is called on the screen."""
     return table.name if isinstance(table, Path) else str(table)
+
+
+def place(to: str, replace: bool) -> Path | NewTable:
+    """Where a release goes: a file, or a new table.
+
+    Examples
+    --------
+    >>> print(place("postgresql:///clinic?table=release", replace=False))
+    table release of the database clinic
+    """
+    from incrowd.databases.address import is_address
+    from incrowd.databases.new_table import NewTable
+
+    if is_address(to):
+        return NewTable.of(to, replace=replace)
+    if replace:
+        raise ParameterError("--replace is for tables of a database. A file is replaced anyway.")
+    return Path(to)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.given import FileOrTable, given
+from incrowd.cli.given import Certificate, FileOrTable, Replace, Select, Table, To, given, place
 from incrowd.cli.shared import (
     Delimiter,
     Encoding,
@@ -25,21 +25,15 @@ from incrowd.cli.shared import (
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
-    from incrowd.databases.new_table import NewTable
+    from incrowd.outcome import Release
 
 
 def release(
     file: FileOrTable,
-    to: Annotated[
-        str,
-        typer.Option(
-            help="The release; its ending says the format (.csv, .parquet, …). Or a new table: "
-            "postgresql:///database?table=name."
-        ),
-    ],
-    table: Annotated[str | None, typer.Option(help="The table of the database: visits, research.visits")] = None,
-    query: Annotated[str | None, typer.Option(help="One SELECT that gives the rows to read from the database.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="A table that exists at --to is replaced.")] = False,
+    to: To,
+    table: Table = None,
+    query: Select = None,
+    replace: Replace = False,
     quasi_identifiers: QuasiIdentifiers = None,
     target: Annotated[str | None, typer.Option(help="The class recipients will learn.")] = None,
     k: Annotated[str | None, typer.Option("-k", help="Smallest group that may look alike; 10 if not given.")] = None,
@@ -59,15 +53,16 @@ def release(
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe; options given here replace what it says.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the HTML report there.")] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(help="Write the certificate there; else it goes beside the release, of a table to this folder."),
-    ] = None,
+    certificate: Certificate = None,
     plan: Annotated[Path | None, typer.Option(help="Write the plan there (.json, .parquet). Keep it private.")] = None,
     accuracy: Annotated[bool, typer.Option("--accuracy", help="Measure accuracy before and after.")] = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
     memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")
+    ] = None,
+    master: Annotated[str | None, typer.Option(help="Where Spark runs: local[2], yarn, k8s://…")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: MissingMarks = None,
@@ -79,9 +74,9 @@ def release(
     appears. Its certificate is written beside it.
     """
     from incrowd.api import release as make
-    from incrowd.pipeline import Outputs
+    from incrowd.job import Outputs
 
-    place = _place(to, replace)
+    where = place(to, replace)
     with progress(json) as show:
         made = make(
             given(file, table, query),
@@ -97,7 +92,7 @@ def release(
             parameters=parameters(set_),
             reading=reading_options(delimiter, encoding, missing) or None,
             recipe=recipe,
-            to=place,
+            to=where,
             certificate_to=certificate,
             plan_to=plan,
             report_to=report,
@@ -105,11 +100,17 @@ def release(
             accuracy=accuracy,
             seed=seed,
             memory=memory,
+            engine=engine,
+            master=master,
             progress=show,
         )
-    outputs = Outputs.at(place, certified=certificate)
-    files = {"release": place, "certificate": outputs.certificate, "report": report, "plan (private)": plan}
+    outputs = Outputs.at(where, certified=certificate)
+    files = {"release": where, "certificate": outputs.certificate, "report": report, "plan (private)": plan}
     written = {what: str(path) for what, path in files.items() if path}
+    _tell(made, written, json)
+
+
+def _tell(made: Release, written: dict[str, str], json: bool) -> None:
     if json:
         print_json({"files": written, "certificate": made.certificate, "seconds": made.report.seconds})
         return
@@ -118,18 +119,6 @@ def release(
     from incrowd.report.terminal import print_summary
 
     print_summary(made.report, Console(), written)
-
-
-def _place(to: str, replace: bool) -> Path | NewTable:
-    """Where the release goes."""
-    from incrowd.databases.address import is_address
-    from incrowd.databases.new_table import NewTable
-
-    if is_address(to):
-        return NewTable.of(to, replace=replace)
-    if replace:
-        raise ParameterError("--replace is for tables of a database. A file is replaced anyway.")
-    return Path(to)
 
 
 def parameters(settings: list[str] | None) -> dict[str, object] | None:

@@ -12,7 +12,7 @@ from incrowd.errors import FileFormatError, OutputError
 from incrowd.holding.held import Drafted
 from incrowd.verification.asked import Original, Originals
 
-_ORIGIN, _LOW, _HIGH = "#origin", "#low ", "#high "
+_ORIGIN, _LOW, _HIGH = "\x1forigin", "\x1flow ", "\x1fhigh "  # begin with a letter that names do not have
 
 
 class Kept:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import FileFormatError, ParameterError
-from incrowd.reading.source import MISSING_MARKERS, Compression, Source
+
+if TYPE_CHECKING:
+    from incrowd.reading.source import Compression, Source
 
 _TEXT = ("csv", "tsv", "tab", "psv", "txt", "data", "dat", "test")
 _KINDS = {
@@ -83,6 +85,8 @@ def missing_markers(missing: Sequence[str] | None) -> tuple[str, ...]:
     (('?', '*'), ('NA',))
     """
     if missing is None:
+        from incrowd.reading.source import MISSING_MARKERS
+
         return MISSING_MARKERS
     if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):
         raise ParameterError("missing is a list of texts, for instance missing=['NA', '-9'].")

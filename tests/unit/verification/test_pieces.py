@@ -128,7 +128,9 @@ def test_levels_that_overlap_only_over_pieces_are_found(tmp_path, moved):
     assert failed(parts) == failed(whole) == ({"age faithful"} if moved else set())
 
 
-@pytest.mark.parametrize(("origin", "fine"), [(range(12), True), ([0, 0, *range(2, 12)], False), ([*range(11), 12], False)])
+@pytest.mark.parametrize(
+    ("origin", "fine"), [(range(12), True), ([0, 0, *range(2, 12)], False), ([*range(11), 12], False)]
+)
 def test_the_rows_of_all_pieces_are_different_ones(tmp_path, origin, fine):
     original = Original(original_table(), np.array(list(origin)), 12)
     whole, parts, _ = both(tmp_path, "parquet", released_frame(), original, ASKED, [1, 7, 12])

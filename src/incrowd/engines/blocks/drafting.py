@@ -21,7 +21,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.randomness import Randomness
 
-ORIGIN, FORM, OWN = "#origin", "#form ", "#own "
+ORIGIN, FORM, OWN = "\x1forigin", "\x1fform ", "\x1fown "  # begin with a letter that names do not have
 """Columns of rows on their way: the input row, the position of the form that is shown, the code of the own value."""
 
 BUCKET_ROWS = 1 << 20

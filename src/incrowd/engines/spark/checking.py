@@ -32,7 +32,7 @@ def class_sizes(session: Any, folder: str, names: Sequence[str]) -> list[tuple[i
 
     Nulls are equal to each other. Text is told apart byte by byte, whatever collation a session has.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     with told(), set_for_a_while(session, EXACT):
         written = session.read.parquet(folder)
@@ -40,11 +40,11 @@ def class_sizes(session: Any, folder: str, names: Sequence[str]) -> list[tuple[i
         place = {field.name: at for at, field in enumerate(written.schema.fields)}
         plain = written.toDF(*(f"c{at}" for at in range(len(kinds))))
         keys = [
-            F.col(f"c{at}").cast("binary") if kinds[at] == "string" else F.col(f"c{at}")
+            sql.col(f"c{at}").cast("binary") if kinds[at] == "string" else sql.col(f"c{at}")
             for at in (place[name] for name in names)
         ]
-        sizes = plain.groupBy(*keys).agg(F.count(F.lit(1)).alias("size"))
-        bars = sizes.groupBy("size").agg(F.count(F.lit(1)).alias("classes")).collect()
+        sizes = plain.groupBy(*keys).agg(sql.count(sql.lit(1)).alias("size"))
+        bars = sizes.groupBy("size").agg(sql.count(sql.lit(1)).alias("classes")).collect()
     return sorted((int(bar["size"]), int(bar["classes"])) for bar in bars)
 
 
@@ -86,13 +86,13 @@ class Used:
 
 def compared(pieces: Pieces, folder: str, compare: Compare) -> Iterator[Any]:
     """What is found in each piece, its file read back from the bytes that were written."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     session = pieces.frame.sparkSession
     files = listed_files(session, folder)
-    places = F.create_map(*(F.lit(x) for pair in enumerate(pieces.keys) for x in pair))
+    places = sql.create_map(*(sql.lit(x) for pair in enumerate(pieces.keys) for x in pair))
     with told(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME):
-        place = F.regexp_extract(F.element_at(F.split("path", "/"), -1), _PART, 1).cast("int")
+        place = sql.regexp_extract(sql.element_at(sql.split("path", "/"), -1), _PART, 1).cast("int")
         contents = session.read.format("binaryFile").load(files).select(places[place].alias(KEY), "content")
         pairs = pieces.frame.drop("origins").groupBy(KEY).cogroup(contents.groupBy(KEY))
         comparing = Comparing(pieces.mixing, compare)

@@ -124,11 +124,11 @@ class Mixing:
 
 def partition_keys(session: Any, count: int) -> tuple[int, ...]:
     """For each of so many partitions a number that Spark sends there."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
-    numbers = session.range(64 * count).select(F.col("id").cast("int").alias("number"))
-    place = F.pmod(F.hash("number"), F.lit(count)).alias("place")
-    found = numbers.groupBy(place).agg(F.min("number")).collect()
+    numbers = session.range(64 * count).select(sql.col("id").cast("int").alias("number"))
+    place = sql.pmod(sql.hash("number"), sql.lit(count)).alias("place")
+    found = numbers.groupBy(place).agg(sql.min("number")).collect()
     keys = {row[0]: row[1] for row in found}
     if len(keys) < count:
         raise OutputError("Spark deals rows to partitions in a way that is not known. Nothing was released.")

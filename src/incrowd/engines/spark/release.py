@@ -57,8 +57,15 @@ class Steps(Protocol):
     ``code`` and ``clean`` are run by the executors, and so is what ``comparing`` gives.
     """
 
-    code: Code
-    clean: Callable[[pl.DataFrame], pl.DataFrame]
+    @property
+    def code(self) -> Code:
+        """Gives the raw codes of a column and the values behind them."""
+        ...
+
+    @property
+    def clean(self) -> Callable[[pl.DataFrame], pl.DataFrame]:
+        """Makes null of markers of missing values in columns that are released as they are."""
+        ...
 
     def schema(self, table: SparkTable) -> Schema:
         """Every column with its role and a first type."""

@@ -85,7 +85,7 @@ def _started(builder: Any) -> Any:
         return builder.getOrCreate()
     except PySparkException as failure:
         raise MissingPackageError(
-            f"Spark could not be started ({type(failure).__name__}). Is the master right, and is Java 17 or newer there?"
+            f"Spark could not be started ({type(failure).__name__}). Is the master right, and Java 17 or newer there?"
         ) from None
 
 

@@ -76,20 +76,21 @@ class Store:
 
     def gathered(self, limit: int = MOST_VALUES) -> dict[str, Gathered]:
         """The distinct values of the coded columns, once it is known that there are not too many."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
-        with told(), set_for_a_while(self.session, ONE_BLOCK_AT_A_TIME):
-            parts = mapped(
-                self.frame.select("values"), each_value, f"{COLUMN} int, {WORD} long, {TEXT} string, {ROWS} long"
-            )
-            found = parts.groupBy(COLUMN, WORD, TEXT).agg(F.sum(ROWS).alias(ROWS)).persist()
-            try:
-                for column, values in found.groupBy(COLUMN).count().collect():
+        kinds = f"{COLUMN} int, {WORD} long, {TEXT} string, {ROWS} long"
+        parts = mapped(self.frame.select("values"), each_value, kinds)
+        found = parts.groupBy(COLUMN, WORD, TEXT).agg(sql.sum(ROWS).alias(ROWS)).persist()
+        try:
+            with told():
+                with set_for_a_while(self.session, ONE_BLOCK_AT_A_TIME):
+                    sizes = found.groupBy(COLUMN).count().collect()
+                for column, values in sizes:
                     if values > limit + 1:
                         raise _too_many(list(self.coded)[column], limit)
                 whole = pl.DataFrame(found.orderBy(COLUMN, WORD, TEXT).toArrow())
-            finally:
-                found.unpersist()
+        finally:
+            found.unpersist()
         by_column = whole.partition_by(COLUMN, as_dict=True)
         return {name: _gathered(by_column[(place,)], kind) for place, (name, kind) in enumerate(self.coded.items())}
 
@@ -233,14 +234,17 @@ def kept(frame: Any) -> Any:
 
 
 def forget(frame: Any) -> None:
-    """Free what Spark keeps of a frame that was computed once."""
-    frame.rdd  # noqa: B018 (the plan is made; what it keeps can be found)
-    kept_rows = frame._jdf.queryExecution().toRdd()
-    for rdd in _ancestors(kept_rows):
+    """Free what Spark keeps of a frame that was computed once, and remove its files from the checkpoint folder."""
+    session = frame.sparkSession
+    for rdd in _ancestors(frame._jdf.queryExecution().toRdd()):
         rdd.unpersist(False)
+        if rdd.getCheckpointFile().isDefined():
+            path = session._jvm.org.apache.hadoop.fs.Path(rdd.getCheckpointFile().get())
+            path.getFileSystem(session._jsc.hadoopConfiguration()).delete(path, True)
 
 
 def _ancestors(rdd: Any) -> Iterator[Any]:
+    """A dataset and those it is made from."""
     yield rdd
     dependencies = rdd.dependencies()
     for place in range(dependencies.size()):
@@ -262,6 +266,6 @@ def _gathered(rows: pl.DataFrame, kind: pl.DataType) -> Gathered:
 
 def _too_many(name: str, limit: int) -> ValuesError:
     return ValuesError(
-        f"Column {name!r} has more than {limit:,} distinct values, too many to count with. Shorten its values to fewer, "
-        "round its numbers, or, if it numbers persons, call it an identifier."
+        f"Column {name!r} has more than {limit:,} distinct values, too many to count with. Shorten its values "
+        "to fewer, round its numbers, or, if it numbers persons, call it an identifier."
     )

@@ -95,24 +95,24 @@ class SparkTable:
 
         ``missing`` are the texts that mean that there is no value.
         """
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
         if not names:
             return {}
         known = [self._known(name, missing) for name in names]
-        counted = [count for column in known for count in (F.count(column), F.countDistinct(column))]
+        counted = [count for column in known for count in (sql.count(column), sql.countDistinct(column))]
         with told():
             found = self.frame.agg(*counted).collect()[0]
         return {name: (int(found[2 * i]), int(found[2 * i + 1])) for i, name in enumerate(names)}
 
     def _known(self, name: str, missing: Sequence[str]) -> Any:
         """A column as Spark knows it, null where there is no value; text as bytes, whatever collation it has."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
 
-        column = F.col(self.at(name))
+        column = sql.col(self.at(name))
         if self.schema[name] != pl.String:
             return column
-        return F.when(~column.isin(list(missing)), column).cast("binary") if missing else column.cast("binary")
+        return sql.when(~column.isin(list(missing)), column).cast("binary") if missing else column.cast("binary")
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ class Releasing:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The released rows."""
         for key, parts in by_piece(cells(batches)):
-            released = self.mixing.drafted(key, parts).frame
+            released = self.mixing.drafted(key, parts).table
             yield from released.cast(self.schema).to_batches(max_chunksize=_BATCH)
 
 
@@ -91,10 +91,15 @@ def arrow_schema(schema: Any) -> Any:
 
 
 def _plain_type(dtype: pl.DataType) -> Any:
-    from pyspark.sql import types as T
+    from pyspark.sql import types as kinds
 
-    known = {pl.String: T.StringType, pl.Int64: T.LongType, pl.Float64: T.DoubleType, pl.Date: T.DateType}
-    found = T.BooleanType if dtype == pl.Boolean else known[type(dtype)]
+    known = {
+        pl.String: kinds.StringType,
+        pl.Int64: kinds.LongType,
+        pl.Float64: kinds.DoubleType,
+        pl.Date: kinds.DateType,
+    }
+    found = kinds.BooleanType if dtype == pl.Boolean else known[type(dtype)]
     return found()
 
 
