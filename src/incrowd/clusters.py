@@ -52,6 +52,10 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
     """Release a Spark frame, a table of Spark's catalog, or Parquet files that Spark can read."""
     if job.accuracy:
         raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
+    if job.query is not None:
+        raise ParameterError(
+            "Rows of PostgreSQL are read without Spark. Leave the engine out, or read them with spark.read."
+        )
     if job.outputs.table is not None:
         raise OutputError("With Spark the release goes to a folder of Parquet files. Name one.")
     outputs = replace(job.outputs, release=None) if job.outputs.release else job.outputs

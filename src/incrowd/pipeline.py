@@ -7,7 +7,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -256,9 +256,16 @@ def _private_place(job: Job) -> Iterator[Path]:
             yield Path(temporary) / "release.parquet"
 
 
-def _on_the_server(job: Job, hidden: Path) -> AbstractContextManager[Path | None]:
+@contextmanager
+def _on_the_server(job: Job, hidden: Path) -> Iterator[Path | None]:
     """For a release that goes into a table: put it there, unseen, and give what the server then has."""
-    return nullcontext() if job.outputs.table is None else published(hidden, job.outputs.table)
+    if job.outputs.table is None:
+        yield None
+        return
+    with ExitStack() as stack:
+        with job.clock("copying to the database"):
+            back = stack.enter_context(published(hidden, job.outputs.table))
+        yield back
 
 
 def _table_facts(table: NewTable | None, plan: ReleasePlan) -> dict[str, Any] | None:

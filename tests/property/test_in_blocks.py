@@ -22,7 +22,7 @@ from incrowd.errors import IncrowdError
 from incrowd.holding import blocks as holding_blocks
 from incrowd.holding import choice
 
-SOME = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 BLOCK = 7
 NOTE = "note"
 GIVEN = ("csv", "csv.gz", "parquet", "arrow", "folder")
@@ -69,6 +69,7 @@ def asked(case, k, name, numeric, **more):
     return {
         "quasi_identifiers": list(case.names),
         "target": TARGET,
+        "sensitive": [NOTE],
         "k": k,
         "method": name,
         "parameters": {"numeric": numeric},
@@ -87,7 +88,7 @@ def attempt(path, to, **asked):
 def read_back(path):
     if path.suffix == ".parquet":
         return pl.read_parquet(path)
-    return pl.read_ipc(path, memory_map=False) if path.suffix == ".arrow" else pl.read_csv(path, infer_schema=False)
+    return pl.read_ipc(path) if path.suffix == ".arrow" else pl.read_csv(path, infer_schema=False)
 
 
 def check(case, frame, made, to, k):
@@ -147,8 +148,7 @@ def people(rows=200):
 PEOPLE = {"quasi_identifiers": ["age", "pay", "job", "born"], "target": "ill", "k": 6}
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize(("name", "written"), [("kactus", "csv"), ("mondrian", "parquet"), ("iack", "arrow")])
 def test_the_same_seed_gives_the_same_bytes_whatever_the_file(tmp_path, name, written):
     """The release depends on rows and seed, not on the form of the input, nor on how many work at it."""
     found = set()
@@ -177,7 +177,9 @@ def test_rows_are_not_in_the_order_of_the_input(tmp_path):
     frame = pl.DataFrame({"age": [i % 7 for i in range(rows)], "place": [f"{i:05d}" for i in range(rows)]})
     path = put(frame, tmp_path, "parquet")
     with in_blocks(64):
-        made = release(path, quasi_identifiers=["age"], k=5, sensitive=["place"], to=tmp_path / "out.parquet")
+        made = release(
+            path, quasi_identifiers=["age"], method="mondrian", k=5, sensitive=["place"], to=tmp_path / "out.parquet"
+        )
     order = made.table["place"].cast(pl.Int64).to_numpy()
     assert abs(np.corrcoef(order, np.arange(rows))[0, 1]) < 4 / np.sqrt(rows)
     assert sorted(order) == list(range(rows))

@@ -27,6 +27,13 @@ from incrowd.errors import ParameterError
 if TYPE_CHECKING:
     from incrowd.outcome import Release
 
+Hierarchies = Annotated[
+    list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
+]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=mean")]
+Repeats = Annotated[str | None, typer.Option(help="Identifiers that may repeat, as they do not number persons: a,b")]
+Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
+
 
 def release(
     file: FileOrTable,
@@ -38,18 +45,12 @@ def release(
     target: Annotated[str | None, typer.Option(help="The class recipients will learn.")] = None,
     k: Annotated[str | None, typer.Option("-k", help="Smallest group that may look alike; 10 if not given.")] = None,
     known_together: KnownTogether = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
-    ] = None,
+    hierarchy: Hierarchies = None,
     hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
     method: Annotated[str | None, typer.Option(help="See: incrowd methods.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=mean")
-    ] = None,
+    set_: Settings = None,
     identifiers: Annotated[str | None, typer.Option(help="Columns to drop: a,b")] = None,
-    repeats: Annotated[
-        str | None, typer.Option(help="Identifiers that may repeat, as they do not number persons: a,b")
-    ] = None,
+    repeats: Repeats = None,
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe; options given here replace what it says.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the HTML report there.")] = None,
@@ -59,9 +60,7 @@ def release(
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
     memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")
-    ] = None,
+    engine: Engine = None,
     master: Annotated[str | None, typer.Option(help="Where Spark runs: local[2], yarn, k8s://…")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -106,8 +105,7 @@ def release(
         )
     outputs = Outputs.at(where, certified=certificate)
     files = {"release": where, "certificate": outputs.certificate, "report": report, "plan (private)": plan}
-    written = {what: str(path) for what, path in files.items() if path}
-    _tell(made, written, json)
+    _tell(made, {what: str(path) for what, path in files.items() if path}, json)
 
 
 def _tell(made: Release, written: dict[str, str], json: bool) -> None:

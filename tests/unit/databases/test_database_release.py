@@ -270,6 +270,7 @@ def test_the_rows_are_of_one_moment_and_the_scratch_folder_is_private(patients, 
     assert seen == [0o700, 0o600, True]
     assert names(tmp_path) == ["release.certificate.json"]
     assert "reading: 1,500 rows" in told
+    assert told.index("copying to the database") < len(told) - 1 - told[::-1].index("verifying")
 
 
 _KILLED = """

@@ -69,11 +69,12 @@ class Drafting:
         """The rows of a block that are kept: where they come from, what they show, what they have."""
         seen = after.seen(block, place)
         kept = seen.kept
+        taken: Any = slice(None) if len(kept) == block.height else kept
         forms = shown_forms(self.plan, seen)
         once = {FORM: forms[self.plan.names[0]]} if self.plan.show and self.plan.names else forms
         columns: dict[str, np.ndarray[Any, Any]] = {ORIGIN: kept.astype(np.int64)}
-        columns |= {name if name == FORM else FORM + name: codes[kept] for name, codes in once.items()}
-        columns |= {OWN + name: _small(block[name].codes[kept], block[name].width) for name in self.plan.names}
+        columns |= {name if name == FORM else FORM + name: codes[taken] for name, codes in once.items()}
+        columns |= {OWN + name: _small(block[name].codes[taken], block[name].width) for name in self.plan.names}
         return pl.DataFrame(columns)
 
     @cached_property

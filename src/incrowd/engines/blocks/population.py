@@ -43,6 +43,8 @@ class BlockedPopulation:
         Heuristics see at most so many rows.
     placed
         Whether a step looked at more than the cells of each row by itself: rows were dealt to groups, or hidden.
+    before
+        The rows before the last step; what they show of a sample is known already.
     """
 
     blocks: Blocks
@@ -52,6 +54,7 @@ class BlockedPopulation:
     changes: tuple[Change, ...] = ()
     largest_sample: int = LARGEST_SAMPLE
     placed: bool = False
+    before: BlockedPopulation | None = field(default=None, repr=False)
     _next: dict[int, tuple[Any, BlockedPopulation]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -63,7 +66,10 @@ class BlockedPopulation:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels to where blocks are: without what is remembered of earlier answers."""
-        return {name: value for name, value in vars(self).items() if name != "_sample"} | {"_next": {}}
+        return {name: value for name, value in vars(self).items() if name != "_sample"} | {
+            "_next": {},
+            "before": None,
+        }
 
     @property
     def rows(self) -> int:
@@ -87,6 +93,9 @@ class BlockedPopulation:
 
     @cached_property
     def _sample(self) -> EncodedTable:
+        if self.before is not None and not self.placed:
+            seen = EmbeddedPopulation(self.before.sample(), self.schema, self.randomness)
+            return self.changes[-1](seen, 0).sample()
         rows = self.blocks.rows
         wanted = min(self.rows, self.largest_sample)
         taken = rows if wanted == self.rows else allot(rows, wanted, self.randomness).tolist()
@@ -150,7 +159,7 @@ class BlockedPopulation:
     def _once(self, step: object, make: Callable[[], Change], *, placed: bool = False) -> BlockedPopulation:
         """The population after a step; asked again, the same one."""
         if id(step) not in self._next:
-            after = replace(self, changes=(*self.changes, make()), placed=self.placed or placed, _next={})
+            after = replace(self, changes=(*self.changes, make()), placed=self.placed or placed, before=self, _next={})
             self._next[id(step)] = (step, after)
         return self._next[id(step)][1]
 
