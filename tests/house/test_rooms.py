@@ -61,7 +61,7 @@ ROOMS = {
     "recount": WORDS | {"reading", "databases", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "clock"},
-    "hiding": MAKING | {"clock"},
+    "hiding": MAKING | {"clock", "holding"},
     "api": WHOLE,
     "estimators": WHOLE,
     "classifiers": WHOLE | {"modelling", "estimators"},

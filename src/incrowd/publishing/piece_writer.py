@@ -52,9 +52,13 @@ def _write_csv(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
 
 
 def _write_parquet(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
+    """Without the smallest and largest value of each part: rows are in random order, so they would help no reader."""
     import pyarrow.parquet as pq
 
-    return _write_tables(pieces, lambda schema: pq.ParquetWriter(path, schema, compression="zstd", store_schema=False))
+    return _write_tables(
+        pieces,
+        lambda schema: pq.ParquetWriter(path, schema, compression="zstd", store_schema=False, write_statistics=False),
+    )
 
 
 def _write_arrow(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:

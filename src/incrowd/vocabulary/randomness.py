@@ -81,7 +81,7 @@ def permutation(count: int, randomness: Randomness) -> npt.NDArray[np.intp]:
     >>> sorted(permutation(4, SystemRandomness()).tolist())
     [0, 1, 2, 3]
     """
-    return np.argsort(randomness.words(count), kind="stable")
+    return np.argsort(randomness.words(count))
 
 
 def distinct(total: int, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:

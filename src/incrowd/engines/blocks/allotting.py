@@ -33,7 +33,7 @@ def allot(sizes: Sequence[int] | Counts, count: int, randomness: Randomness) -> 
     taken = np.zeros(len(sizes), np.int64)
     for place, size in enumerate(sizes):
         left -= int(size)
-        if 0 < wanted < left + size and 0 < size:
+        if 0 < wanted < left + size and size > 0:
             taken[place] = good_ones(int(size), left, wanted, _chance(randomness))
         else:
             taken[place] = size if wanted else 0

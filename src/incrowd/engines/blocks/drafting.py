@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from incrowd.engines.blocks.buckets import Buckets
@@ -24,6 +25,7 @@ from incrowd.vocabulary.randomness import Randomness
 ORIGIN, FORM, OWN = "\x1forigin", "\x1fform ", "\x1fown "  # begin with a letter that names do not have
 """Columns of rows on their way: the input row, the position of the form that is shown, the code of the own value."""
 
+Positions = npt.NDArray[np.intp]
 BUCKET_ROWS = 1 << 20
 
 
@@ -31,8 +33,8 @@ BUCKET_ROWS = 1 << 20
 class DraftFrame:
     """Some released rows, in random order, and what the input held.
 
-    ``table`` is a PyArrow table of the released columns, ``original`` one of the same columns: quasi-identifiers as they
-    were understood, others as they were read. ``claims`` and ``origin`` are those of an
+    ``table`` is a PyArrow table of the released columns, ``original`` one of the same columns: quasi-identifiers as
+    they were understood, others as they were read. ``claims`` and ``origin`` are those of an
     :class:`incrowd.engines.engine.Draft`.
     """
 
@@ -94,16 +96,21 @@ class Drafting:
     def _drafted(self, rows: pl.DataFrame) -> DraftFrame:
         import pyarrow as pa
 
-        names = self.plan.names
-        shown = {name: rows[FORM if FORM in rows.columns else FORM + name].to_numpy() for name in names}
+        shown = self._shown(rows)
         columns = {
-            written.name: self._palettes[written.name].column(shown[written.source])
+            written.name: self._palettes[written.name].column(*shown[written.source])
             if written.source in shown
             else fresh_series(rows[written.source]).to_arrow(compat_level=pl.CompatLevel.oldest())
             for written in self.plan.written
         }
-        claimed = {name: (low[shown[name]], high[shown[name]]) for name, (low, high) in self._claims.items()}
+        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in self._claims.items()}
         return DraftFrame(pa.table(columns), self._original(rows), rows[ORIGIN].to_numpy(), claimed)
+
+    def _shown(self, rows: pl.DataFrame) -> dict[str, tuple[Positions, Positions]]:
+        """For each attribute the form that each row shows, and the forms that occur."""
+        if FORM in rows.columns:
+            return dict.fromkeys(self.plan.names, _with_occurring(rows[FORM]))
+        return {name: _with_occurring(rows[FORM + name]) for name in self.plan.names}
 
     def _original(self, rows: pl.DataFrame) -> Any:
         import pyarrow as pa
@@ -126,6 +133,11 @@ class Drafting:
     @cached_property
     def _dictionaries(self) -> dict[str, Any]:
         return {name: self.columns[name].dictionary.to_arrow() for name in self.plan.names}
+
+
+def _with_occurring(forms: pl.Series) -> tuple[Positions, Positions]:
+    positions = forms.to_numpy().astype(np.intp)
+    return positions, np.flatnonzero(np.bincount(positions + 1)) - 1
 
 
 def _small(codes: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:

@@ -12,7 +12,6 @@ import polars as pl
 
 from incrowd.engines.embedded.drafting import column_values
 from incrowd.plan.release_plan import ReleasePlan, Written
-from incrowd.vocabulary.encoded_table import Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +21,7 @@ class Palette:
     Examples
     --------
     >>> palette = Palette.of_values(pl.Series("job", ["nurse", None, "nurse", "cook"]))
-    >>> palette.column(np.array([0, 1, 2, -1])).to_pylist()
+    >>> palette.column(np.array([0, 1, 2, -1]), np.array([0, 1, 2, -1])).to_pylist()
     ['nurse', None, 'nurse', None]
     """
 
@@ -41,22 +40,22 @@ class Palette:
         found = shown.replace_strict(values, pl.int_range(len(values), eager=True), default=None, return_dtype=pl.Int32)
         return cls(values, np.append(found.fill_null(len(values)).to_numpy(), len(values)).astype(np.int32))
 
-    def column(self, forms: Codes) -> Any:
+    def column(self, forms: npt.NDArray[np.intp], occurring: npt.NDArray[np.intp]) -> Any:
         """A column of the release, given the form each row shows, as a PyArrow array in fresh memory.
 
-        Text comes with a dictionary of the values that occur in it, and of no others.
+        Text comes with a dictionary of the values that occur in it, and of no others; ``occurring`` are the forms
+        that some row shows.
         """
         import pyarrow as pa
 
-        codes = self.place[forms]
-        count = len(self.values)
         if self.values.dtype != pl.String:
-            return self._with_nothing.gather(codes).to_arrow(compat_level=pl.CompatLevel.oldest())
-        used = np.flatnonzero(np.bincount(codes, minlength=count + 1)[:count])
-        small = np.zeros(count + 1, np.int32)
-        small[used] = np.arange(len(used))
+            return self._with_nothing.gather(self.place[forms]).to_arrow(compat_level=pl.CompatLevel.oldest())
+        used = np.unique(self.place[occurring])
+        used = used[used < len(self.values)]
         words = pa.array(self.values.gather(used).to_list(), pa.string())
-        return pa.DictionaryArray.from_arrays(pa.array(small[codes], mask=codes == count), words)
+        codes = np.searchsorted(used, self.place).astype(np.int32)[forms]
+        nothing = (self.place == len(self.values))[forms]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=nothing), words)
 
     @cached_property
     def _with_nothing(self) -> pl.Series:

@@ -76,8 +76,8 @@ def translated(words: str, kind: str) -> IncrowdError:
     missing = re.findall(r"ModuleNotFoundError: No module named '([\w.]+)'", words)
     if missing:
         return MissingPackageError(
-            f"The Python of the executors lacks the module {missing[-1]!r}. Install the same incrowd there as here, and "
-            "name that Python in PYSPARK_PYTHON."
+            f"The Python of the executors lacks the module {missing[-1]!r}. Install the same incrowd there as here, "
+            "and name that Python in PYSPARK_PYTHON."
         )
     inner = re.findall(r"TaskError: (\w+)", words)
     reason = inner[-1] if inner else kind
