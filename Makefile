@@ -1,10 +1,10 @@
-# make demo | test | fast | lint | bench | docs: each sets up what it needs in .venv and runs.
+# make demo | test | fast | lint | bench | bench-largest | bench-all | docs: each sets up what it needs in .venv and runs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= 2
 
-.PHONY: demo test fast lint bench docs clean
+.PHONY: demo test fast lint bench bench-largest bench-all docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/incrowd demo --folder demo
@@ -21,7 +21,13 @@ lint: $(VENV)/.ready-lint
 	$(BIN)/mypy
 
 bench: $(VENV)/.ready-test
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench speed --write docs/performance.md
+
+bench-largest: $(VENV)/.ready-test
+	$(BIN)/python -m bench largest --write docs/performance.md
+
+bench-all: $(VENV)/.ready-test
+	$(BIN)/python -m bench all --write docs/performance.md
 
 docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build

@@ -13,12 +13,14 @@ from unittest.mock import patch
 
 import polars as pl
 
+from bench.held import hold
 from bench.people import ATTRIBUTES, TARGET, people
 from bench.setting import Setting, tell
 from incrowd.holdout import measure_accuracy
+from incrowd.job import Job, Outputs
 from incrowd.lab.charts.standalone import line_chart
 from incrowd.lab.section import Goal, Picture, Section, Table
-from incrowd.pipeline import Job, Outputs, run_release, understand
+from incrowd.pipeline import run_release
 from incrowd.recipe import Recipe, with_roles
 from incrowd.report.facts import Facts
 
@@ -120,7 +122,7 @@ def _release_all(frame: pl.DataFrame, folder: Path, setting: Setting) -> list[Re
 def _release(case: Case, file: Path, setting: Setting) -> Result:
     job = _job(case, file)
     facts = run_release(job).report
-    known = understand(Job(file, case.recipe))
+    known = hold(file, case.recipe)
     measured = [
         measure_accuracy(known.source, known.schema, case.recipe, job.engine) for _ in range(setting.repetitions)
     ]

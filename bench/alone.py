@@ -14,6 +14,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from bench.process import LeftOut
 from bench.releasing import release_timed
 
 
@@ -27,16 +28,6 @@ class Figures:
 
     def __str__(self) -> str:
         return f"{self.whole:.2f} s CPU, deciding {self.deciding:.2f}, {self.groups:,} groups"
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Why there are no figures."""
-
-    why: str
-
-    def __str__(self) -> str:
-        return f"left out, {self.why}"
 
 
 def main() -> None:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib.resources import files
-from itertools import cycle, islice
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from bench.people import TARGET, people
+from bench.people import TARGET
+from bench.renamed import people_with_hierarchies
 from bench.setting import Setting
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
+from incrowd.vocabulary.hierarchy import Hierarchy
 
 ATTRIBUTES = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
 METHODS = ("tdr", "tds", "iack", "iacc", "mondrian", "infogain-mondrian", "kactus", "kactus-plus")
@@ -27,20 +27,8 @@ K, REDRAWN = 10, 0.2
 
 def census(setting: Setting) -> tuple[pl.DataFrame, str]:
     """The complete rows, and what they are: ``Adult``, or a ``stand-in`` with the values of its hierarchies."""
-    frame, source = people(setting)
-    chosen = frame.drop_nulls().select(*ATTRIBUTES, TARGET)
-    return (chosen if source == "Adult" else _with_real_values(chosen)), source
-
-
-def _with_real_values(frame: pl.DataFrame) -> pl.DataFrame:
-    """The categories of a stand-in, renamed to leaves of the hierarchies."""
-    renamed = []
-    for name, hierarchy in adult_hierarchies().items():
-        if name in ATTRIBUTES and hierarchy.kind is Leaves.VALUES:
-            values = frame[name].unique().sort()
-            leaves = islice(cycle(hierarchy.labels[leaf] for leaf in hierarchy.leaves), len(values))
-            renamed.append(frame[name].replace_strict(values, pl.Series(list(leaves))))
-    return frame.with_columns(renamed)
+    frame, source = people_with_hierarchies(setting)
+    return frame.drop_nulls().select(*ATTRIBUTES, TARGET), source
 
 
 def hierarchies(names: Iterable[str]) -> dict[str, Hierarchy]:

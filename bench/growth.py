@@ -11,8 +11,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 
-from bench.alone import Figures, LeftOut, measure_alone
+from bench.alone import Figures, measure_alone
 from bench.census import ATTRIBUTES, METHODS, K, census, lengthen, widen
+from bench.process import LeftOut
 from bench.setting import Setting, tell
 from incrowd.lab.charts.standalone import line_chart
 from incrowd.lab.section import Picture, Section, Table

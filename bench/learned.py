@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, pstdev
 
+from bench.held import hold
 from bench.releasing import recipe_for, release_timed
 from bench.setting import Setting, tell
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.holdout import measure_accuracy
 from incrowd.lab.charts.standalone import line_chart
 from incrowd.lab.section import Goal, Picture, Table
-from incrowd.pipeline import Job, understand
 from incrowd.report.facts import Accuracy, Facts
 
 KS, QUICK_KS = (5, 10, 50, 100), (5, 10)
@@ -73,9 +72,8 @@ def what_is_kept(file: Path, methods: Sequence[str], setting: Setting) -> list[s
 def _keep(file: Path, method: str, k: int, setting: Setting) -> Kept:
     facts = release_timed(file, method, k).facts
     recipe = recipe_for(file, method, k)
-    known = understand(Job(file, recipe))
-    engine = EmbeddedEngine()
-    learned = [measure_accuracy(known.source, known.schema, recipe, engine) for _ in range(setting.repetitions)]
+    known = hold(file, recipe)
+    learned = [measure_accuracy(known.source, known.schema, recipe, known.engine) for _ in range(setting.repetitions)]
     tell(f"k = {k}, {method}")
     return Kept(method, k, facts, learned)
 

@@ -25,8 +25,8 @@ COPY, FILE = "copy", "people.csv"
 LESS_THAN = {"tdr": 3.0, "iack": 1.0, "mondrian": 2.0, "infogain-mondrian": 2.0}  # CPU seconds
 PLAIN = f"import polars as p; p.read_csv('{FILE}', infer_schema=False).write_csv('copy.csv')"
 ELSEWHERE = (
-    "Measured elsewhere on the same task, in CPU seconds: ARX 5 to 17, anjana 10 to 14, ai-privacy-toolkit 50, the "
-    "Mondrian of anonypyx 69. They were not part of this run: they tell orders of magnitude, no ratios."
+    "Other Python packages on the same rows are in the section on other tools. ARX, a Java program, took 5 to 17 CPU "
+    "seconds for the same task when it was measured elsewhere: an order of magnitude, no ratio."
 )
 
 

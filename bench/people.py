@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -10,7 +15,13 @@ from bench.setting import Setting
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType
 
-COPIES, KEPT, TARGET = 30, 3, "class"
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Codes = npt.NDArray[np.int32]
+
+COPIES, CHANGED, TARGET = 30, 3, "class"
+GROUP = 1 << 20
 ROWS, QUICK_ROWS, INCOMPLETE = 48_842, 1_500, 3_620
 DOMAINS = {
     "age": 74,
@@ -72,24 +83,55 @@ def _encode(series: pl.Series) -> EncodedColumn:
 
 
 def expand(columns: list[EncodedColumn], copies: int) -> EncodedTable:
-    """Each row and ``copies - 1`` variations of it that keep three attributes and the class.
+    """Each row and ``copies - 1`` variations of it with three attributes of other rows.
 
-    Which three is drawn for every variation; the others are drawn uniformly from their domains. All rows come first,
-    then a variation of each, and so on, so that the beginning of the table is a smaller table of the same kind.
+    Which three, and of which rows, is drawn for every variation. All rows come first, then a variation of each, and so
+    on, so that the beginning of the table is a smaller table of the same kind. Variations that keep only three
+    attributes, as the papers made them, have no class left to learn at ten million rows: trees shrink to their root.
     """
-    generator = np.random.default_rng(2)
-    height, attributes = len(columns[0].codes), columns[:-1]
-    parts = [[column.codes] for column in columns]
-    for _ in range(copies - 1):
-        ranks = np.argsort(generator.random((height, len(attributes))), axis=1)
-        for place, column in enumerate(attributes):
-            drawn = generator.integers(0, len(column.dictionary), height, dtype=np.int32)
-            parts[place].append(np.where(ranks[:, place] < KEPT, column.codes, drawn))
-        parts[-1].append(columns[-1].codes)
+    parts = zip(*islice(variations(columns), copies), strict=True)
     joined = zip(columns, parts, strict=True)
     return EncodedTable.of(
         EncodedColumn(column.name, column.type, np.concatenate(part), column.dictionary) for column, part in joined
     )
+
+
+def variations(columns: list[EncodedColumn]) -> Iterator[list[Codes]]:
+    """The codes of all rows, then those of one variation after the other, without end."""
+    generator = np.random.default_rng(2)
+    height, attributes = len(columns[0].codes), columns[:-1]
+    yield [column.codes for column in columns]
+    while True:
+        ranks = np.argsort(generator.random((height, len(attributes))), axis=1)
+        varied = []
+        for place, column in enumerate(attributes):
+            others = column.codes[generator.integers(0, height, height)]
+            varied.append(np.where(ranks[:, place] < CHANGED, others, column.codes))
+        yield [*varied, columns[-1].codes]
+
+
+def write_people(path: Path, columns: list[EncodedColumn], rows: int) -> None:
+    """The first rows of the expansion as Parquet, however many, with a few of them in memory at a time."""
+    from pyarrow.parquet import ParquetWriter
+
+    schema = _decoded(columns, [column.codes[:1] for column in columns]).schema
+    with ParquetWriter(path, schema, compression="zstd") as writer:
+        for codes in _batches(columns, rows):
+            writer.write_table(_decoded(columns, codes), row_group_size=GROUP)
+
+
+def _batches(columns: list[EncodedColumn], rows: int) -> Iterator[list[Codes]]:
+    """The codes of that many rows in batches of about a million."""
+    several, made = -(-GROUP // len(columns[0].codes)), variations(columns)
+    while rows > 0:
+        batch = [np.concatenate(part)[:rows] for part in zip(*islice(made, several), strict=True)]
+        yield batch
+        rows -= len(batch[0])
+
+
+def _decoded(columns: list[EncodedColumn], codes: list[Codes]) -> pa.Table:
+    pairs = zip(columns, codes, strict=True)
+    return pl.DataFrame([column.dictionary.gather(part) for column, part in pairs]).to_arrow()
 
 
 def head(table: EncodedTable, rows: int) -> EncodedTable:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -55,17 +59,48 @@ class Costs:
         return {stage: median(run.stages[stage] for run in self.runs) for stage in self.runs[0].stages}
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """Why there are no figures."""
+
+    why: str
+
+    def __str__(self) -> str:
+        return f"left out, {self.why}"
+
+
 class Workshop:
     """A folder to measure in: commands run there, and leave no trace outside."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / "config")}
+        found_at = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        self._environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / "config"), "PYTHONPATH": found_at}
 
     def run(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Cost:
         """Run a command; what it prints is kept if it is the JSON of a release."""
+        ended, cost = self._launch(command, environment, inf)
+        if ended["status"] != 0:
+            raise RuntimeError(f"a measured command ended with status {ended['status']}: {' '.join(command[:6])} …")
+        return cost
+
+    def attempt(
+        self, command: Sequence[str], limit: float, environment: Mapping[str, str] | None = None
+    ) -> Cost | LeftOut:
+        """The same for what may fail; after that many seconds it is ended."""
+        ended, cost = self._launch(command, environment, limit)
+        if ended["late"]:
+            return LeftOut(f"not done after {limit:.0f} s")
+        if ended["status"] == -signal.SIGKILL:
+            return LeftOut("ended by the system, as it is when memory runs out")
+        return LeftOut(f"failed with status {ended['status']}") if ended["status"] != 0 else cost
+
+    def _launch(
+        self, command: Sequence[str], environment: Mapping[str, str] | None, limit: float
+    ) -> tuple[dict[str, Any], Cost]:
+        """How it ended, and what it cost."""
         output = self.folder / "stdout"
-        launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")), str(output)]
+        launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")), str(output), str(limit)]
         told = subprocess.run(
             [*launcher, *command],
             cwd=self.folder,
@@ -73,12 +108,10 @@ class Workshop:
             stdout=subprocess.PIPE,
             check=True,
         )
-        cost: dict[str, Any] = json.loads(told.stdout)
-        if cost["status"] != 0:
-            raise RuntimeError(f"a measured command ended with status {cost['status']}: {' '.join(command[:6])} …")
+        ended: dict[str, Any] = json.loads(told.stdout)
         said = output.read_text(encoding="utf-8")
-        stages = json.loads(said)["seconds"] if said else {}
-        return Cost(cost["wall"], cost["cpu"], cost["memory"], stages)
+        stages = json.loads(said)["seconds"] if said.startswith("{") and ended["status"] == 0 else {}
+        return ended, Cost(ended["wall"], ended["cpu"], ended["memory"], stages)
 
     def alternate(self, commands: Mapping[str, Sequence[str]], repetitions: int) -> dict[str, Costs]:
         """Run all commands one after the other, several times over, so that all meet the same conditions."""

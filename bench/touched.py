@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bench.held import hold
 from bench.people import ATTRIBUTES, TARGET
 from incrowd.algorithms.tree_suppression.binning import bin_numbers
 from incrowd.algorithms.tree_suppression.kactus import KActus, grow, release_bottom_up
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.pipeline import Job, understand
 from incrowd.recipe import Recipe, with_roles
 from incrowd.vocabulary.randomness import SystemRandomness
 
@@ -16,8 +15,8 @@ from incrowd.vocabulary.randomness import SystemRandomness
 def rows_touched(file: Path, k: int) -> int:
     """Rows counted once for every node at which they are handled."""
     recipe = with_roles(Recipe(k), quasi_identifiers=ATTRIBUTES, target=[TARGET])
-    known, randomness, method = understand(Job(file, recipe)), SystemRandomness(), KActus()
-    raw = EmbeddedEngine().population(known.table, known.schema, randomness)
+    randomness, method = SystemRandomness(), KActus()
+    raw = hold(file, recipe).population(randomness)
     population = bin_numbers(raw, method.numeric, k).population
     tree = grow(method.inducer, method.missing, population, recipe.requirement)
     ledger, _ = release_bottom_up(tree, population.count(tree), k, randomness, method.reading)

@@ -7,20 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incrowd.clock import Clock
+from incrowd.databases.given import in_memory
+from incrowd.databases.new_table import NewTable
+from incrowd.databases.query import query_of
+from incrowd.errors import ParameterError
 from incrowd.hierarchies.read import hierarchies_in
+from incrowd.job import Job, Outputs
 from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
-from incrowd.pipeline import Clock, Job, Outputs, run_release
+from incrowd.pipeline import run_release
 from incrowd.plan.explain import explain as explain_plan
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.draft import draft_schema
-from incrowd.reading.frames import to_frame_like
+from incrowd.reading.frames import is_spark_frame, to_frame_like
 from incrowd.reading.read import read
 from incrowd.recipe import Recipe, read_recipe, with_hierarchies, with_roles
 from incrowd.recount import recount
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.resources import bytes_of
 from incrowd.vocabulary.schema import Schema
 
 
@@ -30,7 +37,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     Parameters
     ----------
     table
-        A path, or a pandas, polars or PyArrow table.
+        A path, or a pandas, polars, PyArrow or Spark table; a table of PostgreSQL, ``"postgresql:///clinic?table=patients"``.
     target
         The class column, if you know it.
     **reading
@@ -43,7 +50,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     >>> schema["ill"].role
     <Role.TARGET: 'target'>
     """
-    return draft_schema(read(table, **reading), target=target)
+    return draft_schema(read(in_memory(table), **reading), target=target)
 
 
 def release(
@@ -64,12 +71,16 @@ def release(
     parameters: Mapping[str, Any] | None = None,
     reading: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
-    to: str | Path | None = None,
+    to: str | Path | NewTable | None = None,
+    certificate_to: str | Path | None = None,
     plan_to: str | Path | None = None,
     report_to: str | Path | None = None,
     responsible: str | None = None,
     accuracy: bool = False,
     seed: int | None = None,
+    memory: int | str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Release:
     """Release a table so that every combination of quasi-identifier values is shared by at least k rows.
@@ -77,7 +88,8 @@ def release(
     Parameters
     ----------
     table
-        A path, or a pandas, polars or PyArrow table.
+        A path, or a pandas, polars or PyArrow table; a table of PostgreSQL, ``"postgresql:///clinic?table=patients"``,
+        or a query of it, ``incrowd.databases.Query.of("postgresql:///clinic", "SELECT …")``.
     quasi_identifiers
         The columns an attacker may know.
     target
@@ -110,16 +122,23 @@ def release(
         How to read a text file: delimiter, encoding, missing.
     recipe
         A recipe or the path of one; the arguments above replace what it says.
-    to, plan_to, report_to
-        Files to write: the release (its certificate goes beside it), the private plan, the HTML report.
+    to, certificate_to, plan_to, report_to
+        Files to write: the release, its certificate (beside it if you do not say), the private plan, the HTML report.
+        The release may also go into a new table, ``"postgresql:///clinic?table=release"``.
     responsible
         Who answers for the release; stands in the certificate.
     accuracy
         Measure what a decision tree learns before and after, on held-out rows.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
+    memory
+        How much memory the run may use, such as ``"4GB"``. Large files are worked on in blocks anyway.
+    engine
+        ``"spark"`` to read a path or a table of Spark's catalog with Spark; a Spark frame needs no engine named.
+    master
+        Where Spark runs if no session is active, such as ``"local[2]"`` or ``"yarn"``.
     progress
-        Called with the name of each stage as it begins.
+        Called with the name of each stage as it begins, and with how far it is.
 
     Returns
     -------
@@ -150,11 +169,29 @@ def release(
         identifiers=_names(identifiers),
         sensitive=_names(sensitive),
     )
-    outputs = Outputs(_path(to), _path(plan_to), _path(report_to), responsible)
+    outputs = Outputs.at(
+        to,
+        plan=_path(plan_to),
+        report=_path(report_to),
+        responsible=responsible,
+        certified=_path(certificate_to),
+    )
     clock = Clock(progress) if progress else Clock()
+    limit = None if memory is None else bytes_of(memory)
     recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
-    job = Job(table, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock)
-    return run_release(job)
+    given = query_of(table) or table  # an address is not kept as text
+    job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock, memory=limit)
+    return _run(job, engine, master)
+
+
+def _run(job: Job, engine: str | None, master: str | None) -> Release:
+    if engine not in (None, "spark"):
+        raise ParameterError("The engine is spark, or none is named: this machine is used then.")
+    if engine is None and not is_spark_frame(job.given):
+        return run_release(job)
+    from incrowd.clusters import run_cluster_release
+
+    return run_cluster_release(job, master)
 
 
 def verify(
@@ -213,7 +250,7 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any
     ['(-inf, 40]', '(40, inf)']
     """
     found = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
-    source = read(table, **reading)
+    source = read(in_memory(table), **reading)
     return to_frame_like(show_new_rows(found, source), source.origin)
 
 

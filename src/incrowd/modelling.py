@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
+from incrowd.clock import Clock
 from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree, write_model
-from incrowd.pipeline import Clock
 from incrowd.publishing.staging import check_target, staged
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode

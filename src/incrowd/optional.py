@@ -7,7 +7,7 @@ from types import ModuleType
 
 from incrowd.errors import MissingPackageError
 
-_EXTRAS = {"fastexcel": "excel", "pandas": "pandas"}
+_EXTRAS = {"adbc_driver_postgresql": "postgresql", "fastexcel": "excel", "pandas": "pandas"}
 
 
 def optional(package: str, purpose: str) -> ModuleType:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import tempfile
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,201 +16,170 @@ import polars as pl
 
 from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.embedded.evidence import evidence
-from incrowd.engines.engine import Draft, Engine
-from incrowd.errors import Notice, OutputError, RequirementError, VerificationError
-from incrowd.holdout import measure_accuracy
+from incrowd.algorithms.population import Population
+from incrowd.databases.new_table import NewTable
+from incrowd.databases.publishing import published
+from incrowd.databases.query import Query
+from incrowd.databases.reading import fetch_query, read_query
+from incrowd.errors import Notice, RequirementError, VerificationError
+from incrowd.holding.blocks import InBlocks
+from incrowd.holding.choice import in_blocks
+from incrowd.holding.held import Held
+from incrowd.holding.keeping import Kept
+from incrowd.holding.memory import InMemory
+from incrowd.holdout import LARGEST, measure_accuracy
+from incrowd.job import Job, Outputs
 from incrowd.outcome import Release
-from incrowd.people import people_asked, people_of
+from incrowd.people import people_asked
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
+from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import check_target, staged
-from incrowd.reading.encode import encode
+from incrowd.publishing.staging import private_folder, staged
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
-from incrowd.reading.source import Source
+from incrowd.reading.streams.stream import open_stream
 from incrowd.recipe import Recipe
 from incrowd.report.certificate import certificate, hmac_of, owner_key, sha256_of
-from incrowd.report.facts import facts_of
+from incrowd.report.facts import Accuracy, Facts, facts_of
 from incrowd.report.html import report_html
-from incrowd.understanding import settle_schema
-from incrowd.verification.asked import Asked, Original
+from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.asked_further import further_asked
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
 from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.subjects import check_columns, subject_names, with_subjects
-from incrowd.vocabulary.schema import ColumnType, Role, Schema
+from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Role, Schema
 
-Progress = Callable[[str], None]
 LITTLE = 0.1
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Where the results go; ``None`` is not written. The certificate goes beside the release."""
-
-    release: Path | None = None
-    plan: Path | None = None
-    report: Path | None = None
-    responsible: str | None = None
-
-    @property
-    def certificate(self) -> Path | None:
-        """``OUT.certificate.json`` for a release OUT."""
-        return self.release and self.release.with_name(f"{self.release.name}.certificate.json")
-
-    def check(self, *inputs: Path | None) -> None:
-        """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
-        targets = [path for path in (self.release, self.plan, self.report, self.certificate) if path is not None]
-        for path in targets:
-            check_target(path, tuple(given for given in inputs if given is not None))
-        if len({path.resolve() for path in targets}) < len(targets):
-            raise OutputError("Release, certificate, plan and report need different file names.")
-
-
-@dataclass(eq=False)
-class Clock:
-    """Tells the user which stage is running and remembers how long each took."""
-
-    progress: Progress = lambda _stage: None
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """Announce a stage and time the block."""
-        self.progress(stage)
-        begun = time.perf_counter()
-        yield
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - begun
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """One release to be made: what, from what, to where, by what."""
-
-    given: Any
-    recipe: Recipe
-    outputs: Outputs = field(default_factory=Outputs)
-    engine: Engine = field(default_factory=EmbeddedEngine)
-    recipe_path: Path | None = None
-    seed: int | None = None
-    accuracy: bool = False
-    clock: Clock = field(default_factory=Clock)
-
-    @property
-    def path(self) -> Path | None:
-        """The input file, if it is one."""
-        return Path(self.given) if isinstance(self.given, str | Path) else None
-
-    @property
-    def form(self) -> FileForm:
-        """How the release is written; a release for this process goes through Parquet."""
-        return FileForm.of(self.outputs.release) if self.outputs.release else FileForm("parquet")
-
-
-@dataclass(frozen=True, eq=False)
-class Understood:
-    """The input, read and encoded."""
-
-    source: Source
-    schema: Schema
-    table: EncodedTable
-    notices: tuple[Notice, ...]
-    people: EncodedTable | None = None
+SCRATCH = "scratch"
 
 
 def run_release(job: Job) -> Release:
     """Read, decide, apply, write, verify; publish only what the verification proves."""
-    job.outputs.check(job.path, job.recipe_path)
+    job.outputs.check(job.path, job.recipe_path, query=job.query)
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
-    known = understand(job)
-    plan, draft = decide(job, known, randomness)
+    make_method(job.recipe.method, dict(job.recipe.parameters))
     with _private_place(job) as hidden:
-        with job.clock("writing"):
-            write_table(draft.frame, hidden, job.form)
-        draft = replace(draft, frame=draft.frame.clear())  # from here on only the written bytes count
+        held = understand(job, hidden.parent)
+        notices = (*held.notices, *possible(job, held.schema, held.columns, held.rows), *notices_asked(job))
+        plan, population = decide(job, held, randomness)
+        large = isinstance(held, InBlocks)
+        kept = Kept(_rename(job), hidden.parent / SCRATCH if large else None)
+        with job.clock("applying"):
+            write(
+                job,
+                kept.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv")),
+                hidden,
+                whole=not large,
+            )
         with job.clock("verifying"):
-            verdict = verify(job, known, plan, draft, hidden)
-        release = describe(job, known, plan, verdict, hidden)
-        if job.outputs.certificate:
-            job.outputs.certificate.unlink(missing_ok=True)  # an old certificate must not stand beside a new release
-    _write_beside(release, job.outputs)
+            verdict = verify(job, held, plan, kept.originals, hidden)
+        with _on_the_server(job, hidden) as back:
+            if back is not None:
+                with job.clock("verifying"):
+                    verdict = verify(job, held, plan, kept.originals, back)
+            release = describe(job, held, notices, plan, verdict, hidden)
+            if job.outputs.certificate:
+                job.outputs.certificate.unlink(missing_ok=True)  # an old one must not stand beside a new release
+    write_beside(release, job.outputs)
     return release
 
 
-def understand(job: Job) -> Understood:
-    """The table as integer codes, every column with its role and type."""
-    make_method(job.recipe.method, dict(job.recipe.parameters))
+def understand(job: Job, folder: Path) -> Held:
+    """The table as integer codes, every column with its role and type: in memory, or in a scratch folder."""
+    path = job.path if job.query is None else _fetched(job, job.query, folder)
+    if path is None or not in_blocks(path, job.form, job.memory, job.recipe.requirement):
+        with job.clock("reading"):
+            source = read(job.given if path is None else path, **job.recipe.reading)
+        with job.clock("encoding"):
+            return InMemory.of(source, job.recipe, job.engine)
+    resources = Resources(job.memory, scratch=folder / SCRATCH)
+    (folder / SCRATCH).mkdir(mode=0o700, exist_ok=True)
     with job.clock("reading"):
-        source = read(job.given, **job.recipe.reading)
+        stream = open_stream(path, **job.recipe.reading, scratch=resources.scratch)
     with job.clock("encoding"):
-        schema, doubts = settle_schema(source, job.recipe)
-        schema = with_subjects(job.recipe.requirement, schema)
-        subjects = subject_names(job.recipe.requirement, schema.target)
-        names = [*schema.quasi_identifiers, *dict.fromkeys([*([schema.target] if schema.target else []), *subjects])]
-        table, notices = encode(source, schema, names)
-    job.recipe.requirement.check_possible(table.height)
+        return InBlocks.of(stream, job.recipe, resources, job.clock.rows)
+
+
+def _fetched(job: Job, query: Query, folder: Path) -> Path:
+    """The rows of a query, of one moment, as a file in the scratch folder."""
+    (folder / SCRATCH).mkdir(mode=0o700)
+    with job.clock("reading"):
+        return fetch_query(query, folder / SCRATCH, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
+
+
+def possible(job: Job, schema: Schema, columns: Mapping[str, EncodedColumn], rows: int) -> Iterator[Notice]:
+    """Refuse what cannot be promised, or what the method cannot do with this table; tell what was handled."""
+    job.recipe.requirement.check_possible(rows)
     job.recipe.requirement.sets(schema.quasi_identifiers)
-    check_columns(job.recipe.requirement, table, schema)
-    typed = [replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns]
-    fits = _hierarchies(Schema(tuple(typed)), table, find_method(job.recipe.method), subjects)
-    return Understood(
-        source,
-        Schema(tuple(typed)),
-        table,
-        (*source.notices, *doubts, *notices, *fits, *_asked(job)),
-        people_of(job.recipe, Schema(tuple(typed))),
+    check_columns(job.recipe.requirement, columns, schema)
+    subjects = subject_names(job.recipe.requirement, schema.target)
+    yield from _hierarchies(schema, columns, find_method(job.recipe.method), subjects)
+
+
+def decide(job: Job, held: Held, randomness: Randomness) -> tuple[ReleasePlan, Population]:
+    """The plan, and the rows it was made for."""
+    with job.clock("deciding"):
+        population = held.population(randomness)
+        people = held.people if isinstance(held, InMemory) else None
+        plan = plan_of(job, held.schema, held.rows, population, randomness, people)
+        return held.settle(plan, population), population
+
+
+def plan_of(
+    job: Job,
+    schema: Schema,
+    rows: int,
+    population: Population,
+    randomness: Randomness,
+    people: EncodedTable | None = None,
+) -> ReleasePlan:
+    """What the method decides; means are not known yet. ``people`` are the population, if something is asked of it."""
+    method = make_method(job.recipe.method, dict(job.recipe.parameters))
+    steps = method.decide(population, job.recipe.requirement, randomness)
+    steps = fitted(steps, population, job.recipe.requirement, people)
+    return ReleasePlan(
+        method=method.name,
+        parameters=tuple(method.parameters().items()),
+        requirement=job.recipe.requirement,
+        schema=schema,
+        rows=rows,
+        steps=(Drop(schema.identifiers), *steps),
     )
 
 
-def decide(job: Job, known: Understood, randomness: Randomness) -> tuple[ReleasePlan, Draft]:
-    """The plan, and the table it makes."""
-    method = make_method(job.recipe.method, dict(job.recipe.parameters))
-    with job.clock("deciding"):
-        population = job.engine.population(known.table, known.schema, randomness)
-        steps = method.decide(population, job.recipe.requirement, randomness)
-        steps = fitted(steps, population, job.recipe.requirement, known.people)
-        plan = ReleasePlan(
-            method=method.name,
-            parameters=tuple(method.parameters().items()),
-            requirement=job.recipe.requirement,
-            schema=known.schema,
-            rows=known.table.height,
-            steps=(Drop(known.schema.identifiers), *steps),
-        )
-        plan = job.engine.settle(plan, population)
-    with job.clock("applying"):
-        draft = job.engine.draft(plan, population, known.source.frame, randomness)
-        if job.form.kind != "csv":
-            draft = replace(draft, frame=_typed(draft.frame, plan))
-    return plan, draft
+def write(job: Job, pieces: Iterator[Any], hidden: Path, *, whole: bool) -> None:
+    """Write the release in its private place, whole or piece by piece."""
+    if not whole:
+        write_pieces(pieces, hidden, job.form)
+        return
+    for piece in pieces:
+        write_table(pl.DataFrame(piece), hidden, job.form)
 
 
-def verify(job: Job, known: Understood, plan: ReleasePlan, draft: Draft, written: Path) -> Verdict:
+def verify(job: Job, held: Held, plan: ReleasePlan, original: Original | Originals, written: Path) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
-    rename = safe_name if job.form.kind == "csv" else str
-    original = evidence(draft, known.source.frame, known.table, plan)
-    original = original.rename_columns([rename(name) for name in original.column_names])
-    claimed = {rename(name): ends for name, ends in draft.claims.items()}
-    asked = _promised(job.recipe.requirement, known.schema.quasi_identifiers, plan, rename)
-    further = further_asked(job.recipe.requirement, known.schema, known.table, known.source.frame, rename)
-    asked = replace(asked, people=people_asked(job.recipe.requirement, plan, known.people, asked, rename))
-    asked = replace(asked, further=further, may_lose=0 if further else asked.may_lose)
-    verdict = verify_release(written, job.form, asked, Original(original, draft.origin, plan.rows, claimed))
+    requirement, rename = job.recipe.requirement, _rename(job)
+    asked = promised(requirement, held.schema.quasi_identifiers, plan, rename)
+    if isinstance(held, InMemory):
+        further = further_asked(requirement, held.schema, held.table, held.source.frame, rename)
+        people = people_asked(requirement, plan, held.people, asked, rename)
+        asked = replace(asked, people=people, further=further, may_lose=0 if further else asked.may_lose)
+    resources = held.resources if isinstance(held, InBlocks) else None
+    told = functools.partial(job.clock.rows, "verifying")
+    verdict = verify_release(written, job.form, asked, original, resources, told)
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The release failed its verification and was not published. {failed}.")
     return verdict
 
 
-def _promised(
+def promised(
     requirement: Requirement, quasi_identifiers: Sequence[str], plan: ReleasePlan, rename: Callable[[str], str]
 ) -> Asked:
     """What the verification has to recount, in the names of the written file.
@@ -237,34 +206,65 @@ def _promised(
     )
 
 
-def describe(job: Job, known: Understood, plan: ReleasePlan, verdict: Verdict, written: Path) -> Release:
+def describe(
+    job: Job, held: Held, notices: tuple[Notice, ...], plan: ReleasePlan, verdict: Verdict, written: Path
+) -> Release:
     """Facts and certificate of a verified release."""
     accuracy = None
     if job.accuracy:
         with job.clock("measuring accuracy"), suppress(RequirementError):  # two thirds of the rows may not keep it
-            accuracy = measure_accuracy(known.source, known.schema, job.recipe, job.engine)
-    facts = facts_of(
-        plan,
-        verdict,
-        source=job.path.name if job.path else f"a {known.source.origin.form} table",
-        output=job.outputs.release.name if job.outputs.release else None,
-        notices=(*known.notices, *_little_shown(plan), *_not_measured(job, accuracy is None)),
-        accuracy=accuracy,
-        seconds=job.clock.seconds,
+            accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe, job.engine)
+    source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
+    written_as = "file" if job.outputs.table is None else "table"
+    hashed = sha256_of(written) if job.outputs.release else None
+    notices = (*notices, *_not_measured(job, accuracy is None))
+    facts, issued = issue(
+        job, plan, verdict, notices, held.columns, source=source, written=written_as, sha256=hashed, accuracy=accuracy
     )
-    issued = certificate(
-        facts,
-        output_sha256=sha256_of(written) if job.outputs.release else None,
-        recipe_sha256=_recipe_hash(job.recipe),
-        input_hmac=hmac_of(job.path, owner_key()) if job.path else None,
-        responsible=job.outputs.responsible,
-    )
-    issued["class_sensitive"] = {True: "yes", False: "no", None: "not said"}[job.recipe.class_sensitive]
+    if job.outputs.table is not None:
+        place = job.outputs.table.address
+        return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
     if job.outputs.release is None:
-        frame = to_frame_like(pl.read_parquet(written), known.source.origin)
+        frame = to_frame_like(pl.read_parquet(written), held.origin)
         return Release(plan, issued, facts, None, lambda: frame)
     path = job.outputs.release
     return Release(plan, issued, facts, path, lambda: _load(path))
+
+
+def issue(
+    job: Job,
+    plan: ReleasePlan,
+    verdict: Verdict,
+    notices: Sequence[Notice],
+    columns: Mapping[str, EncodedColumn],
+    *,
+    source: str,
+    written: str,
+    sha256: str | None = None,
+    accuracy: Accuracy | None = None,
+) -> tuple[Facts, dict[str, Any]]:
+    """Facts and certificate of a verified release."""
+    facts = facts_of(
+        plan,
+        verdict,
+        source=source,
+        output=job.outputs.name,
+        notices=(*notices, *_little_shown(plan)),
+        accuracy=accuracy,
+        written=written,
+        seconds=job.clock.seconds,
+        columns=columns,
+        class_sensitive=job.recipe.class_sensitive,
+        responsible=job.outputs.responsible,
+    )
+    return facts, certificate(
+        facts,
+        output_sha256=sha256,
+        recipe_sha256=_recipe_hash(job.recipe),
+        input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
+        responsible=job.outputs.responsible,
+        table=_table_facts(job.outputs.table, plan),
+    )
 
 
 @contextmanager
@@ -273,12 +273,35 @@ def _private_place(job: Job) -> Iterator[Path]:
     if job.outputs.release:
         with staged(job.outputs.release) as hidden:
             yield hidden
+    elif job.outputs.table and job.outputs.certificate:
+        with private_folder(job.outputs.certificate) as folder:
+            yield folder / "release.parquet"
     else:
-        with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
-            yield Path(folder) / "release.parquet"
+        with tempfile.TemporaryDirectory(prefix="incrowd-") as temporary:
+            yield Path(temporary) / "release.parquet"
 
 
-def _write_beside(release: Release, outputs: Outputs) -> None:
+@contextmanager
+def _on_the_server(job: Job, hidden: Path) -> Iterator[Path | None]:
+    """For a release that goes into a table: put it there, unseen, and give what the server then has."""
+    if job.outputs.table is None:
+        yield None
+        return
+    with ExitStack() as stack:
+        with job.clock("copying to the database"):
+            back = stack.enter_context(published(hidden, job.outputs.table))
+        yield back
+
+
+def _table_facts(table: NewTable | None, plan: ReleasePlan) -> dict[str, Any] | None:
+    """What the certificate says of a table, which has no bytes to be hashed."""
+    if table is None:
+        return None
+    columns = [column.name for column in plan.written]
+    return {"database": table.address.database, "table": str(table.name), "columns": columns}
+
+
+def write_beside(release: Release, outputs: Outputs) -> None:
     """Certificate, plan and report, each complete or not at all."""
     if outputs.certificate:
         with staged(outputs.certificate) as hidden:
@@ -286,7 +309,7 @@ def _write_beside(release: Release, outputs: Outputs) -> None:
             hidden.write_text(text + "\n", encoding="utf-8")
     if outputs.report:
         with staged(outputs.report) as hidden:
-            hidden.write_text(report_html(release.report), encoding="utf-8")
+            hidden.write_text(report_html(release.report, certificate=release.certificate), encoding="utf-8")
     if outputs.plan:
         with staged(outputs.plan) as hidden:
             write_plan(release.plan, hidden)
@@ -297,20 +320,14 @@ def _load(path: Path) -> pl.DataFrame:
     return read(path).frame
 
 
-def _typed(frame: pl.DataFrame, plan: ReleasePlan) -> pl.DataFrame:
-    """Text columns that hold whole numbers, reals or truth values throughout, as such."""
-    wanted = {ColumnType.INTEGER: pl.Int64, ColumnType.REAL: pl.Float64}
-    changed = []
-    for column in plan.written:
-        to = wanted.get(plan.schema[column.source].type)
-        if to is not None and frame.schema[column.name] == pl.String:
-            typed = frame[column.name].cast(to, strict=False)
-            if typed.null_count() == frame[column.name].null_count():
-                changed.append(typed)
-    return frame.with_columns(changed)
+def _rename(job: Job) -> Callable[[str], str]:
+    """From the name of a column to its name in the written file."""
+    return safe_name if job.form.kind == "csv" else str
 
 
-def _hierarchies(schema: Schema, table: EncodedTable, method: Entry, subjects: Sequence[str]) -> Iterator[Notice]:
+def _hierarchies(
+    schema: Schema, columns: Mapping[str, EncodedColumn], method: Entry, subjects: Sequence[str]
+) -> Iterator[Notice]:
     """Refuse a hierarchy that does not cover its column; tell what was handled, and what is not used."""
     for column in schema.columns:
         if column.hierarchy is None:
@@ -321,12 +338,12 @@ def _hierarchies(schema: Schema, table: EncodedTable, method: Entry, subjects: S
             reason = f"{method.name} uses none" if column.role is Role.QUASI_IDENTIFIER else "it is no quasi-identifier"
             yield Notice("hierarchy-not-used", column.name, f"its hierarchy is not used: {reason}.")
             continue
-        column.hierarchy.encode(table[column.name])
+        column.hierarchy.encode(columns[column.name])
         yield from column.hierarchy.notices
-        yield from column.hierarchy.unused(table[column.name])
+        yield from column.hierarchy.unused(columns[column.name])
 
 
-def _asked(job: Job) -> Iterator[Notice]:
+def notices_asked(job: Job) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
     if job.recipe.requirement.smallest_group == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")

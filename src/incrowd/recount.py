@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incrowd.databases.given import on_disk
 from incrowd.errors import IncrowdError, ParameterError
 from incrowd.verification.asked_further import further_asked
-from incrowd.verification.class_sizes import verify_arrow, verify_table
+from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
 from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.file_form import FileForm
@@ -44,9 +45,14 @@ def recount(
         (said, one.names, one.k) for said, one in zip(requirement.promises, requirement.sets(names), strict=False)
     ]
     reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
-    further = _further(table, requirement, names, hierarchies or {}, reading)
-    if isinstance(table, str | Path) and not encoding and not missing:
-        form = _own_form(Path(table), delimiter)
+    with on_disk(table) as found:
+        further = _further(found, requirement, names, hierarchies or {}, reading)
+        return _recount(found, promises, further, reading)
+
+
+def _recount(table: Any, promises: Promises, further: Sequence[Further], reading: dict[str, Any]) -> Verdict:
+    if isinstance(table, str | Path) and not reading["encoding"] and not reading["missing"]:
+        form = _own_form(Path(table), reading["delimiter"])
         if form is not None:
             return verify_table(table, form, promises, further)
     from incrowd.reading.read import read

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from incrowd.errors import Notice, SchemaError
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.hints import role_by_name
 from incrowd.reading.source import Source
+from incrowd.reading.streams.draft import draft_stream
+from incrowd.reading.streams.repeats import Shared, shared_values
+from incrowd.reading.streams.stream import Stream
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.schema import Column, Role, Schema
 
-_ROWS_OF_A_PERSON = 50
+Repeats = Callable[[Sequence[str]], Mapping[str, Shared]]
+"""Counts the values of columns, over all rows."""
 
 
 def settle_schema(source: Source, recipe: Recipe) -> tuple[Schema, tuple[Notice, ...]]:
@@ -22,39 +27,59 @@ def settle_schema(source: Source, recipe: Recipe) -> tuple[Schema, tuple[Notice,
     released unchanged, with a notice where they look as if they should not be. Identifiers that repeat are refused,
     unless the recipe lets them: k counts rows, and means persons only if each has one row.
     """
-    target = next((name for name, said in recipe.columns.items() if said.get("role") == Role.TARGET), None)
-    draft = draft_schema(source, target=target)
+
+    def repeats(names: Sequence[str]) -> dict[str, Shared]:
+        values = {name: source.frame[name].drop_nulls() for name in names}
+        return {name: Shared(len(column), column.n_unique()) for name, column in values.items()}
+
+    return settled_roles(draft_schema(source, target=target_of(recipe)), recipe, repeats)
+
+
+def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema, tuple[Notice, ...], frozenset[str]]:
+    """The same for a table larger than memory; also the columns whose type was drafted from a sample.
+
+    What is refused or dropped is counted on all rows, in the scratch folder.
+    """
+    draft, told = draft_stream(stream, target_of(recipe))
+    schema, notices = settled_roles(draft, recipe, lambda names: shared_values(stream, names, scratch))
+    said = {name for name, column in recipe.columns.items() if "type" in column}
+    return schema, (*told, *notices), frozenset(schema.encoded) - said
+
+
+def target_of(recipe: Recipe) -> str | None:
+    """The class, if the recipe names it."""
+    return next((name for name, said in recipe.columns.items() if said.get("role") == Role.TARGET), None)
+
+
+def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Schema, tuple[Notice, ...]]:
+    """The drafted schema with the roles the recipe says, given what counts the values of columns."""
     said = recipe.schema(draft)
     if not any(column.role is Role.QUASI_IDENTIFIER for column in _named(said, recipe)):
         suggested = ", ".join(draft.quasi_identifiers)
         hint = f" From the data one would suggest: {suggested}." if suggested else ""
         raise SchemaError(f"No quasi-identifier is named: what could an attacker know?{hint}")
+    unnamed = [column for column in said.columns if "role" not in recipe.columns.get(column.name, {})]
+    doubtful = [column.name for column in unnamed if _may_number_persons(column)]
+    identifying = {name for name, shared in repeats(doubtful).items() if shared.numbers_persons}
     columns, notices = [], []
     for column in said.columns:
         settled = column
-        if "role" not in recipe.columns.get(column.name, {}):
-            settled = _unnamed(column, source)
+        if column in unnamed:
+            dropped = column.role is Role.IDENTIFIER or column.name in identifying
+            settled = replace(column, role=Role.IDENTIFIER if dropped else Role.OTHER)
             notices += list(_doubt(column, settled))
         columns.append(settled)
     schema = Schema(tuple(columns))
-    return schema, (*notices, *_repeats(schema, source, recipe))
+    return schema, (*notices, *_repeats(schema, recipe, repeats))
 
 
 def _named(schema: Schema, recipe: Recipe) -> Iterator[Column]:
     return (schema[name] for name, said in recipe.columns.items() if "role" in said)
 
 
-def _unnamed(column: Column, source: Source) -> Column:
-    dropped = column.role is Role.IDENTIFIER or _numbers_persons(column, source)
-    return replace(column, role=Role.IDENTIFIER if dropped else Role.OTHER)
-
-
-def _numbers_persons(column: Column, source: Source) -> bool:
-    """Whether a column that is named like an identifier and repeats has too many values for a category."""
-    if role_by_name(column.name) is not Role.IDENTIFIER or column.role is Role.TARGET:
-        return False
-    values = source.frame[column.name].drop_nulls()
-    return len(values) < _ROWS_OF_A_PERSON * values.n_unique()
+def _may_number_persons(column: Column) -> bool:
+    """Whether a column that is not drafted as one is named like an identifier."""
+    return column.role not in (Role.IDENTIFIER, Role.TARGET) and role_by_name(column.name) is Role.IDENTIFIER
 
 
 def _doubt(drafted: Column, settled: Column) -> Iterator[Notice]:
@@ -65,14 +90,13 @@ def _doubt(drafted: Column, settled: Column) -> Iterator[Notice]:
         yield Notice("unnamed", drafted.name, message)
 
 
-def _repeats(schema: Schema, source: Source, recipe: Recipe) -> Iterator[Notice]:
+def _repeats(schema: Schema, recipe: Recipe, repeats: Repeats) -> Iterator[Notice]:
     """Refuse identifiers that repeat; those that may are told. A missing identifier repeats nobody."""
     for name in recipe.repeats:
         if name not in schema.identifiers:
             raise SchemaError(f"repeats names {name!r}, which is no identifier. Only identifiers need to be unique.")
-    for name in schema.identifiers:
-        values = source.frame[name].drop_nulls()
-        again = len(values) - values.n_unique()
+    for name, shared in repeats(schema.identifiers).items():
+        again = shared.rows - shared.values
         if again and name not in recipe.repeats:
             raise SchemaError(
                 f"The identifier {name!r} repeats: {again:,} rows have the value of an earlier row. k counts rows, not "

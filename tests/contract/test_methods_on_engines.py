@@ -235,7 +235,8 @@ def test_awkward_tables(engine, name, table):
 
 @BOTH
 def test_what_is_impossible_is_said(engine, name):
-    from incrowd.pipeline import Job, run_release
+    from incrowd.job import Job
+    from incrowd.pipeline import run_release
     from incrowd.recipe import Recipe
 
     frame = pl.DataFrame({"a": ["v", "w", "v"], "ill": ["x", "y", "x"]})

@@ -15,8 +15,24 @@ FIRST = {"errors", "optional"}
 WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
 DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
-MAKING = DECIDING | {"engines", "reading", "hierarchies", "verification", "publishing", "report", "recipe", "outcome"}
-WHOLE = MAKING | {"understanding", "lab", "holdout", "people", "pipeline", "recount", "new_rows", "demo"}
+MAKING = DECIDING | {"engines", "reading", "databases", "hierarchies", "verification", "publishing", "report"}
+MAKING |= {"recipe", "outcome"}
+WHOLE = MAKING | {
+    "understanding",
+    "lab",
+    "holdout",
+    "people",
+    "risk",
+    "attacks",
+    "holding",
+    "clock",
+    "job",
+    "clusters",
+    "pipeline",
+    "recount",
+    "new_rows",
+    "demo",
+}
 ROOMS = {
     "errors": set(),
     "optional": {"errors"},
@@ -30,6 +46,11 @@ ROOMS = {
     "engines": DECIDING,
     "reading": WORDS,
     "hierarchies": WORDS | {"measures", "reading"},
+    "databases": WORDS | {"reading"},
+    "clock": set(),
+    "job": MAKING | {"clock"},
+    "clusters": MAKING | {"understanding", "job", "pipeline"},
+    "holding": MAKING | {"understanding"},
     "verification": WORDS,
     "publishing": WORDS,
     "report": WORDS | {"plan", "verification"},
@@ -40,11 +61,11 @@ ROOMS = {
     "lab": MAKING | {"understanding"},
     "holdout": MAKING | {"lab"},
     "people": WORDS | {"plan", "reading", "recipe", "verification"},
-    "pipeline": MAKING | {"understanding", "holdout", "people"},
-    "recount": WORDS | {"reading", "verification"},
+    "pipeline": MAKING | {"holding", "holdout", "job", "people"},
+    "recount": WORDS | {"reading", "databases", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
-    "modelling": MAKING | {"understanding", "pipeline"},
-    "hiding": MAKING | {"pipeline"},
+    "modelling": MAKING | {"understanding", "clock"},
+    "hiding": MAKING | {"clock", "holding"},
     "api": WHOLE,
     "estimators": WHOLE,
     "classifiers": WHOLE | {"modelling", "estimators"},

@@ -8,6 +8,7 @@ that is made once. The source table is never changed.
 from __future__ import annotations
 
 import heapq
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.adversaries.row_index import RowIndex, Rows
+from incrowd.adversaries.row_index import RowIndex, Rows, ScannedRows
+from incrowd.adversaries.shown_cells import ShownCells, forget, on_disk
 from incrowd.adversaries.taxonomy import Taxonomy
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.vocabulary.encoded_table import EncodedTable
@@ -24,6 +26,7 @@ from incrowd.vocabulary.schema import Schema, unknown_column
 Nodes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 _WIDEST = 50_000_000
+_AT_ONCE = 1 << 22  # rows of a table on disk
 
 
 @dataclass
@@ -78,11 +81,11 @@ class PublishedTable:
     schema: Schema
     predictors: tuple[str, ...] = ()
     work: Work = field(default_factory=Work)
-    _nodes: dict[str, Nodes] = field(default_factory=dict)
+    _nodes: dict[str, Nodes | ShownCells] = field(default_factory=dict)
     _taxonomies: dict[str, Taxonomy] = field(default_factory=dict)
     _counts: dict[str, Counts] = field(default_factory=dict)
     _joint: dict[tuple[str, str], Counts] = field(default_factory=dict)
-    _index: dict[tuple[str, ...], RowIndex] = field(default_factory=dict)
+    _index: dict[tuple[str, ...], RowIndex | ScannedRows] = field(default_factory=dict)
     _journal: list[_Moved] = field(default_factory=list)
     _arrived: dict[tuple[str, int], set[int]] = field(default_factory=lambda: defaultdict(set))
 
@@ -112,12 +115,25 @@ class PublishedTable:
             self._taxonomies[name] = Taxonomy.of(self.table[name], self.schema[name].hierarchy)
         return self._taxonomies[name]
 
-    def nodes(self, name: str) -> Nodes:
+    def nodes(self, name: str) -> Nodes | ShownCells:
         """What each cell of a column shows now. To be read only."""
         if name not in self._nodes:
             self.work.scans += 1
-            self._nodes[name] = self.taxonomy(name).of_code[self.table[name].codes]
+            codes, of_code = self.table[name].codes, self.taxonomy(name).of_code
+            self._nodes[name] = ShownCells(codes, of_code) if on_disk(codes) else of_code[codes]
         return self._nodes[name]
+
+    def stretches(self, *names: str) -> Iterator[tuple[int, list[Nodes]]]:
+        """What the cells of some columns show now: all rows at once, or of a table on disk some after the other."""
+        columns = [self.nodes(name) for name in names]
+        size = _AT_ONCE if any(isinstance(column, ShownCells) for column in columns) else max(1, self.height)
+        for start in range(0, self.height, size):
+            yield start, [column[start : start + size] for column in columns]
+
+    def rows_showing(self, name: str, nodes: Sequence[int]) -> Rows:
+        """All rows that show one of these nodes of a column now, ascending."""
+        found = [np.flatnonzero(np.isin(shown, nodes)) + start for start, (shown,) in self.stretches(name)]
+        return np.concatenate([np.empty(0, np.intp), *found])
 
     def node(self, row: int, name: str) -> int:
         """What one cell shows now."""
@@ -130,21 +146,29 @@ class PublishedTable:
     def counts(self, name: str) -> Counts:
         """Cells of a column that show each node. To be read only."""
         if name not in self._counts:
-            self._counts[name] = np.bincount(self.nodes(name), minlength=len(self.taxonomy(name)))
+            width = len(self.taxonomy(name))
+            found = (np.bincount(nodes, minlength=width) for _, (nodes,) in self.stretches(name))
+            self._counts[name] = sum(found, np.zeros(width, np.int64))
         return self._counts[name]
 
     def joint(self, name: str, other: str) -> Counts:
         """Rows that show each node of one column and each node of another one. To be read only."""
         if (name, other) not in self._joint:
-            wide = len(self.taxonomy(other))
-            size = len(self.taxonomy(name)) * wide
-            self._check_width(name, other, size)
-            keys = self.nodes(name).astype(np.int64) * wide + self.nodes(other)
+            self._check_width(name, other, len(self.taxonomy(name)) * len(self.taxonomy(other)))
             self.work.scans += 1
-            counts = np.bincount(keys, minlength=size).reshape(-1, wide)
+            counts = self.pairs(name, other)
             self._joint[name, other] = counts
             self._joint[other, name] = counts.T
         return self._joint[name, other]
+
+    def pairs(self, name: str, other: str) -> Counts:
+        """The same counts, made anew and not kept."""
+        wide = len(self.taxonomy(other))
+        size = len(self.taxonomy(name)) * wide
+        counts = np.zeros(size, np.int64)
+        for _, (nodes, beside) in self.stretches(name, other):
+            counts += np.bincount(nodes.astype(np.int64) * wide + beside, minlength=size)
+        return counts.reshape(-1, wide)
 
     def _check_width(self, name: str, other: str, size: int) -> None:
         if size > _WIDEST:
@@ -232,14 +256,22 @@ class PublishedTable:
             rows = rows[self.nodes(name)[rows] == node]
         return rows
 
-    def _index_of(self, names: tuple[str, ...]) -> RowIndex:
+    def _index_of(self, names: tuple[str, ...]) -> RowIndex | ScannedRows:
         """Rows by what they showed in the source: what changed since is in ``_arrived``."""
         if names not in self._index:
             self.work.scans += 1
-            keys, size = np.zeros(self.height, np.int64), 1
-            for name in names:
-                taxonomy = self.taxonomy(name)
-                size *= len(taxonomy)
-                keys = keys * len(taxonomy) + taxonomy.of_code[self.table[name].codes]
-            self._index[names] = RowIndex(keys, size)
+            if any(on_disk(self.table[name].codes) for name in names):
+                self._index[names] = ScannedRows(lambda start, stop: self._keys(names, start, stop), self.height)
+            else:
+                size = math.prod(len(self.taxonomy(name)) for name in names)
+                self._index[names] = RowIndex(self._keys(names, 0, self.height), size)
         return self._index[names]
+
+    def _keys(self, names: tuple[str, ...], start: int, stop: int) -> npt.NDArray[np.int64]:
+        """What rows showed of some columns in the source, as one number."""
+        keys = np.zeros(stop - start, np.int64)
+        for name in names:
+            taxonomy, codes = self.taxonomy(name), self.table[name].codes
+            keys = keys * len(taxonomy) + taxonomy.of_code[codes[start:stop]]
+            forget(codes)
+        return keys

@@ -62,6 +62,8 @@ class SklearnAdversary:
         Its name in reports; one of ``svm``, ``logistic``, ``forest``, ``boosting``, ``knn`` if no estimator is given.
     estimator
         A classifier; a copy of it is trained.
+    most_rows
+        It is trained on at most so many rows, taken evenly from all; on all of them if not given.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class SklearnAdversary:
 
     name: str
     estimator: Any = None
+    most_rows: int | None = None
 
     def __post_init__(self) -> None:
         if self.estimator is None and self.name not in ESTIMATORS:
@@ -88,12 +91,13 @@ class SklearnAdversary:
 
     def study(self, published: PublishedTable, attribute: str, shown: int) -> SklearnStudent:
         """Train on the rows that show a value below the given node."""
-        labels = published.nodes(attribute)
-        values = published.taxonomy(attribute).leaves_below(shown)
-        rows = np.flatnonzero(np.isin(labels, values))
+        rows = published.rows_showing(attribute, published.taxonomy(attribute).leaves_below(shown))
         published.work.scans += 1
+        if self.most_rows is not None and len(rows) > self.most_rows:
+            rows = rows[np.linspace(0, len(rows) - 1, self.most_rows).astype(np.intp)]
+        labels = published.nodes(attribute)[rows]
         features = Features(published, published.others(attribute))
-        classes = np.unique(labels[rows])
+        classes = np.unique(labels)
         if len(classes) < 2:
             return SklearnStudent(None, features, int(classes[0]) if len(classes) else HIDDEN)
         model = self._fresh()
@@ -102,7 +106,7 @@ class SklearnAdversary:
             model.n_neighbors = min(model.n_neighbors, len(rows))
         found, alone = features.of(rows), one_thread()
         with alone():
-            model.fit(found.toarray() if dense else found, labels[rows])
+            model.fit(found.toarray() if dense else found, labels)
         return SklearnStudent(model, features, HIDDEN, dense, alone)
 
     def _fresh(self) -> Any:

@@ -20,7 +20,7 @@ def demo(
     from incrowd.api import release, verify
     from incrowd.cli.shared import progress
     from incrowd.demo.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
-    from incrowd.pipeline import Outputs
+    from incrowd.job import Outputs
     from incrowd.recipe import Recipe
     from incrowd.report.terminal import print_summary
 

@@ -59,6 +59,7 @@ def hide(
         list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
     ] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
+    memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: MissingMarks = None,
@@ -88,6 +89,7 @@ def hide(
             attack=attack,
             first_row=FIRST_ROW,
             reading=reading_options(delimiter, encoding, missing),
+            memory=memory,
             progress=show,
         )
     files = {} if dry_run else {"table": to, "report": report}

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from incrowd.cli.given import FileOrTable, called, given
 from incrowd.cli.shared import (
     Delimiter,
     Encoding,
-    File,
     Json,
     MissingMarks,
     print_json,
@@ -20,7 +20,7 @@ from incrowd.cli.shared import (
 
 
 def inspect(
-    file: File,
+    file: FileOrTable,
     target: Annotated[str | None, typer.Option(help="The class column, if you know it.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Write the draft as a recipe to confirm or edit.")] = None,
     delimiter: Delimiter = None,
@@ -29,16 +29,18 @@ def inspect(
     json: Json = False,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
+    from incrowd.databases.given import in_memory
     from incrowd.publishing.staging import check_target, staged
     from incrowd.reading.draft import draft_schema
     from incrowd.reading.read import read
     from incrowd.recipe import draft_recipe
 
+    table = given(file)
     if recipe:
-        check_target(recipe, (file,))
+        check_target(recipe, (table,) if isinstance(table, Path) else ())
     with progress(json) as show:
         show("reading")
-        source = read(file, **reading_options(delimiter, encoding, missing))
+        source = read(in_memory(table), **reading_options(delimiter, encoding, missing))
         show("looking at every column")
         schema = draft_schema(source, target=target)
         distinct = {name: source.frame[name].n_unique() for name in source.frame.columns}
@@ -58,9 +60,9 @@ def inspect(
     ]
     notices = [str(notice) for notice in source.notices]
     if json:
-        print_json({"file": file.name, "rows": source.frame.height, "columns": rows, "notices": notices})
+        print_json({"file": called(table), "rows": source.frame.height, "columns": rows, "notices": notices})
         return
-    _print(file.name, source.frame.height, rows, notices, recipe)
+    _print(called(table), source.frame.height, rows, notices, recipe)
 
 
 def _print(name: str, height: int, rows: list[dict[str, object]], notices: list[str], recipe: Path | None) -> None:

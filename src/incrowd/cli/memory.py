@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TypeVar
 
 from incrowd.errors import InputError
+
+_File = TypeVar("_File", str, Path)
 
 _LIBRARIES = 4 << 30
 _OF_A_CORE = 64 << 20
 _OF_A_BYTE = 30
 
 
-def enough_memory(file: Path) -> Path:
+def enough_memory(file: _File) -> _File:
     """Give the file back if a limit on the address space (``ulimit -v``) leaves room for reading it.
 
-    The libraries below end the process when they get no memory, so this is asked before they are loaded.
+    The libraries below end the process when they get no memory, so this is asked before they are loaded. A table of a
+    database is read in pieces, so only they count for it.
 
     Examples
     --------
@@ -23,7 +27,7 @@ def enough_memory(file: Path) -> Path:
     'people.csv'
     """
     limit = _address_space()
-    size = file.stat().st_size if file.is_file() else 0
+    size = Path(file).stat().st_size if Path(file).is_file() else 0
     needed = _LIBRARIES + _OF_A_CORE * (os.cpu_count() or 1) + _OF_A_BYTE * size
     if limit is not None and limit < needed:
         raise InputError(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.class_sensitive import ClassSensitive, answered
+from incrowd.cli.given import Certificate, FileOrTable, Replace, Select, Table, To, given, place
 from incrowd.cli.shared import (
     Delimiter,
     Encoding,
-    File,
     Json,
     KnownTogether,
     MissingMarks,
@@ -24,42 +24,52 @@ from incrowd.cli.shared import (
     reading_options,
     whole,
 )
+from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
     from incrowd.outcome import Release
 
+Hierarchies = Annotated[
+    list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
+]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=mean")]
+Repeats = Annotated[str | None, typer.Option(help="Identifiers that may repeat, as they do not number persons: a,b")]
+Population = Annotated[
+    Path | None, typer.Option(help="A table of the people the rows are from, for k-map and delta-presence.")
+]
+Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
+
 
 def release(
-    file: File,
-    to: Annotated[Path, typer.Option(help="The release; its ending says the format (.csv, .parquet, …).")],
+    file: FileOrTable,
+    to: To,
+    table: Table = None,
+    query: Select = None,
+    replace: Replace = False,
     quasi_identifiers: QuasiIdentifiers = None,
     target: Annotated[str | None, typer.Option(help="The class recipients will learn.")] = None,
     k: Annotated[str | None, typer.Option("-k", help="Smallest group that may look alike; 10 if not given.")] = None,
     known_together: KnownTogether = None,
     require: Require = None,
     class_sensitive: ClassSensitive = None,
-    population: Annotated[
-        Path | None, typer.Option(help="A table of the people the rows are from, for k-map and delta-presence.")
-    ] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
-    ] = None,
+    population: Population = None,
+    hierarchy: Hierarchies = None,
     hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
     method: Annotated[str | None, typer.Option(help="See: incrowd methods.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the method: --set numeric=mean")
-    ] = None,
+    set_: Settings = None,
     identifiers: Annotated[str | None, typer.Option(help="Columns to drop: a,b")] = None,
-    repeats: Annotated[
-        str | None, typer.Option(help="Identifiers that may repeat, as they do not number persons: a,b")
-    ] = None,
+    repeats: Repeats = None,
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe; options given here replace what it says.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the HTML report there.")] = None,
+    certificate: Certificate = None,
     plan: Annotated[Path | None, typer.Option(help="Write the plan there (.json, .parquet). Keep it private.")] = None,
     accuracy: Annotated[bool, typer.Option("--accuracy", help="Measure accuracy before and after.")] = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
+    memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
+    engine: Engine = None,
+    master: Annotated[str | None, typer.Option(help="Where Spark runs: local[2], yarn, k8s://…")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: MissingMarks = None,
@@ -67,16 +77,17 @@ def release(
 ) -> None:
     """Release a table: every combination of quasi-identifier values is shared by at least k rows.
 
-    The release is recounted from the written file by another engine before it appears. Its certificate is
-    written beside it.
+    The release is recounted from the written file, or from what the database gives back, by another engine before it
+    appears. Its certificate is written beside it.
     """
     from incrowd.api import release as make
-    from incrowd.pipeline import Outputs
+    from incrowd.job import Outputs
 
     sensitive_class = answered(class_sensitive, target, recipe)
+    where = place(to, replace)
     with progress(json) as show:
         made = make(
-            file,
+            given(file, table, query),
             quasi_identifiers=names(quasi_identifiers),
             target=target,
             identifiers=names(identifiers),
@@ -92,15 +103,20 @@ def release(
             parameters=parameters(set_),
             reading=reading_options(delimiter, encoding, missing) or None,
             recipe=recipe,
-            to=to,
+            to=where,
+            certificate_to=certificate,
             plan_to=plan,
             report_to=report,
             responsible=responsible,
             accuracy=accuracy,
             seed=seed,
+            memory=memory,
+            engine=engine,
+            master=master,
             progress=show,
         )
-    files = {"release": to, "certificate": Outputs(to).certificate, "report": report, "plan (private)": plan}
+    outputs = Outputs.at(where, certified=certificate)
+    files = {"release": where, "certificate": outputs.certificate, "report": report, "plan (private)": plan}
     _tell(made, {what: str(path) for what, path in files.items() if path}, json)
 
 
@@ -122,8 +138,6 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
         return None
     import yaml
 
-    from incrowd.errors import ParameterError
-
     parsed = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -138,7 +152,6 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
 
 def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any] | None:
     """The hierarchies of the folder and those named one by one, which come first."""
-    from incrowd.errors import ParameterError
     from incrowd.hierarchies.read import hierarchies_in
 
     found: dict[str, Any] = {} if folder is None else dict(hierarchies_in(folder))

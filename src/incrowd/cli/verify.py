@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from incrowd.cli.given import FileOrTable, given
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.shared import (
     Delimiter,
     Encoding,
-    File,
     Json,
     KnownTogether,
     MissingMarks,
@@ -27,7 +27,7 @@ from incrowd.errors import ParameterError
 
 
 def verify(
-    file: File,
+    file: FileOrTable,
     k: Annotated[str | None, typer.Option("-k", help="Smallest group of rows that may look alike.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     known_together: KnownTogether = None,
@@ -47,14 +47,14 @@ def verify(
 
         if k is not None or quasi_identifiers is not None or known_together or require:
             raise ParameterError("A model says itself what it keeps: leave out -k and the columns.")
-        verdict = verify_model(file, enough_memory(against), **reading)
-    elif file.suffix.lower() == ".json":
+        verdict = verify_model(Path(file), enough_memory(against), **reading)
+    elif file.lower().endswith(".json"):
         raise ParameterError("A model is verified against its table. Add --against and the file of the table.")
     else:
         from incrowd.recount import recount
 
         verdict = recount(
-            file,
+            given(file),
             k=None if k is None else whole(k),
             quasi_identifiers=names(quasi_identifiers) or [],
             known_together=known_sets(known_together),

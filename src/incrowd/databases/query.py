@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from incrowd.databases.address import Address
+from incrowd.databases.address import Address, is_address
 from incrowd.errors import ParameterError
 
 
@@ -38,3 +38,16 @@ class Query:
     def __str__(self) -> str:
         what = f"table {self.address.table}" if self.address.table else "a query"
         return what + (f" of the database {self.address.database}" if self.address.database else " of a database")
+
+
+def query_of(given: object) -> Query | None:
+    """What is to be read, if the given thing is on a server: a query, or the address of a table.
+
+    Examples
+    --------
+    >>> print(query_of("postgresql:///clinic?table=visits"), query_of("visits.csv"))
+    table visits of the database clinic None
+    """
+    if isinstance(given, Query):
+        return given
+    return Query.of(given) if isinstance(given, str) and is_address(given) else None

@@ -61,7 +61,7 @@ def old_table(session: Session, table: TableName, *, may_replace: bool) -> int |
         word = _KINDS.get(kind, "object of another kind")
         raise OutputError(f"{table} is a {word}, not an ordinary table. Name another table.")
     if not may_replace:
-        raise OutputError(f"The table {table} exists already. Name another table, or ask to replace it.")
+        raise OutputError(f"The table {table} exists already. Name another, or ask to replace it (--replace).")
     if not is_ours:
         raise WRITING.failed(WRITING.refused)
     return int(number)

@@ -21,9 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from incrowd.errors import SchemaError
 from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
+from incrowd.job import Job
 from incrowd.new_rows import show_new_rows
 from incrowd.outcome import Release
-from incrowd.pipeline import Job, run_release
+from incrowd.pipeline import run_release
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.source import Origin, Source
 from incrowd.recipe import Recipe, with_hierarchies

@@ -15,9 +15,10 @@ from incrowd.algorithms.cell_hiding.methods import GroupHider, method_named
 from incrowd.algorithms.cell_hiding.pattern_attack import pattern_attack
 from incrowd.algorithms.cell_hiding.steps import Status
 from incrowd.errors import Notice
+from incrowd.reading.streams.repeats import Shared
 from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, Judged, PatternFacts
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.schema import Role, Schema
 
 MOST_COLUMNS, MOST_VALUES, FEW_VALUES = 30, 1000, 20
@@ -37,8 +38,8 @@ class Account:
 
     Parameters
     ----------
-    hiding, table, schema
-        What was done, and to what.
+    hiding, table, schema, values
+        What was done, and to what; the number of different values of each column.
     adversaries
         Who judged.
     first_row
@@ -48,6 +49,7 @@ class Account:
     hiding: Hiding
     table: EncodedTable
     schema: Schema
+    values: Mapping[str, int]
     adversaries: tuple[Adversary, ...]
     first_row: int = 0
 
@@ -140,7 +142,7 @@ class Account:
 
     def _measured(self) -> tuple[tuple[str, ...], str]:
         """The columns the costs are taken over, and why there are none."""
-        narrow = [name for name in self.schema.names if len(self.table[name].dictionary) <= MOST_VALUES]
+        narrow = [name for name in self.schema.names if self.values[name] <= MOST_VALUES]
         changed = {change.attribute for change in self.hiding.changes}
         names = narrow if len(narrow) <= MOST_COLUMNS else [name for name in narrow if name in changed]
         if not names:
@@ -177,17 +179,24 @@ def _guess(label: str | None, right: bool) -> Guess:
     return Guess.RIGHT if right else Guess.WRONG
 
 
-def tells_rows_apart(column: EncodedColumn) -> bool:
-    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column."""
-    values, known = len(column.dictionary), int(column.counts[:-1].sum())
-    return known > 1 and (values == known or (values > FEW_VALUES and 2 * values > known))
+def tells_rows_apart(column: Shared) -> bool:
+    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column.
+
+    Examples
+    --------
+    >>> tells_rows_apart(Shared(rows=100, values=60)), tells_rows_apart(Shared(rows=100, values=10))
+    (True, False)
+    """
+    if column.rows <= 1:
+        return False
+    return column.values == column.rows or (column.values > FEW_VALUES and 2 * column.values > column.rows)
 
 
 def doubts_about(
-    drafted: Schema, schema: Schema, table: EncodedTable, predictors: Sequence[str], method: str
+    drafted: Schema, schema: Schema, values: Mapping[str, int], predictors: Sequence[str], method: str
 ) -> Iterator[Notice]:
     """What the user should know about the columns; ``predictors`` is empty if the user has named them."""
-    wide = [c.name for c in drafted.columns if c.type.is_numeric and len(table[c.name].dictionary) > FEW_VALUES]
+    wide = [c.name for c in drafted.columns if c.type.is_numeric and values[c.name] > FEW_VALUES]
     if wide:
         message = "nb and id3 take each number for a category of its own. Bin them first for a sharper check."
         yield Notice("numbers-as-categories", ", ".join(wide), message)

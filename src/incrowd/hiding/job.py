@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from incrowd.adversaries.adversary import Adversary
+from incrowd.adversaries.sklearn_adversary import SklearnAdversary
 from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.methods import Options, adversary_named, method_named
+from incrowd.clock import Clock
 from incrowd.errors import OutputError, ParameterError
-from incrowd.pipeline import Clock
 from incrowd.publishing.staging import check_target
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.randomness import Randomness
 
 AUTO = "auto"
+MOST_ROWS = 200_000
+"""Rows that an adversary of scikit-learn is trained on, of a table larger than memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,7 @@ class HidingJob:
     attack: bool = False
     randomness: Randomness | None = None
     clock: Clock = field(default_factory=Clock)
+    memory: int | None = None
 
     @property
     def path(self) -> Path | None:
@@ -53,13 +57,14 @@ class HidingJob:
         """How the table is written; one for this process goes through Parquet."""
         return FileForm.of(self.to) if self.to else FileForm("parquet")
 
-    def judges(self) -> tuple[Adversary, ...]:
-        """Who checks the result."""
+    def judges(self, *, large: bool = False) -> tuple[Adversary, ...]:
+        """Who checks the result; of a table larger than memory, some learn from a sample."""
         if not self.adversaries:
             raise ParameterError("Name at least one adversary, for instance nb and id3: nobody would check the result.")
         if len(set(self.adversaries)) < len(self.adversaries):
             raise ParameterError("An adversary is named more than once. Name each once.")
-        return tuple(adversary_named(name) for name in self.adversaries)
+        named = (adversary_named(name) for name in self.adversaries)
+        return tuple(replace(a, most_rows=MOST_ROWS) if large and isinstance(a, SklearnAdversary) else a for a in named)
 
     def check(self) -> None:
         """Refuse what cannot be done before any work is done."""

@@ -10,7 +10,9 @@ are published, and all of them are as they were but for the cells that are told.
 
 from __future__ import annotations
 
+import functools
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,33 +21,33 @@ from typing import Any
 
 import polars as pl
 
+from incrowd.adversaries.adversary import Adversary
+from incrowd.adversaries.sklearn_adversary import SklearnAdversary
 from incrowd.algorithms.cell_hiding.changes import CellChange
 from incrowd.algorithms.cell_hiding.hide import Cell, Hiding
 from incrowd.algorithms.cell_hiding.hide import hide_cells as hide_in_codes
 from incrowd.algorithms.cell_hiding.methods import Options
-from incrowd.errors import HeaderError, Notice, ParameterError, RequirementError, VerificationError
-from incrowd.hiding.account import Account, doubts_about, tells_rows_apart
+from incrowd.clock import Clock
+from incrowd.errors import Notice, RequirementError, VerificationError
+from incrowd.hiding.account import Account
 from incrowd.hiding.job import AUTO, HidingJob
 from incrowd.hiding.telling import Telling
+from incrowd.hiding.understanding import Understood, understand
 from incrowd.hierarchies.read import hierarchies_in
-from incrowd.pipeline import Clock
+from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
 from incrowd.publishing.staging import staged
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
-from incrowd.reading.source import Source
 from incrowd.recipe import Recipe, with_hierarchies
 from incrowd.report.hiding_facts import HidingFacts
 from incrowd.report.hiding_report import hiding_html, hiding_summary
-from incrowd.verification.hidden_cells import verify_hidden_cells
+from incrowd.verification.hidden_cells import Pieces, verify_hidden_cells
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+from incrowd.vocabulary.resources import bytes_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +84,6 @@ class Hidden:
         return hiding_html(self.report, whole_page=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Understood:
-    """The input, read and encoded; the columns adversaries reckon with."""
-
-    source: Source
-    schema: Schema
-    table: EncodedTable
-    predictors: tuple[str, ...]
-    notices: tuple[Notice, ...]
-
-
 def hide_cells(
     table: Any,
     cells: Iterable[tuple[int, str]],
@@ -111,6 +102,7 @@ def hide_cells(
     first_row: int = 0,
     reading: Mapping[str, Any] | None = None,
     randomness: Randomness | None = None,
+    memory: int | str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Hidden:
     """Withhold cells so that adversaries who learn from the rest of the table do not guess them.
@@ -118,7 +110,7 @@ def hide_cells(
     Parameters
     ----------
     table
-        A path, or a pandas, polars or PyArrow table.
+        A path, of a file or of a folder of Parquet files, or a pandas, polars or PyArrow table.
     cells
         Pairs of a row and a column. Rows are counted from ``first_row``.
     method
@@ -144,8 +136,10 @@ def hide_cells(
         How to read a text file: delimiter, encoding, missing.
     randomness
         Where draws come from; the system's cryptographic source if not given.
+    memory
+        How much memory the run may use, such as ``"4GB"``. Large files stay on disk anyway.
     progress
-        Called with the name of each stage as it begins.
+        Called with the name of each stage as it begins, and with how far it is.
 
     Examples
     --------
@@ -174,6 +168,7 @@ def hide_cells(
             attack,
             randomness,
             Clock(progress) if progress else Clock(),
+            None if memory is None else bytes_of(memory),
         )
     )
 
@@ -181,38 +176,21 @@ def hide_cells(
 def run_hiding(job: HidingJob) -> Hidden:
     """Read, hide, write, compare; publish only what the comparison proves."""
     job.check()
-    known = understand(job)
-    hiding = hide(job, known)
     with _private_place(job) as place:
+        known = understand(job, place.parent)
+        hiding = hide(job, known)
         with job.clock("writing"):
-            write_table(withheld(known.source.frame, hiding.changes), place, job.form)
+            write(job, known, hiding, place)
         with job.clock("verifying"):
             verdict = verify(job, known, hiding, place)
         with job.clock("measuring"):
             facts = describe(job, known, hiding, verdict)
-        table = None if job.to else to_frame_like(pl.read_parquet(place), known.source.origin)
+        table = None if job.to else to_frame_like(pl.read_parquet(place), known.rows.origin)
     if job.report_to:
         with staged(job.report_to) as place:
             place.write_text(hiding_html(facts), encoding="utf-8")
     path = job.to
     return Hidden(facts, verdict, hiding.changes, path, lambda: table if path is None else read(path).frame)
-
-
-def understand(job: HidingJob) -> Understood:
-    """The table as integer codes, and the cells and columns that were named found in it."""
-    with job.clock("reading"):
-        source = read(job.given, **job.recipe.reading)
-        _check_cells(job, source.frame)
-    with job.clock("encoding"):
-        drafted = job.recipe.schema(draft_schema(source))
-        generalizes = "-g" in job.hider
-        schema = Schema(tuple(_published(column, generalizes) for column in drafted.columns))
-        table, notices = encode(source, schema, schema.names)
-        _check_values(job, table)
-        schema = Schema(tuple(replace(column, type=table[column.name].type) for column in schema.columns))
-    predictors = job.predictors or tuple(name for name in schema.names if not tells_rows_apart(table[name]))
-    doubts = doubts_about(drafted, schema, table, () if job.predictors else predictors, job.hider)
-    return Understood(source, schema, table, predictors, (*source.notices, *notices, *doubts))
 
 
 def hide(job: HidingJob, known: Understood) -> Hiding:
@@ -228,7 +206,7 @@ def hide(job: HidingJob, known: Understood) -> Hiding:
             known.schema,
             cells,
             job.hider,
-            job.judges(),
+            job.judges(large=known.rows.large),
             job.randomness,
             predictors=known.predictors,
             options=job.options,
@@ -241,6 +219,29 @@ def hide(job: HidingJob, known: Understood) -> Hiding:
             "Try the method auto, which works against all of them, or publish without strict."
         )
     return hiding
+
+
+def write(job: HidingJob, known: Understood, hiding: Hiding, place: Path) -> None:
+    """Write the table with its cells withheld, whole or frame by frame."""
+    if not known.rows.large:
+        for frame in known.rows.frames():
+            write_table(withheld(frame, hiding.changes), place, job.form)
+        return
+    frames = _withheld_frames(job, known, hiding.changes)
+    write_pieces((frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in frames), place, job.form)
+
+
+def _withheld_frames(job: HidingJob, known: Understood, changes: Sequence[CellChange]) -> Iterator[pl.DataFrame]:
+    """Frame by frame; a column with groups in it is text in all frames."""
+    texts = {change.attribute for change in changes if change.shows is not None}
+    start, waiting = 0, sorted(changes, key=lambda change: change.row)
+    rows = [change.row for change in waiting]
+    for frame in known.rows.frames():
+        mine = waiting[bisect_left(rows, start) : bisect_left(rows, start + frame.height)]
+        as_text = frame.with_columns(frame[name].cast(pl.String) for name in texts)
+        yield withheld(as_text, [replace(change, row=change.row - start) for change in mine])
+        start += frame.height
+        job.clock.rows("writing", start, known.rows.height)
 
 
 def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame:
@@ -266,10 +267,20 @@ def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame
 def verify(job: HidingJob, known: Understood, hiding: Hiding, written: Path) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
     rename = safe_name if job.form.kind == "csv" else str
-    original = known.source.frame.rename({name: rename(name) for name in known.source.frame.columns})
-    told = Telling(known.table, known.schema, known.predictors, hiding, rename).of(job.adversaries)
-    original_table = original.to_arrow(compat_level=pl.CompatLevel.oldest())
-    verdict = verify_hidden_cells(written, job.form, original_table, told)
+    scratch = known.resources.scratch
+    told = Telling(known.table, known.schema, known.predictors, hiding, rename, scratch).of(job.adversaries)
+
+    def pieces() -> Iterator[Any]:
+        for frame in known.rows.frames():
+            named = frame.rename({name: rename(name) for name in frame.columns})
+            yield named.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+    if known.rows.large:
+        progress = functools.partial(job.clock.rows, "verifying")
+        original = Pieces(known.rows.height, pieces, known.resources, progress)
+        verdict = verify_hidden_cells(written, job.form, original, told)
+    else:
+        verdict = verify_hidden_cells(written, job.form, next(pieces()), told)
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The table failed its verification and was not published. {failed}.")
@@ -278,15 +289,24 @@ def verify(job: HidingJob, known: Understood, hiding: Hiding, written: Path) -> 
 
 def describe(job: HidingJob, known: Understood, hiding: Hiding, verdict: Verdict) -> HidingFacts:
     """The facts of a verified hiding."""
-    account = Account(hiding, known.table, known.schema, job.judges(), job.first_row)
+    judges = job.judges(large=known.rows.large)
+    account = Account(hiding, known.table, known.schema, known.values, judges, job.first_row)
     return account.facts(
         verdict,
-        source=job.path.name if job.path else f"a {known.source.origin.form} table",
+        source=job.path.name if job.path else f"a {known.rows.origin.form} table",
         output=job.to.name if job.to else None,
         attack=job.attack,
-        notices=known.notices,
+        notices=(*known.notices, *_sampled(judges)),
         seconds=job.clock.seconds,
     )
+
+
+def _sampled(judges: Iterable[Adversary]) -> Iterator[Notice]:
+    """Who has not learnt from all rows."""
+    for judge in judges:
+        if isinstance(judge, SklearnAdversary) and judge.most_rows is not None:
+            message = f"learns from at most {judge.most_rows:,} rows, taken evenly: the table is larger than memory."
+            yield Notice("adversary-sampled", judge.name, message)
 
 
 @contextmanager
@@ -298,28 +318,3 @@ def _private_place(job: HidingJob) -> Iterator[Path]:
     else:
         with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
             yield Path(folder) / "hidden.parquet"
-
-
-def _check_cells(job: HidingJob, frame: pl.DataFrame) -> None:
-    """Every cell must be there."""
-    last = frame.height - 1 + job.first_row
-    for row, name in job.cells:
-        if name not in frame.columns:
-            raise HeaderError(unknown_column(name, frame.columns))
-        if isinstance(row, bool) or not isinstance(row, int):
-            raise ParameterError("A row is a whole number. Name a cell as a pair such as (17, 'diagnosis').")
-        if not job.first_row <= row <= last:
-            raise ParameterError(f"There is no row {row}: rows are counted from {job.first_row} to {last}.")
-
-
-def _check_values(job: HidingJob, table: EncodedTable) -> None:
-    """Every cell must show something."""
-    for row, name in job.cells:
-        if table[name].codes[row - job.first_row] == table[name].missing_code:
-            raise ParameterError(f"Row {row} shows nothing in column {name!r} already. Leave this cell out.")
-
-
-def _published(column: Column, generalizes: bool) -> Column:
-    """A column of the published table; truth values stay as they are written."""
-    kind = ColumnType.CATEGORICAL if column.type is ColumnType.BOOLEAN else column.type
-    return replace(column, role=Role.OTHER, type=kind, hierarchy=column.hierarchy if generalizes else None)

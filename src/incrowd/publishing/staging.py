@@ -60,11 +60,7 @@ def staged(target: Path) -> Iterator[Path]:
     >>> target.read_text(), sorted(p.name for p in target.parent.iterdir())
     ('hello', ['note.txt'])
     """
-    check_target(target)
-    folder = target.parent / f".{target.name}.incrowd"
-    handle = _private_folder(folder)
-    _OPEN.add(folder)
-    try:
+    with private_folder(target) as folder:
         draft = folder / target.name
         yield draft
         try:
@@ -73,6 +69,17 @@ def staged(target: Path) -> Iterator[Path]:
             _flush(target.parent)
         except OSError as error:
             raise OutputError(f"{target.name} cannot be written: {error.strerror}.") from error
+
+
+@contextlib.contextmanager
+def private_folder(target: Path) -> Iterator[Path]:
+    """Give the private folder beside a target, empty and locked; it goes when the block ends."""
+    check_target(target)
+    folder = target.parent / f".{target.name}.incrowd"
+    handle = _private_folder(folder)
+    _OPEN.add(folder)
+    try:
+        yield folder
     finally:
         try:
             shutil.rmtree(folder, ignore_errors=True)

@@ -111,13 +111,20 @@ def draft_type(values: pl.Series, fact: Facts) -> Column:
         kind, reason = _text_type(values.str.strip_chars(), fact)
     elif isinstance(dtype, pl.Date | pl.Datetime):
         kind, reason = ColumnType.DATE, "dates"
-    elif dtype.is_float() and not (values.fill_nan(None).drop_nulls() % 1 == 0).all():
+    elif (dtype.is_float() or dtype.is_decimal()) and not _whole(values):
         kind, reason = ColumnType.REAL, "numbers with decimals"
     elif dtype.is_numeric():
         kind, reason = ColumnType.INTEGER, "whole numbers"
     else:
         reason = "values of a kind without numbers"
     return Column(fact.name, type=kind, reason=reason)
+
+
+def _whole(values: pl.Series) -> bool:
+    """Whether numbers have no fractions; what is no number does not count."""
+    if values.dtype.is_decimal():
+        return bool((values == values.round(0)).all())
+    return bool((values.fill_nan(None).drop_nulls() % 1 == 0).all())
 
 
 def _text_type(values: pl.Series, fact: Facts) -> tuple[ColumnType, str]:

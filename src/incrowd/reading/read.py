@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import FileFormatError, ParameterError
-from incrowd.reading.source import MISSING_MARKERS, Compression, Source
+
+if TYPE_CHECKING:
+    from incrowd.reading.source import Compression, Source
 
 _TEXT = ("csv", "tsv", "tab", "psv", "txt", "data", "dat", "test")
 _KINDS = {
@@ -30,6 +32,7 @@ _MAGIC = (
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"FEA1", "Feather version 1"),
 )
+_ADDRESSES = ("postgresql:", "postgres:")
 _BINARY = ("Parquet", "Arrow", "Excel", "gzip", "zstd")
 
 
@@ -82,6 +85,8 @@ def missing_markers(missing: Sequence[str] | None) -> tuple[str, ...]:
     (('?', '*'), ('NA',))
     """
     if missing is None:
+        from incrowd.reading.source import MISSING_MARKERS
+
         return MISSING_MARKERS
     if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):
         raise ParameterError("missing is a list of texts, for instance missing=['NA', '-9'].")
@@ -114,6 +119,8 @@ def check_file(path: Path) -> tuple[str, Compression | None]:
     ...     check_file(file)
     ('delimited text', None)
     """
+    if str(path).lower().startswith(_ADDRESSES):  # not repeated, as it may hold a password
+        raise FileFormatError("This is the address of a database, and only files are read here. Copy it to a file.")
     if not path.is_file():
         raise FileFormatError(f"{str(path)!r} is not a file that can be read. Check the path.")
     if path.stat().st_size == 0:

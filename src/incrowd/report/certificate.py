@@ -37,16 +37,18 @@ def certificate(
     recipe_sha256: str | None,
     input_hmac: str | None,
     responsible: str | None = None,
+    table: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The certificate as plain data."""
+    """The certificate as plain data; ``table`` describes the output if it is no file but a table of a database."""
     data: dict[str, Any] = {
         "incrowd_certificate": VERSION,
-        "statement": f"The release satisfies {facts.requirement}, recounted independently from the written file."
+        "statement": f"The release satisfies {facts.requirement}, recounted independently from the written "
+        f"{facts.written}."
         if facts.verdict.passed
         else "The release was not verified.",
         "made": facts.when.isoformat(timespec="seconds"),
         "responsible": responsible or facts.responsible,
-        "output": {"file": facts.output, "sha256": output_sha256},
+        "output": table or {"file": facts.output, "sha256": output_sha256},
         "recipe_sha256": recipe_sha256,
         "input_hmac_sha256": input_hmac,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
@@ -124,7 +126,10 @@ def sha256_of(path: Path) -> str:
 
 
 def hmac_of(path: Path, key: bytes) -> str:
-    """The HMAC-SHA-256 of a file's bytes under the owner's key."""
+    """The HMAC-SHA-256 of a file's bytes under the owner's key; of a folder, over those of its files in their order."""
+    if path.is_dir():
+        inside = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
+        return hmac.digest(key, "".join(hmac_of(file, key) for file in inside).encode(), "sha256").hex()
     digest = hmac.new(key, digestmod="sha256")
     with path.open("rb") as file:
         while block := file.read(1 << 20):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from incrowd.report.attack_facts import AttackFacts
 from incrowd.report.promises import promises_of
 from incrowd.report.utility_facts import Utility, utility_of
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import (
     Category,
     Form,
@@ -113,6 +113,7 @@ class Facts:
     parts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     reasons: tuple[Reasons, ...] = ()
     accuracy: Accuracy | None = None
+    written: str = "file"
     seconds: dict[str, float] = field(default_factory=dict)
     when: datetime.datetime = field(default_factory=lambda: datetime.datetime.now(datetime.UTC))
 
@@ -125,8 +126,9 @@ def facts_of(
     output: str | None,
     notices: Sequence[Notice] = (),
     accuracy: Accuracy | None = None,
+    written: str = "file",
     seconds: dict[str, float] | None = None,
-    table: EncodedTable | None = None,
+    columns: Mapping[str, EncodedColumn] | None = None,
     class_sensitive: bool | None = None,
     responsible: str | None = None,
     risk: Risk | None = None,
@@ -141,10 +143,12 @@ def facts_of(
         What was decided, and what was recounted.
     source, output
         Names of the table and of the file of the release.
+    written
+        What was written and read again: a file, files or a table.
     notices, accuracy, seconds
         What should be known, what a learner keeps, how long each stage took.
-    table
-        The table, encoded, to measure what the plan loses of it; without it the loss is not measured.
+    columns
+        The encoded columns of the table, to measure what the plan loses of it; without them the loss is not measured.
     class_sensitive, responsible
         Whether the class itself is sensitive, and who answers for the release, where that was said.
     risk, attacks, earlier
@@ -171,7 +175,7 @@ def facts_of(
         asked=promises_of(plan.requirement),
         class_sensitive=class_sensitive,
         responsible=responsible,
-        utility=None if table is None else utility_of(plan, table, verdict.sizes),
+        utility=None if columns is None else utility_of(plan, columns, verdict.sizes),
         risk=risk,
         attacks=attacks,
         earlier=None if earlier is None else tuple(earlier),
@@ -179,6 +183,7 @@ def facts_of(
         reasons=plan.reasons,
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},
         accuracy=accuracy,
+        written=written,
         seconds=dict(seconds or {}),
     )
 

@@ -144,7 +144,7 @@ def verified(facts: Facts) -> Html:
         )
         for check in facts.verdict.checks
     ]
-    said = "Another engine than the one that made the release read the written file again and recounted:"
+    said = f"Another engine than the one that made the release read the written {facts.written} again and recounted:"
     header = [text(word) for word in ("Check", "Outcome", "Found")]
     return section("What was verified", "verified", paragraph(said), table("Checks", header, rows))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from incrowd.measures.utility import Domain, average_group, certainty_penalty, discernibility, loss_metric
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.verification.verdict import ClassSizes
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import is_shown
 
 
@@ -75,28 +76,28 @@ class Utility:
         }
 
 
-def utility_of(plan: ReleasePlan, table: EncodedTable, sizes: ClassSizes) -> Utility:
+def utility_of(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], sizes: ClassSizes) -> Utility:
     """The losses of a plan for a table, and the figures of the groups that were recounted.
 
     Parameters
     ----------
     plan
         What each row shows.
-    table
-        The table it was made for.
+    columns
+        The encoded columns of the table it was made for.
     sizes
         The groups, recounted from the written file.
     """
     return Utility(
-        attributes=tuple(_loss(plan, table, name) for name in plan.names),
+        attributes=tuple(_loss(plan, columns, name) for name in plan.names),
         cells=plan.rows * len(plan.names),
         discernibility=discernibility(sizes.histogram, plan.rows_dropped),
         average_group=average_group(sizes.histogram, plan.requirement.smallest_group),
     )
 
 
-def _loss(plan: ReleasePlan, table: EncodedTable, name: str) -> AttributeLoss:
-    domain = Domain(table[name], plan.schema[name].hierarchy)
+def _loss(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], name: str) -> AttributeLoss:
+    domain = Domain(columns[name], plan.schema[name].hierarchy)
     shown: Counter[Any] = Counter()
     for form, rows in zip(plan.forms(name), plan.rows_showing(name), strict=True):
         shown[form] += rows

@@ -34,7 +34,7 @@ def statement(facts: Facts) -> str:
     """The one sentence about the guarantee."""
     match standing(facts):
         case Standing.SATISFIED:
-            return f"satisfies {facts.requirement}, recounted independently from the written file"
+            return f"satisfies {facts.requirement}, recounted independently from the written {facts.written}"
         case Standing.FAILED:
             failed = sum(not check.passed for check in facts.verdict.checks)
             checks = counted(len(facts.verdict.checks), "check")

@@ -7,8 +7,9 @@ was not grown on has other dictionaries; values the tree never saw fall into no 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +28,7 @@ Ints = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Ranges of codes, node after node.
+    """Ranges of codes, node after node, and the columns of a table they are about.
 
     The ranges of node ``i`` are ``begin[i]`` to ``begin[i + 1]``; each starts at the code ``start`` and sends
     its rows to ``child``, or leaves them at the node. Where ``dense``, there is a range for every code.
@@ -54,7 +55,27 @@ class Ranges:
 
 
 def code_ranges(tree: Tree, table: EncodedTable) -> Ranges:
-    """Translate the tests of a tree to the codes of a table."""
+    """Translate the tests of a tree to the codes of a table.
+
+    The blocks of a table have the same dictionaries, so the last translations are kept.
+    """
+    columns = tuple(table[name] for name in tree.attributes)
+    for known, ranges in tuple(_KNOWN):
+        if known is tree and all(map(_same_codes, ranges.columns, columns)):
+            return replace(ranges, columns=columns)
+    ranges = _translated(tree, table)
+    empty = tuple(EncodedColumn(c.name, c.type, c.codes[:0].copy(), c.dictionary) for c in columns)
+    _KNOWN.append((tree, replace(ranges, columns=empty)))
+    return ranges
+
+
+def _same_codes(one: EncodedColumn, other: EncodedColumn) -> bool:
+    """Whether two columns give the same codes to the same values."""
+    same = one.dictionary is other.dictionary or one.dictionary.equals(other.dictionary)
+    return one.type is other.type and same
+
+
+def _translated(tree: Tree, table: EncodedTable) -> Ranges:
     columns = {name: _Column(table[name]) for name in tree.attributes}
     slots = {name: slot for slot, name in enumerate(columns)}
     begin, starts, children = [0], list[int](), list[int]()
@@ -75,6 +96,9 @@ def code_ranges(tree: Tree, table: EncodedTable) -> Ranges:
     arrays = (np.array(values, np.int32) for values in (begin, starts, children))
     encoded = tuple(column.encoded for column in columns.values())
     return Ranges(encoded, np.array(slot_of, np.int32), np.array(dense, np.bool_), *arrays)
+
+
+_KNOWN: deque[tuple[Tree, Ranges]] = deque(maxlen=4)
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """The table a release came from, as the verification needs it.
+    """The table a release came from, or a piece of it, as the verification needs it.
 
     Parameters
     ----------
@@ -37,6 +37,32 @@ class Original:
     origin: npt.NDArray[np.intp]
     rows: int
     claims: Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Originals:
+    """The table a release came from in pieces, for tables that do not fit into memory.
+
+    Parameters
+    ----------
+    rows
+        Number of input rows.
+    sizes
+        The released rows of each piece, in the release's order.
+    piece
+        Gives the piece with a number.
+    """
+
+    rows: int
+    sizes: Sequence[int]
+    piece: Callable[[int], Original]
+
+    @classmethod
+    def of(cls, original: Original | Originals) -> Originals:
+        """The pieces of a table, which may be one."""
+        if isinstance(original, Originals):
+            return original
+        return cls(original.rows, (len(original.origin),), lambda _: original)
 
 
 @dataclass(frozen=True, eq=False)

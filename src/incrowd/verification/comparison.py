@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from incrowd.verification.asked import Asked, Original
@@ -27,17 +28,31 @@ _MACROS = (
 _PAIRS = "released AS r POSITIONAL JOIN original AS o"
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What one piece of a release shows next to its original.
+
+    ``wrong`` has for each column how many cells do not follow from the original. ``means`` has for each column with
+    numbers that are means what this piece adds to them: a PyArrow table with a row for each number.
+    """
+
+    wrong: Mapping[str, int]
+    means: Mapping[str, Any]
+
+
 class Comparison:
-    """The tables ``released`` and ``original``, row i of the one being row i of the other.
+    """Compares the tables ``released`` and ``original``, row i of the one being row i of the other.
 
     Parameters
     ----------
+    connection
+        Has the table ``released``, or gets it before each piece is compared.
     escapes
         Whether text that looks like a formula was written with an apostrophe before it.
     """
 
-    def __init__(self, connection: Any, asked: Asked, original: Original, *, escapes: bool) -> None:
-        self._connection = connection
+    def __init__(self, connection: Any, asked: Asked, *, escapes: bool) -> None:
+        self._connection, self._columns, self._escapes = connection, list(asked.columns), escapes
         known_as = {name: column(i) for i, name in enumerate(asked.columns)}
         self._known_as = known_as
         self._keys = [known_as[name] for name in asked.quasi_identifiers]
@@ -45,16 +60,37 @@ class Comparison:
         self._ends = {
             known_as[end]: (known_as[low], known_as[high]) for low, high in asked.bounds for end in (low, high)
         }
-        self._middles = {known_as[name] for name in original.claims}
+        self._middles: set[str] = set()
         self._named = {known_as[name] for name, found in asked.hierarchies.items() if found.kind is Leaves.VALUES}
-        self._escapes = escapes
+        self._written: dict[str, str] = {}
+        self._given: dict[str, str] = {}
         for macro in _MACROS:
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
-        register(connection, original.table.select(list(asked.columns)), "original")
-        self._register_claims(original)
         for name, hierarchy in asked.hierarchies.items():
             self._register_groups(known_as[name], hierarchy)
+
+    def piece(self, original: Original) -> Found:
+        """The table ``released`` next to the rows it came from."""
+        register(self._connection, original.table.select(self._columns), "original")
+        self._register_claims(original)
+        self._middles = {self._known_as[name] for name in original.claims}
         self._written, self._given = self._describe("released"), self._describe("original")
+        wrong = {name: self._wrong(at) for name, at in self._known_as.items()}
+        means = {name: self._sums(at) for name, at in self._known_as.items() if self._shows_means(at)}
+        return Found(wrong, means)
+
+    def added(self, pieces: Iterable[Found]) -> dict[str, int]:
+        """How many cells of each column do not follow from the original (for means: how many different ones)."""
+        wrong = dict.fromkeys(self._columns, 0)
+        sums: dict[str, list[Any]] = {}
+        for piece in pieces:
+            for name, cells in piece.wrong.items():
+                wrong[name] += cells
+            for name, part in piece.means.items():
+                sums.setdefault(name, []).append(part)
+        for name, parts in sums.items():
+            wrong[name] += self._wrong_means(self._known_as[name], parts)
+        return wrong
 
     def _register_claims(self, original: Original) -> None:
         import pyarrow as pa
@@ -76,25 +112,31 @@ class Comparison:
             f"groups_{at}", pa.table({"name": [pair[0] for pair in pairs], "value": [pair[1] for pair in pairs]})
         )
 
-    def wrong(self, name: str) -> int:
-        """How many cells of a column do not follow from the original (for numbers: how many different ones)."""
-        at = self._known_as[name]
+    def _wrong(self, at: str) -> int:
+        """How many cells of a column do not follow from the original; means are counted elsewhere."""
         if at not in self._keys:
             return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(at)}")
         if at in self._ends:
             return self._wrong_ends(*self._ends[at])
         if at in self._middles:
             return self._wrong_middles(at)
-        if not self._is_number(at):
+        if not self._is_number(at) or (at in self._named and self._written[at] == "VARCHAR"):
             return self._wrong_values(at)
-        if at in self._named and self._written[at] == "VARCHAR":
-            return self._wrong_values(at)
-        if self._written[at] == "VARCHAR":
-            return self._wrong_labels(at)
-        return self._wrong_numbers(at)
+        return self._wrong_labels(at) if self._written[at] == "VARCHAR" else 0
+
+    def _shows_means(self, at: str) -> bool:
+        """Whether some cells of a numeric quasi-identifier are to be the mean of the rows they speak for."""
+        if at not in self._keys or at in self._ends or at in self._middles or not self._is_number(at):
+            return False
+        if self._written[at] != "VARCHAR":
+            return True
+        return (
+            at not in self._named
+            and self._ask(f"SELECT count(number({at})) FROM (SELECT DISTINCT {at} FROM released)") > 0
+        )
 
     def _row(self, query: str) -> list[int]:
-        return [int(cell) for cell in self._connection.execute(query).fetchone()]
+        return [int(cell) for cell in self._connection.execute(query).fetchall()[0]]
 
     def _ask(self, query: str) -> int:
         return self._row(query)[0]
@@ -165,44 +207,58 @@ class Comparison:
         )
 
     def _wrong_labels(self, at: str) -> int:
-        """Numbers written as text: intervals and sets of intervals around the own number, or plain numbers."""
+        """Numbers written as text: intervals and sets of intervals that are not around the own number."""
         shown, own = f"r.{at}", self._own_number(at)
         labels = (
             f"WITH labels AS (SELECT {shown} AS shown, min({own}) AS low, max({own}) AS high, "
             f"bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {shown} IS NOT NULL GROUP BY ALL) "
         )
-        wrong, sets, numbers = self._row(
+        wrong, sets = self._row(
             f"{labels} SELECT count(*) FILTER (WHERE number(shown) IS NULL AND NOT contains(shown, '|') "
             "AND NOT coalesce(whole AND within(low, high, shown), false)), "
-            "count(*) FILTER (WHERE contains(shown, '|')), count(number(shown)) FROM labels"
+            "count(*) FILTER (WHERE contains(shown, '|')) FROM labels"
         )
-        if sets:
-            inside = "len(list_filter(string_split(shown, '|'), lambda t: within(own, own, t))) > 0"
-            intervals = (
-                "len(list_filter(string_split(shown, '|'), lambda t: NOT coalesce(low_end(t) < high_end(t), false)))"
-            )
-            wrong += self._ask(
-                f"WITH pairs AS (SELECT {shown} AS shown, {own} AS own, count(*) AS cells FROM {_PAIRS} "
-                f"WHERE contains({shown}, '|') GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
-                f"WHERE NOT coalesce(own IS NOT NULL AND {inside} AND {intervals} = 0, false)"
-            )
-        return wrong + (self._wrong_numbers(at) if numbers else 0)
+        if not sets:
+            return wrong
+        inside = "len(list_filter(string_split(shown, '|'), lambda t: within(own, own, t))) > 0"
+        intervals = (
+            "len(list_filter(string_split(shown, '|'), lambda t: NOT coalesce(low_end(t) < high_end(t), false)))"
+        )
+        return wrong + self._ask(
+            f"WITH pairs AS (SELECT {shown} AS shown, {own} AS own, count(*) AS cells FROM {_PAIRS} "
+            f"WHERE contains({shown}, '|') GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
+            f"WHERE NOT coalesce(own IS NOT NULL AND {inside} AND {intervals} = 0, false)"
+        )
 
-    def _wrong_numbers(self, at: str) -> int:
+    def _sums(self, at: str) -> Any:
+        """For each number that is shown: the sum, the ends and the count of the rows it speaks for."""
+        own, number = self._own_number(at), f"number(r.{at}::VARCHAR)"
+        keys = ", ".join(f"r.{key}" for key in self._speaks_for(at))
+        return self._connection.sql(
+            f"SELECT {keys}, any_value({number}) AS shown, fsum({own}) AS total, count({own}) AS rows, "
+            f"min({own}) AS low, max({own}) AS high, bool_and({own} IS NOT NULL) AS whole, "
+            f"{self._given[at] == 'DATE'} AS days FROM {_PAIRS} WHERE {number} IS NOT NULL GROUP BY {keys}"
+        ).to_arrow_table()
+
+    def _wrong_means(self, at: str, parts: Sequence[Any]) -> int:
         """Numbers that are not the mean of the rows they speak for."""
-        shown, own = f"r.{at}", self._own_number(at)
-        number = f"number({shown}::VARCHAR)"
-        keys = [f"r.{key}" for key in ([at] if at in self._shared else self._keys)]
-        right = "floor(mean) = shown" if self._given[at] == "DATE" else "close_to(mean, shown, low, high)"
+        import pyarrow as pa
+
+        self._connection.register("sums", pa.concat_tables(parts, promote_options="permissive"))
+        right = "CASE WHEN days THEN floor(mean) = shown ELSE close_to(mean, shown, low, high) END"
         if at in self._shared:
             right += " AND coalesce(below < low, true)"
         return self._ask(
-            f"WITH means AS (SELECT any_value({number}) AS shown, favg({own}) AS mean, min({own}) AS low, "
-            f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {number} IS NOT NULL "
-            f"GROUP BY {', '.join(keys)}), "
+            "WITH means AS (SELECT any_value(shown) AS shown, fsum(total) / sum(rows) AS mean, min(low) AS low, "
+            "max(high) AS high, bool_and(whole) AS whole, any_value(days) AS days "
+            f"FROM sums GROUP BY {', '.join(self._speaks_for(at))}), "
             "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM means) "
             f"SELECT count(*) FROM neighbours WHERE NOT coalesce(whole AND {right}, false)"
         )
+
+    def _speaks_for(self, at: str) -> Sequence[str]:
+        """The columns that rows share for which one number is shown."""
+        return [at] if at in self._shared else self._keys
 
 
 def groups_and_values(hierarchy: Hierarchy) -> Iterator[tuple[str, str]]:

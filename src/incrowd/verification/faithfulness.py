@@ -7,29 +7,48 @@ it speaks for, or the middle of an interval around it. All other columns must be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from incrowd.errors import FileFormatError
-from incrowd.verification.asked import Asked, Original
+from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.class_sizes import recount_promises, sizes_of
 from incrowd.verification.comparison import Comparison
-from incrowd.verification.opening import connect, duckdb_module, open_table
+from incrowd.verification.opening import connect, duckdb_module, open_large, open_table
+from incrowd.verification.pieces import compare_pieces
 from incrowd.verification.population import recount_population
 from incrowd.verification.requirements import recount_requirements
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.resources import Resources
+
+Told = Callable[[int, int], None]
+"""Told as pieces are compared: rows done, and rows in all."""
 
 
-def verify_release(path: Path, form: FileForm, asked: Asked, original: Original) -> Verdict:
-    """Recount everything a release promises, from the bytes on disk."""
+def verify_release(
+    path: Path,
+    form: FileForm,
+    asked: Asked,
+    original: Original | Originals,
+    resources: Resources | None = None,
+    told: Told | None = None,
+) -> Verdict:
+    """Recount everything a release promises, from the bytes on disk.
+
+    An original in pieces is compared piece by piece, in the scratch folder of the resources where need be.
+    """
     duckdb = duckdb_module()
-    columns = list(asked.columns)
-    with connect() as connection:
+    limits, whole = resources or Resources(), isinstance(original, Original)
+    with connect(limits.share(0.5), None, limits.scratch) as connection:
         try:
-            found = open_table(connection, path, form, copy=True)
-            if found != columns:
+            if whole:
+                found, place = open_table(connection, path, form, copy=True), path
+            else:
+                found, place = open_large(connection, path, form, limits.scratch)
+            if found != list(asked.columns):
                 return Verdict(sizes_of([]), (Check("columns", False, f"{len(found)} columns, not those asked for"),))
             sizes, counted = recount_promises(connection, found, asked.promises)
             checks = [
@@ -37,26 +56,38 @@ def verify_release(path: Path, form: FileForm, asked: Asked, original: Original)
                 *counted,
                 *recount_requirements(connection, found, [names for _, names, _ in asked.promises], asked.further),
                 *recount_population(connection, found, asked.quasi_identifiers, asked.people),
-                _rows_check(sizes.rows, original, asked.may_lose),
+                rows_check(sizes.rows, Originals.of(original), asked.may_lose),
             ]
             if checks[-1].passed:
-                compare = Comparison(connection, asked, original, escapes=form.kind == "csv")
-                checks += [_cells_check(name, compare.wrong(name), name in asked.quasi_identifiers) for name in columns]
+                escapes = form.kind == "csv"
+                compare = Comparison(connection, asked, escapes=escapes)
+                wrong = compare.added(
+                    [compare.piece(original)]
+                    if isinstance(original, Original)
+                    else compare_pieces(place, asked, original, limits, escapes=escapes, told=told)
+                )
+                checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in found]
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
     return Verdict(sizes, tuple(checks))
 
 
-def _rows_check(released: int, original: Original, may_lose: int) -> Check:
+def rows_check(released: int, original: Originals, may_lose: int) -> Check:
     """Every released row is a different input row, and no more are missing than allowed."""
-    used = np.bincount(original.origin, minlength=original.rows)
-    different = len(used) == original.rows and int(used.max(initial=0)) <= 1 and released == len(original.origin)
+    used = np.zeros(original.rows, bool)
+    inside = sum(original.sizes) == released
+    for piece in range(len(original.sizes) if inside else 0):
+        origin = original.piece(piece).origin
+        inside = inside and (len(origin) == 0 or bool(origin.min() >= 0 and origin.max() < original.rows))
+        used[origin[: len(origin) if inside else 0]] = True
+    different = inside and int(np.count_nonzero(used)) == released
     lost = original.rows - released
     return Check("rows", different and 0 <= lost <= may_lose, f"{released:,} released, {lost:,} left out")
 
 
-def _cells_check(name: str, wrong: int, transformed: bool) -> Check:
+def cells_check(name: str, wrong: int, transformed: bool) -> Check:
+    """The check that every cell of a column follows from the original."""
     promise = "faithful" if transformed else "untouched"
     found = "every cell" if not wrong else f"{wrong:,} cells or numbers differ from the original"
     return Check(f"{name} {promise}", wrong == 0, found)

@@ -9,22 +9,27 @@ Bayes makes of the confidential cells is reckoned again, and must be what was to
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.comparison import groups_and_values
 from incrowd.verification.inference import Inference, recounted_guesses
-from incrowd.verification.opening import column, connect, duckdb_module, open_table
+from incrowd.verification.opening import column, connect, duckdb_module, open_large, open_rows, open_table
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
+from incrowd.vocabulary.resources import Resources
 
 Place = tuple[int, str]
 
+_MOST_FAULTS = 100_000  # more cells that should not differ are not counted
 _PAIRS = "released AS r POSITIONAL JOIN original AS o"
 _FORMULA = re.compile(r"^'(?=[=+@\t\r-])")
 _ESCAPED = r"""escaped(t) AS CASE
@@ -69,6 +74,41 @@ class _Difference:
     own: str | None
 
 
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The table a hiding came from in pieces, for tables that do not fit into memory.
+
+    Parameters
+    ----------
+    rows
+        Number of rows.
+    tables
+        Gives all rows, in their order, as PyArrow tables.
+    resources
+        What the comparison may use; it needs the scratch folder.
+    told
+        Called after each piece: rows done, and rows in all.
+    """
+
+    rows: int
+    tables: Callable[[], Iterator[Any]]
+    resources: Resources
+    told: Callable[[int, int], None] | None = None
+
+
+@dataclass(eq=False)
+class _Compared:
+    """What the comparison found so far.
+
+    ``differences`` are the cells that are not what they were. ``values`` are those that occur in columns whose groups
+    are intervals, and ``undeleted`` counts rows that show something although they were told to be blank.
+    """
+
+    differences: list[_Difference] = field(default_factory=list)
+    values: dict[str, set[str]] = field(default_factory=dict)
+    undeleted: int = 0
+
+
 def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withheld) -> Verdict:
     """Recount what a hiding promises, from the bytes on disk.
 
@@ -77,28 +117,57 @@ def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withhel
     path, form
         The written table.
     original
-        The table it came from, a PyArrow table with the same columns.
+        The table it came from, a PyArrow table with the same columns, or its :class:`Pieces`.
     told
         What is said to have been done.
     """
     duckdb = duckdb_module()
-    with connect() as connection:
+    pieces = original if isinstance(original, Pieces) else None
+    limits = pieces.resources if pieces else Resources()
+    with connect(limits.share(0.25), None, limits.scratch) as connection:
         try:
-            found = open_table(connection, path, form, copy=True)
+            if pieces is None:
+                found, place, expected = open_table(connection, path, form, copy=True), path, original.num_rows
+            else:
+                found, place = open_large(connection, path, form, limits.scratch)
+                expected = pieces.rows
             rows = int(connection.execute("SELECT count(*) FROM released").fetchall()[0][0])
-            checks = [_columns_check(found, told), _rows_check(rows, original.num_rows)]
+            checks = [_columns_check(found, told), _rows_check(rows, expected)]
             if all(check.passed for check in checks):
-                _register(connection, original)
-                differences = list(_differences(connection, told.columns, escapes=form.kind == "csv"))
-                judge = _Judge(told.hierarchies, _values_in_groups(connection, told))
-                checks += list(_cell_checks(differences, told, judge))
-                checks.append(_deleted_check(connection, told))
+                escapes, compared = form.kind == "csv", _Compared()
+                if pieces is None:
+                    _compare(connection, original, 0, told, compared, escapes=escapes)
+                else:
+                    _compare_pieces(place, pieces, told, compared, escapes=escapes)
+                checks += list(_cell_checks(compared, told))
                 if told.inference is not None and all(check.passed for check in checks):
-                    checks.append(_inference_check(connection, told.inference, differences))
+                    checks.append(_inference_check(connection, told.inference, compared.differences))
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
     return Verdict(ClassSizes(rows, 0, 0, ()), tuple(checks))
+
+
+def _compare_pieces(path: Path, original: Pieces, told: Withheld, compared: _Compared, *, escapes: bool) -> None:
+    """Compare a Parquet file with its original piece by piece."""
+    limits, start = original.resources, 0
+    with connect(limits.share(0.25), None, limits.scratch) as connection:
+        for piece in original.tables():
+            open_rows(connection, path, told.columns, start, piece.num_rows)
+            _compare(connection, piece, start, told, compared, escapes=escapes)
+            start += piece.num_rows
+            if original.told is not None:
+                original.told(start, original.rows)
+
+
+def _compare(connection: Any, original: Any, start: int, told: Withheld, compared: _Compared, *, escapes: bool) -> None:
+    """The table ``released`` next to the rows it came from, the first of which is the row ``start``."""
+    _register(connection, original, start)
+    most = max(0, len(told.changes) + _MOST_FAULTS - len(compared.differences))
+    compared.differences += islice(_differences(connection, told.columns, most, escapes=escapes), most)
+    for name, values in _values_in_groups(connection, told):
+        compared.values.setdefault(name, set()).update(values)
+    compared.undeleted += _undeleted(connection, told)
 
 
 def _columns_check(found: Sequence[str], told: Withheld) -> Check:
@@ -110,8 +179,10 @@ def _rows_check(found: int, expected: int) -> Check:
     return Check("rows", found == expected, f"{found:,} rows; the table has {expected:,}")
 
 
-def _cell_checks(differences: Sequence[_Difference], told: Withheld, judge: _Judge) -> Iterator[Check]:
-    """The checks of the cells that differ."""
+def _cell_checks(compared: _Compared, told: Withheld) -> Iterator[Check]:
+    """The checks of the cells that differ, and of the rows that are blank."""
+    differences = compared.differences
+    judge = _Judge(told.hierarchies, {name: sorted(values) for name, values in compared.values.items()})
     changed = {each.place: each for each in differences}
     wanted = set(told.confidential)
     bare = sum(place not in changed or not judge.conceals(changed[place]) for place in wanted)
@@ -122,19 +193,20 @@ def _cell_checks(differences: Sequence[_Difference], told: Withheld, judge: _Jud
     silent = sum(each.place not in told.changes or each.shown != told.changes[each.place] for each in differences)
     unmade = sum(place not in changed for place in told.changes)
     yield _check("cells told", silent + unmade, "differ from what was told", f"{len(differences):,}, as told")
+    blank = f"{len(set(told.deleted)):,}, blank throughout"
+    yield _check("deleted rows", compared.undeleted, "still show something", blank)
 
 
 def _check(name: str, wrong: int, fault: str, fine: str) -> Check:
     return Check(name, not wrong, f"{wrong:,} {fault}" if wrong else fine)
 
 
-def _deleted_check(connection: Any, told: Withheld) -> Check:
-    """Rows that were told to be deleted show nothing at all."""
+def _undeleted(connection: Any, told: Withheld) -> int:
+    """Rows that were told to be deleted and show something all the same."""
     rows = sorted(set(told.deleted))
     any_shown = " OR ".join(f"r.{column(i)} IS NOT NULL" for i in range(len(told.columns)))
     query = f"SELECT count(*) FROM {_PAIRS} WHERE list_contains($rows, o.place) AND ({any_shown})"
-    shown = int(connection.execute(query, {"rows": rows}).fetchall()[0][0]) if rows else 0
-    return _check("deleted rows", shown, "still show something", f"{len(rows):,}, blank throughout")
+    return int(connection.execute(query, {"rows": rows}).fetchall()[0][0]) if rows else 0
 
 
 def _inference_check(connection: Any, told: Inference, differences: Sequence[_Difference]) -> Check:
@@ -145,29 +217,27 @@ def _inference_check(connection: Any, told: Inference, differences: Sequence[_Di
     return _check("inference", other, "are not as told about naive Bayes", fine)
 
 
-def _register(connection: Any, original: Any) -> None:
+def _register(connection: Any, original: Any, start: int) -> None:
     """The original with its columns named by position, and the place of every row."""
     import pyarrow as pa
 
     names = [column(i) for i in range(original.num_columns)]
-    places = pa.array(range(original.num_rows), pa.int64())
+    places = pa.array(np.arange(start, start + original.num_rows))
     connection.register("original", original.rename_columns(names).append_column("place", places))
     connection.execute(f"CREATE OR REPLACE TEMP MACRO {_ESCAPED}")
 
 
-def _values_in_groups(connection: Any, told: Withheld) -> dict[str, list[str]]:
+def _values_in_groups(connection: Any, told: Withheld) -> Iterator[tuple[str, list[str]]]:
     """The distinct values of the columns whose groups are intervals."""
-    found = {}
     for position, name in enumerate(told.columns):
         if name in told.hierarchies and told.hierarchies[name].kind is not Leaves.VALUES:
             at = column(position)
             query = f"SELECT DISTINCT {at}::VARCHAR FROM original WHERE {at} IS NOT NULL"
-            found[name] = [row[0] for row in connection.execute(query).fetchall()]
-    return found
+            yield name, [row[0] for row in connection.execute(query).fetchall()]
 
 
-def _differences(connection: Any, names: Sequence[str], *, escapes: bool) -> Iterator[_Difference]:
-    """All cells that are not what they were; a text side is read in the type of the other side."""
+def _differences(connection: Any, names: Sequence[str], most: int, *, escapes: bool) -> Iterator[_Difference]:
+    """The cells that are not what they were; a text side is read in the type of the other side."""
     types = {
         table: {row[0]: row[1] for row in connection.execute(f"DESCRIBE {table}").fetchall()}
         for table in ("released", "original")
@@ -176,7 +246,7 @@ def _differences(connection: Any, names: Sequence[str], *, escapes: bool) -> Ite
         at = column(position)
         differs = _differs(at, types["released"][at], types["original"][at], escapes)
         query = f"SELECT o.place, r.{at}::VARCHAR, o.{at}::VARCHAR FROM {_PAIRS} WHERE {differs}"
-        for row, shown, own in connection.execute(query).fetchall():
+        for row, shown, own in connection.execute(f"{query} LIMIT {most}").fetchall():
             plain = _FORMULA.sub("", shown) if escapes and shown is not None else shown
             yield _Difference((int(row), name), plain, own)
 

@@ -11,7 +11,10 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
+
+from incrowd.verification.opening import text
 
 Place = tuple[int, str]
 Guesses = dict[Place, bool]
@@ -24,7 +27,8 @@ class Inference:
     Parameters
     ----------
     values
-        The source as whole numbers, a PyArrow table: equal values have equal numbers, missing ones none.
+        The source as whole numbers, a PyArrow table or a Parquet file: equal values have equal numbers, missing ones
+        none.
     predictors
         The columns the adversary reckons with.
     right
@@ -41,12 +45,13 @@ class Inference:
 
 def recounted_guesses(connection: Any, told: Inference, differing: Collection[Place]) -> Guesses:
     """For each confidential cell, whether naive Bayes guesses it from what is shown."""
-    names = list(told.values.column_names)
-    _open_shown(connection, told.values, differing)
+    names = _open_values(connection, told.values)
     found: Guesses = {}
     asked: dict[str, list[int]] = defaultdict(list)
     for row, name in told.right:
         asked[name].append(row)
+    own = {name: _own(connection, names.index(name), rows) for name, rows in asked.items()}
+    _blank(connection, names, differing)
     for name, rows in asked.items():
         others = [other for other in told.predictors if other != name]
         shown = {row: _row(connection, names, others, row) for row in rows}
@@ -54,18 +59,39 @@ def recounted_guesses(connection: Any, told: Inference, differing: Collection[Pl
         for other in others:
             model.count(other, {cells[other] for cells in shown.values() if other in cells})
         for row in rows:
-            found[row, name] = model.guess(shown[row]) == told.values[name][row].as_py()
+            found[row, name] = model.guess(shown[row]) == own[name][row]
     return found
 
 
-def _open_shown(connection: Any, values: Any, differing: Collection[Place]) -> None:
-    """The table ``shown``: the values of the source, without the cells that differ."""
-    names = [f"v{i}" for i in range(values.num_columns)]
-    connection.register("every_value", values.rename_columns(names))
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE shown AS SELECT row_number() OVER () - 1 AS place, * FROM every_value"
-    )
-    for position, name in enumerate(values.column_names):
+def _open_values(connection: Any, values: Any) -> list[str]:
+    """The table ``shown``, for now with all values of the source, and their distinct ones; the names of its columns."""
+    if isinstance(values, Path):
+        import pyarrow.parquet as pq
+
+        names = list(pq.read_schema(values).names)
+        source = f"read_parquet({text(str(values))}, file_row_number = true)"
+        columns = ", ".join([*(f"v{i}" for i in range(len(names))), "place"])
+        select = f"SELECT * FROM {source} AS t({columns})"
+    else:
+        names = list(values.column_names)
+        connection.register("every_value", values.rename_columns([f"v{i}" for i in range(len(names))]))
+        select = "SELECT *, row_number() OVER () - 1 AS place FROM every_value"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE shown AS {select}")
+    for position in range(len(names)):
+        query = f"SELECT DISTINCT v{position} FROM shown WHERE v{position} IS NOT NULL"
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE domain_v{position} AS {query}")
+    return names
+
+
+def _own(connection: Any, position: int, rows: Sequence[int]) -> dict[int, int]:
+    """The values that rows have in the source."""
+    query = f"SELECT place, v{position} FROM shown WHERE list_contains($rows, place)"
+    return dict(connection.execute(query, {"rows": list(rows)}).fetchall())
+
+
+def _blank(connection: Any, names: Sequence[str], differing: Collection[Place]) -> None:
+    """Take the cells that differ out of the table ``shown``."""
+    for position, name in enumerate(names):
         rows = [row for row, differs in differing if differs == name]
         if rows:
             connection.execute(f"UPDATE shown SET v{position} = NULL WHERE list_contains($rows, place)", {"rows": rows})
@@ -88,8 +114,8 @@ class _Counts:
         self._blanks_count = blanks_count
         self._sizes: dict[int, int] = dict(
             connection.execute(
-                f"SELECT e.{self._at}, count(s.{self._at}) FROM (SELECT DISTINCT {self._at} FROM every_value) e "
-                f"LEFT JOIN shown s USING ({self._at}) WHERE e.{self._at} IS NOT NULL GROUP BY 1"
+                f"SELECT e.{self._at}, count(s.{self._at}) FROM domain_{self._at} e "
+                f"LEFT JOIN shown s USING ({self._at}) GROUP BY 1"
             ).fetchall()
         )
         self._beside: dict[tuple[str, int, int], int] = {}

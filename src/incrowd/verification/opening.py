@@ -7,6 +7,7 @@ DuckDB takes ``Age`` and ``age`` for one name. So a table is opened with its col
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,22 @@ from incrowd.vocabulary.file_form import FileForm
 # a field of ARFF: quoted parts, in which a backslash takes the next letter as it is, and plain ones
 _ARFF_FIELD = r"(?:'(?:[^'\\]|\\.)*'|[^,'])+"
 _NEVER_IN_A_LINE = "\x1f\x1e\x1d\x1c"
+_LINES = "max_line_size = 16000000, buffer_size = 32000000"  # a buffer of the usual 16 lines would be 256 MB
 
 
-def connect() -> Any:
-    """A fresh in-memory database that reads files in their order and loads nothing from outside."""
-    connection = duckdb_module().connect(
-        config={"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"}
-    )
+def connect(memory: int | None = None, threads: int | None = None, scratch: Path | None = None) -> Any:
+    """A fresh in-memory database that reads files in their order and loads nothing from outside.
+
+    ``memory`` limits its bytes; what does not fit goes to the folder ``scratch``.
+    """
+    config: dict[str, Any] = {"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"}
+    if memory is not None:
+        config["memory_limit"] = f"{memory}B"
+    if threads is not None:
+        config["threads"] = threads
+    if scratch is not None:
+        config["temp_directory"] = str(scratch)
+    connection = duckdb_module().connect(config=config)
     connection.execute("SET enable_progress_bar = false")  # it would write into the standard output of a shell
     return connection
 
@@ -73,10 +83,59 @@ def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = Fals
     kind = "TABLE" if copy else "VIEW"
     try:
         names, select = _select(connection, path, form)
-        connection.execute(f"CREATE TEMP {kind} released AS {select}")
+        connection.execute(f"CREATE OR REPLACE TEMP {kind} released AS {select}")
     except (duckdb.Error, OSError, ValueError) as error:
         raise FileFormatError(
             f"{path.name} cannot be opened as {form.kind} by the verification ({type(error).__name__})."
+        ) from None
+    return names
+
+
+def open_rows(connection: Any, path: Path, names: Sequence[str], start: int, rows: int) -> None:
+    """Some rows of a Parquet file as the table ``released``; each query reads the columns it asks for."""
+    columns = ", ".join(map(column, range(len(names))))
+    connection.execute(
+        f"CREATE OR REPLACE TEMP VIEW released AS SELECT {columns} FROM read_parquet({text(str(path))}, "
+        f"file_row_number = true) AS t({columns}, place) WHERE place >= {start} AND place < {start + rows}"
+    )
+
+
+def open_large(connection: Any, path: Path, form: FileForm, scratch: Path | None) -> tuple[list[str], Path]:
+    """Register a file of any size as the table ``released``; the names of its columns, and where its rows are.
+
+    The rows are in a Parquet file, so that they can be read by their numbers: the file itself, or a copy in the folder
+    ``scratch``.
+    """
+    if form.kind == "parquet":
+        return open_table(connection, path, form), path
+    assert scratch is not None
+    copy = scratch / "recount.parquet"
+    if form.kind == "arrow":
+        names = _copy_arrow(path, copy)
+    else:
+        names = open_table(connection, path, form)
+        connection.execute(f"COPY (FROM released) TO {text(str(copy))} (FORMAT parquet, COMPRESSION lz4_raw)")
+    open_table(connection, copy, FileForm("parquet"))
+    return names, copy
+
+
+def _copy_arrow(path: Path, copy: Path) -> list[str]:
+    """Copy an Arrow file to Parquet, batch by batch; the names of its columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pa.OSFile(str(path)) as file:
+            reader = pa.ipc.open_file(file)
+            names = list(reader.schema.names)
+            by_position = [column(i) for i in range(len(names))]
+            schema = pa.schema([each.with_name(name) for each, name in zip(reader.schema, by_position, strict=True)])
+            with pq.ParquetWriter(copy, schema, compression="lz4") as writer:
+                for place in range(reader.num_record_batches):
+                    writer.write_batch(reader.get_batch(place).rename_columns(by_position))
+    except (OSError, pa.ArrowException) as error:
+        raise FileFormatError(
+            f"{path.name} cannot be opened as arrow by the verification ({type(error).__name__})."
         ) from None
     return names
 
@@ -106,7 +165,7 @@ def _select(connection: Any, path: Path, form: FileForm) -> tuple[list[str], str
         f"{text(str(path))}, all_varchar = true, delim = {text(form.delimiter)}, quote = '\"', escape = '\"', "
         f"nullstr = {text(form.missing)}, allow_quoted_nulls = false, "
         f"compression = {text(form.compression or 'none')}, "
-        "strict_mode = true, null_padding = false, max_line_size = 16000000"
+        f"strict_mode = true, null_padding = false, {_LINES}"
     )
     header = connection.execute(f"SELECT * FROM read_csv({options}, header = false) LIMIT 1").fetchone()
     names = [name or "" for name in header or ()]
@@ -127,7 +186,7 @@ def _arff(path: Path) -> tuple[list[str], str]:
     return names, (
         f"WITH lines AS (SELECT line FROM read_csv({text(str(path))}, header = false, skip = {len(header) + 1}, "
         f"auto_detect = false, delim = {text(_NEVER_IN_A_LINE)}, quote = '', escape = '', "
-        "columns = {'line': 'VARCHAR'}, strict_mode = true, max_line_size = 16000000) "
+        f"columns = {{'line': 'VARCHAR'}}, strict_mode = true, {_LINES}) "
         "WHERE trim(line) <> '' AND NOT starts_with(line, '%')), "
         f"parts AS (SELECT regexp_extract_all(line, {text(_ARFF_FIELD)}) AS fields FROM lines), "
         f"whole AS (SELECT CASE WHEN len(fields) = {len(names)} THEN fields "

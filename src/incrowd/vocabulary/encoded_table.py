@@ -7,7 +7,7 @@ code of its own, one past the last value, so that it falls into its own place in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -71,6 +71,31 @@ class EncodedColumn:
     def take(self, rows: npt.NDArray[np.intp]) -> EncodedColumn:
         """The same column for the given rows, with the same dictionary."""
         return EncodedColumn(self.name, self.type, self.codes[rows], self.dictionary)
+
+
+class LazyColumns(Mapping[str, EncodedColumn]):
+    """Columns that are made when they are first asked for.
+
+    Examples
+    --------
+    >>> column = EncodedColumn("sex", ColumnType.TEXT, np.array([0], np.int32), pl.Series(["f"]))
+    >>> LazyColumns({"sex": lambda: column})["sex"].name
+    'sex'
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], EncodedColumn]]) -> None:
+        self._makers, self._made = makers, dict[str, EncodedColumn]()
+
+    def __getitem__(self, name: str) -> EncodedColumn:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError
 
+_SPARSE = 200
+
 
 class Randomness(Protocol):
     """A source of independent, uniform 64-bit numbers."""
@@ -79,7 +81,7 @@ def permutation(count: int, randomness: Randomness) -> npt.NDArray[np.intp]:
     >>> sorted(permutation(4, SystemRandomness()).tolist())
     [0, 1, 2, 3]
     """
-    return np.argsort(randomness.words(count), kind="stable")
+    return np.argsort(randomness.words(count))
 
 
 def distinct(total: int, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:
@@ -95,8 +97,20 @@ def distinct(total: int, count: int, randomness: Randomness) -> npt.NDArray[np.i
     if count > total:
         raise ValueError("more distinct numbers asked for than exist")
     if 2 * count > total:
-        left_out = distinct(total, total - count, randomness)
-        return np.setdiff1d(np.arange(total, dtype=np.int64), left_out, assume_unique=True)
+        kept = np.ones(total, bool)
+        kept[distinct(total, total - count, randomness)] = False
+        return np.flatnonzero(kept)
+    if total > _SPARSE * count:
+        return _sparse(total, count, randomness)
+    taken, lacking = np.zeros(total, bool), count
+    while lacking:
+        taken[_below(total, lacking, randomness)] = True
+        lacking = count - int(np.count_nonzero(taken))
+    return np.flatnonzero(taken)
+
+
+def _sparse(total: int, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:
+    """The same where a mark for each of all the numbers would take more than the few that are drawn."""
     chosen: npt.NDArray[np.int64] = np.empty(0, np.int64)
     while len(chosen) < count:
         fresh = _below(total, count - len(chosen), randomness)

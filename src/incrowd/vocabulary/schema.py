@@ -120,6 +120,11 @@ class Schema:
         return tuple(column.name for column in self.columns)
 
     @property
+    def encoded(self) -> tuple[str, ...]:
+        """What algorithms know: the quasi-identifiers, and the target if there is one."""
+        return (*self.quasi_identifiers, *([self.target] if self.target else []))
+
+    @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The columns an attacker may know."""
         return self._named(Role.QUASI_IDENTIFIER)

@@ -11,14 +11,9 @@ from polars.testing import assert_frame_equal
 
 from incrowd.databases.address import Address
 from incrowd.databases.query import Query
-from incrowd.databases.reading import fetch_query, read_query
+from incrowd.databases.reading import read_query
 from incrowd.databases.writing import check_table, staged_table
-from incrowd.demo import make_patients
-from incrowd.errors import OutputError, ParameterError, VerificationError
-from incrowd.pipeline import Job, decide, understand, verify
-from incrowd.recipe import Recipe, with_roles
-from incrowd.verification.class_sizes import verify_arrow
-from incrowd.vocabulary.randomness import SystemRandomness
+from incrowd.errors import OutputError, ParameterError
 
 RELEASE = Address.parse("postgresql:///clinic?table=release")
 SMALL = pl.DataFrame({"age": [39, None, 7], "job": ["nurse", "", None]})
@@ -232,54 +227,3 @@ def test_what_cannot_be_written_is_said(clinic):
     with pytest.raises(OutputError, match="different columns or types"), staged_table(RELEASE) as staged:
         staged.write([SMALL, SMALL.select("job", "age")])
     assert clinic.tables() == set()
-
-
-def released(clinic, folder):
-    """The whole way as the pipeline goes it, with both ends on the server."""
-    clinic.sql("DROP TABLE IF EXISTS patients")
-    put(make_patients(2000), RELEASE.at("patients"))
-    source = fetch_query(Query.of("postgresql:///clinic?table=patients"), folder)
-    recipe = with_roles(Recipe(), quasi_identifiers=["age", "sex", "postcode"], target=["readmitted"])
-    job = Job(source, recipe)
-    known = understand(job)
-    plan, draft = decide(job, known, SystemRandomness())
-    return job, known, plan, draft
-
-
-def test_a_release_on_the_server_is_verified_before_it_appears(clinic, tmp_path):
-    job, known, plan, draft = released(clinic, tmp_path)
-    with staged_table(RELEASE) as staged:
-        staged.write(draft.frame.iter_slices(300))
-        staged.save(tmp_path / "back.parquet")
-        verdict = verify(job, known, plan, draft, tmp_path / "back.parquet")
-        assert clinic.tables() == {"patients"}
-    assert verdict.passed
-    assert (tmp_path / "back.parquet").stat().st_mode & 0o777 == 0o600
-    promises = [("k", ["age", "sex", "postcode"], 10)]
-    assert verify_arrow(got().to_arrow(), promises).passed
-    assert_frame_equal(got(), draft.frame, check_dtypes=False)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE {0} SET sex = 'x' WHERE ctid = '(0,1)'",
-        "DELETE FROM {0} WHERE ctid = '(0,1)'",
-        "UPDATE {0} SET readmitted = NULL WHERE ctid = '(0,3)'",
-        "INSERT INTO {0} SELECT * FROM {0} LIMIT 1",
-    ],
-)
-def test_what_the_server_has_changed_is_noticed_and_nothing_appears(change, clinic, tmp_path):
-    """A rule or a bug of the server is simulated by a change in the same transaction."""
-    job, known, plan, draft = released(clinic, tmp_path)
-
-    def publish(change):
-        with staged_table(RELEASE) as staged:
-            staged.write([draft.frame])
-            staged._session.do(change.format(staged._hidden.sql))
-            staged.save(tmp_path / "back.parquet")
-            verify(job, known, plan, draft, tmp_path / "back.parquet")
-
-    with pytest.raises(VerificationError, match="was not published"):
-        publish(change)
-    assert clinic.tables() == {"patients"}

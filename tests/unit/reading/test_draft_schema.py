@@ -5,6 +5,7 @@ import datetime as dt
 import polars as pl
 import pytest
 
+from incrowd.api import release
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.hints import role_by_name
 from incrowd.reading.source import Origin, Source
@@ -126,3 +127,28 @@ def test_drafts_are_repeatable():
     frame = pl.DataFrame({"v": values, "w": list(reversed(values))})
     first = draft_schema(Source(frame, Origin("csv")))
     assert all(draft_schema(Source(frame, Origin("csv"))) == first for _ in range(5))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1.50", "2.00", None], "real"),
+        (["1.00", "2.00", None], "integer"),
+        (["12345678901234567890.00", "12345678901234567890.01"], "real"),
+    ],
+)
+def test_exact_numbers_with_fractions_are_real(values, kind):
+    exact = pl.Series(values).str.to_decimal(scale=2)
+    assert drafted(exact, dtype=exact.dtype).type == kind
+    repeated = pl.concat([exact] * 50)
+    assert drafted(repeated, dtype=exact.dtype).type == kind
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_exact_numbers_are_released_as_numbers(large, tmp_path, monkeypatch):
+    monkeypatch.setattr("incrowd.holding.choice._PACKED", large)
+    exact = pl.Series("cost", [f"{i}.{i % 4 * 25:02d}" for i in range(40)] * 5).str.to_decimal(scale=2)
+    pl.DataFrame([exact, pl.Series("ill", ["y", "n"] * 100)]).write_parquet(tmp_path / "costs.parquet")
+    made = release(tmp_path / "costs.parquet", quasi_identifiers=["cost"], target="ill", k=5)
+    assert made.plan.schema["cost"].type is ColumnType.REAL
+    assert made.verdict.passed

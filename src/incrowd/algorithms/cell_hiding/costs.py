@@ -26,6 +26,7 @@ from incrowd.measures.hiding_metrics import (
 
 _WIDEST = 5000
 Matrix = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,9 @@ def costs(published: PublishedTable, names: Sequence[str], mend: bool = False) -
                 f"Column {name!r} has more than {_WIDEST} distinct values: too many to weigh against other columns. "
                 "Leave it out of the comparison."
             )
-    sides = {name: _Side(published, name) for name in names}
+    source = PublishedTable(published.table, published.schema, published.predictors)
+    moves = _moves(published)
+    sides = {name: _Side(source, published, name, moves.get(name, ())) for name in names}
     return Costs(
         sum(direct_distance(side.transition) for side in sides.values()),
         summed(kullback_leibler(side.before, side.after, None, mend) for side in sides.values()),
@@ -58,37 +61,40 @@ def costs(published: PublishedTable, names: Sequence[str], mend: bool = False) -
 
 
 class _Side:
-    """One column in both states: nodes of all rows, and cells of each value with groups shared out."""
+    """One column in both states: cells of each value, with groups shared out, and what became of what."""
 
-    def __init__(self, published: PublishedTable, name: str) -> None:
-        self.taxonomy = published.taxonomy(name)
-        self.old = self.taxonomy.of_code[published.table[name].codes]
-        self.new = published.nodes(name)
+    def __init__(
+        self, source: PublishedTable, published: PublishedTable, name: str, moves: Sequence[tuple[int, int]]
+    ) -> None:
+        self.source, self.published, self.name, self.moves = source, published, name, moves
+        self.old, self.new = source.counts(name), published.counts(name)
         self.old_weights, self.new_weights = self._weights(self.old), self._weights(self.new)
-        self.before = np.bincount(self.old, minlength=len(self.taxonomy)) @ self.old_weights
-        self.after = np.bincount(self.new, minlength=len(self.taxonomy)) @ self.new_weights
+        self.before, self.after = self.old @ self.old_weights, self.new @ self.new_weights
 
-    def _weights(self, nodes: npt.NDArray[np.int32]) -> Matrix:
-        own = np.bincount(nodes, minlength=len(self.taxonomy))
-        return leaf_weights(own, self.taxonomy.parents, self.taxonomy.ends, self.taxonomy.leaves)
+    def _weights(self, own: Counts) -> Matrix:
+        taxonomy = self.published.taxonomy(self.name)
+        return leaf_weights(own, taxonomy.parents, taxonomy.ends, taxonomy.leaves)
 
     @property
-    def transition(self) -> npt.NDArray[np.int64]:
+    def transition(self) -> Counts:
         """Rows by what they showed and show."""
-        return _counted(self.old, self.new, len(self.taxonomy), len(self.taxonomy))
+        counts = np.diag(self.old)
+        for before, after in self.moves:
+            counts[before, before] -= 1
+            counts[before, after] += 1
+        return counts
 
 
-def _counted(
-    rows: npt.NDArray[np.int32], columns: npt.NDArray[np.int32], height: int, width: int
-) -> npt.NDArray[np.int64]:
-    keys = rows.astype(np.int64) * width + columns
-    return np.bincount(keys, minlength=height * width).reshape(height, width)
+def _moves(published: PublishedTable) -> dict[str, list[tuple[int, int]]]:
+    """By column, what the cells that were changed showed and show."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for row, name in published.touched():
+        found.setdefault(name, []).append((published.original(row, name), published.node(row, name)))
+    return found
 
 
 def _contingencies(one: _Side, two: _Side) -> tuple[Matrix, Matrix]:
     """Values of two columns together, before and after; a hidden cell has no weight."""
-    sizes = len(one.taxonomy), len(two.taxonomy)
-    old = _counted(one.old, two.old, *sizes)
-    new = _counted(one.new, two.new, *sizes)
+    old, new = one.source.pairs(one.name, two.name), one.published.pairs(one.name, two.name)
     old[HIDDEN], old[:, HIDDEN], new[HIDDEN], new[:, HIDDEN] = 0, 0, 0, 0
     return one.old_weights.T @ old @ two.old_weights, one.new_weights.T @ new @ two.new_weights

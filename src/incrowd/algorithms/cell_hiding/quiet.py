@@ -69,7 +69,8 @@ class Quiet:
             secret.show([secret.row], name, HIDDEN)
         if not names:
             return Status.NOT_PREDICTED
-        return Status.HIDDEN if secret.known else Status.DELETED
+        blank = all(secret.shown(name) == HIDDEN for name in secret.published.attributes)
+        return Status.DELETED if blank else Status.HIDDEN
 
 
 def blank_guesses(secret: Secret, students: Sequence[Student]) -> list[int | None]:

@@ -8,9 +8,10 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.engines.blocks.hypergeometric import good_ones
 from incrowd.engines.embedded.dealing import check_counts
 from incrowd.plan.steps import Place, Share
-from incrowd.vocabulary.randomness import Randomness, distinct
+from incrowd.vocabulary.randomness import Randomness
 
 Counts = npt.NDArray[np.int64]
 
@@ -18,7 +19,7 @@ Counts = npt.NDArray[np.int64]
 def allot(sizes: Sequence[int] | Counts, count: int, randomness: Randomness) -> Counts:
     """How many of ``count`` things, drawn from piles of the given sizes, come from each pile.
 
-    Every set of that many things is equally likely.
+    Every set of that many things is equally likely, as far as numbers of 53 bits can tell.
 
     Examples
     --------
@@ -26,9 +27,23 @@ def allot(sizes: Sequence[int] | Counts, count: int, randomness: Randomness) -> 
     >>> allot([2, 0, 3], 5, SystemRandomness()).tolist()
     [2, 0, 3]
     """
-    ends = np.cumsum(sizes, dtype=np.int64)
-    chosen = distinct(int(ends[-1]) if len(ends) else 0, count, randomness)
-    return np.bincount(np.searchsorted(ends, chosen, side="right"), minlength=len(sizes)).astype(np.int64)
+    left, wanted = int(np.sum(sizes, dtype=np.int64)), count
+    if count > left:
+        raise ValueError("more things asked for than there are")
+    taken = np.zeros(len(sizes), np.int64)
+    for place, size in enumerate(sizes):
+        left -= int(size)
+        if 0 < wanted < left + size and size > 0:
+            taken[place] = good_ones(int(size), left, wanted, _chance(randomness))
+        else:
+            taken[place] = size if wanted else 0
+        wanted -= int(taken[place])
+    return taken
+
+
+def _chance(randomness: Randomness) -> float:
+    """A uniform number in [0, 1)."""
+    return float(randomness.words(1)[0] >> np.uint64(11)) * 2.0**-53
 
 
 def allotted(step: Place, counts: Counts, randomness: Randomness) -> list[Place]:

@@ -16,6 +16,9 @@ import polars as pl
 from incrowd.errors import OutputError
 from incrowd.vocabulary.randomness import Randomness, permutation
 
+MOST_BUCKETS = 256
+"""Files that are open at the same time; systems allow a process 1024 and sometimes less. A power of two."""
+
 
 class Buckets:
     """Takes frames, all with the same columns, and gives their rows back in random order.
@@ -25,7 +28,7 @@ class Buckets:
     folder
         Private, with room for all rows.
     rows
-        How many rows a bucket should have, about.
+        How many rows a bucket should have, about; more, where there would be too many buckets.
     total
         How many rows will come, about.
 
@@ -43,7 +46,8 @@ class Buckets:
 
     def __init__(self, folder: Path, randomness: Randomness, *, rows: int, total: int) -> None:
         self._randomness = randomness
-        self._count = 1 << max(0, (max(1, total) - 1) // max(1, rows)).bit_length()  # a power of two: no bias
+        wanted = max(0, (max(1, total) - 1) // max(1, rows))
+        self._count = min(1 << wanted.bit_length(), MOST_BUCKETS)  # a power of two: no bias
         self._paths = [folder / f"bucket-{place:05d}.arrow" for place in range(self._count)]
         self._writers: list[Any] = []
 

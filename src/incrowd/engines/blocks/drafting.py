@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from incrowd.engines.blocks.buckets import Buckets
+from incrowd.engines.blocks.palette import Palette
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.embedded.applying import applied, shown_forms
-from incrowd.engines.embedded.drafting import draft_columns
 from incrowd.engines.embedded.evidence import claims
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.randomness import Randomness
 
-ORIGIN, FORM, OWN = "#origin", "#form ", "#own "
+ORIGIN, FORM, OWN = "\x1forigin", "\x1fform ", "\x1fown "  # begin with a letter that names do not have
 """Columns of rows on their way: the input row, the position of the form that is shown, the code of the own value."""
 
+Positions = npt.NDArray[np.intp]
 BUCKET_ROWS = 1 << 20
 
 
@@ -29,12 +33,12 @@ BUCKET_ROWS = 1 << 20
 class DraftFrame:
     """Some released rows, in random order, and what the input held.
 
-    ``frame`` has the released columns. ``original`` is a PyArrow table of the same columns: quasi-identifiers as they
-    were understood, others as they were read. ``claims`` and ``origin`` are those of an
+    ``table`` is a PyArrow table of the released columns, ``original`` one of the same columns: quasi-identifiers as
+    they were understood, others as they were read. ``claims`` and ``origin`` are those of an
     :class:`incrowd.engines.engine.Draft`.
     """
 
-    frame: pl.DataFrame
+    table: Any
     original: Any
     origin: np.ndarray[tuple[int], np.dtype[np.int64]]
     claims: Mapping[str, tuple[Any, Any]]
@@ -67,46 +71,75 @@ class Drafting:
         """The rows of a block that are kept: where they come from, what they show, what they have."""
         seen = after.seen(block, place)
         kept = seen.kept
+        taken: Any = slice(None) if len(kept) == block.height else kept
         forms = shown_forms(self.plan, seen)
         once = {FORM: forms[self.plan.names[0]]} if self.plan.show and self.plan.names else forms
         columns: dict[str, np.ndarray[Any, Any]] = {ORIGIN: kept.astype(np.int64)}
-        columns |= {name if name == FORM else FORM + name: codes[kept] for name, codes in once.items()}
-        columns |= {OWN + name: _small(block[name].codes[kept], block[name].width) for name in self.plan.names}
+        columns |= {name if name == FORM else FORM + name: codes[taken] for name, codes in once.items()}
+        columns |= {OWN + name: _small(block[name].codes[taken], block[name].width) for name in self.plan.names}
         return pl.DataFrame(columns)
 
+    @cached_property
+    def _palettes(self) -> dict[str, Palette]:
+        return {
+            written.name: Palette.of(self.plan, written, self.columns[written.source].dictionary.dtype)
+            for written in self.plan.written
+            if written.source in self.plan.names
+        }
+
+    @cached_property
+    def _claims(self) -> Mapping[str, tuple[Any, Any]]:
+        """What each form of an attribute claims; the last entry is for rows that show nothing."""
+        every = {name: np.arange(len(self.plan.forms(name)) + 1, dtype=np.int32) for name in self.plan.names}
+        return claims(self.plan, every)
+
     def _drafted(self, rows: pl.DataFrame) -> DraftFrame:
-        plan, every = self.plan, np.arange(rows.height)
-        shown = {name: rows[FORM if FORM in rows.columns else FORM + name].to_numpy() for name in plan.names}
-        types = pl.DataFrame(schema={name: self.columns[name].dictionary.dtype for name in plan.names})
-        beside = rows.select(name for name in rows.columns if not name.startswith("#"))
-        source = beside.with_columns(pl.lit(None, types.schema[name]).alias(name) for name in plan.names)
-        return DraftFrame(
-            draft_columns(plan, shown, source, every),
-            self._original(rows),
-            rows[ORIGIN].to_numpy(),
-            claims(plan, shown),
-        )
+        import pyarrow as pa
+
+        shown = self._shown(rows)
+        columns = {
+            written.name: self._palettes[written.name].column(*shown[written.source])
+            if written.source in shown
+            else fresh_series(rows[written.source]).to_arrow(compat_level=pl.CompatLevel.oldest())
+            for written in self.plan.written
+        }
+        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in self._claims.items()}
+        return DraftFrame(pa.table(columns), self._original(rows), rows[ORIGIN].to_numpy(), claimed)
+
+    def _shown(self, rows: pl.DataFrame) -> dict[str, tuple[Positions, Positions]]:
+        """For each attribute the form that each row shows, and the forms that occur."""
+        if FORM in rows.columns:
+            return dict.fromkeys(self.plan.names, _with_occurring(rows[FORM]))
+        return {name: _with_occurring(rows[FORM + name]) for name in self.plan.names}
 
     def _original(self, rows: pl.DataFrame) -> Any:
         import pyarrow as pa
 
         return pa.table(
             {
-                written.name: _understood(self.columns[written.source], rows[OWN + written.source])
+                written.name: self._understood(written.source, rows[OWN + written.source].to_numpy())
                 if written.source in self.plan.names
                 else rows[written.source].to_arrow(compat_level=pl.CompatLevel.oldest())
                 for written in self.plan.written
             }
         )
 
+    def _understood(self, name: str, codes: np.ndarray[Any, Any]) -> Any:
+        import pyarrow as pa
+
+        known = pa.array(codes, mask=codes == self.columns[name].missing_code)
+        return pa.DictionaryArray.from_arrays(known, self._dictionaries[name])
+
+    @cached_property
+    def _dictionaries(self) -> dict[str, Any]:
+        return {name: self.columns[name].dictionary.to_arrow() for name in self.plan.names}
+
+
+def _with_occurring(forms: pl.Series) -> tuple[Positions, Positions]:
+    positions = forms.to_numpy().astype(np.intp)
+    return positions, np.flatnonzero(np.bincount(positions + 1)) - 1
+
 
 def _small(codes: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
     """Codes in the smallest type that holds them."""
     return codes.astype(np.min_scalar_type(width))
-
-
-def _understood(column: EncodedColumn, codes: pl.Series) -> Any:
-    import pyarrow as pa
-
-    known = codes.cast(pl.Int32).replace(column.missing_code, None)
-    return pa.DictionaryArray.from_arrays(known.to_arrow(), column.dictionary.to_arrow())

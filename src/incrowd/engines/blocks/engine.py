@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +15,11 @@ from incrowd.engines.embedded.applying import applied, settled, shown_forms, tal
 from incrowd.engines.embedded.drafting import draft_columns
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.evidence import claims
+from incrowd.engines.embedded.settling import needs_rows
 from incrowd.engines.embedded.tally import Tally
 from incrowd.engines.engine import Draft
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.schema import Schema
 
@@ -42,15 +44,9 @@ class BlockedEngine:
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and compute what only the rows tell."""
-        after = applied(plan, population)
-        assert isinstance(after, BlockedPopulation)
-        found = list(
-            after.blocks.each(
-                lambda block, place: (block, tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
-            )
-        )
-        first = found[0][0]
-        return settled(plan, first, {name: Tally.sum([one[name] for _, one in found]) for name in found[0][1]})
+        assert isinstance(population, BlockedPopulation)
+        first = next(iter(population.blocks.each(lambda block, _: block.take(np.arange(0)))))
+        return settle_blocks(plan, population, first.columns)
 
     def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
         """The released table, rows in random order."""
@@ -69,6 +65,18 @@ class BlockedEngine:
     def transform(self, plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
         """New rows, seen through the plan, in their own order; each row by itself."""
         return EmbeddedEngine().transform(plan, table, source)
+
+
+def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:
+    """The plan with what only the rows tell; ``columns`` have the dictionaries."""
+    after = applied(plan, population)
+    assert isinstance(after, BlockedPopulation)
+    if not any(needs_rows(plan.forms(name)) for name in plan.names):
+        return plan
+    found = list(
+        after.blocks.each(lambda block, place: tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
+    )
+    return settled(plan, columns, {name: Tally.sum([one[name] for one in found]) for name in found[0]})
 
 
 def _shown(

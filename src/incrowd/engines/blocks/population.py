@@ -41,6 +41,10 @@ class BlockedPopulation:
         The steps so far, as what they do to a block and its number.
     largest_sample
         Heuristics see at most so many rows.
+    placed
+        Whether a step looked at more than the cells of each row by itself: rows were dealt to groups, or hidden.
+    before
+        The rows before the last step; what they show of a sample is known already.
     """
 
     blocks: Blocks
@@ -49,6 +53,8 @@ class BlockedPopulation:
     keys: tuple[bytes, ...]
     changes: tuple[Change, ...] = ()
     largest_sample: int = LARGEST_SAMPLE
+    placed: bool = False
+    before: BlockedPopulation | None = field(default=None, repr=False)
     _next: dict[int, tuple[Any, BlockedPopulation]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -57,6 +63,13 @@ class BlockedPopulation:
     ) -> BlockedPopulation:
         """The rows before any step."""
         return cls(blocks, schema, randomness, keys_of(randomness, len(blocks.rows)), (), largest_sample)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to where blocks are: without what is remembered of earlier answers."""
+        return {name: value for name, value in vars(self).items() if name != "_sample"} | {
+            "_next": {},
+            "before": None,
+        }
 
     @property
     def rows(self) -> int:
@@ -80,15 +93,20 @@ class BlockedPopulation:
 
     @cached_property
     def _sample(self) -> EncodedTable:
+        if self.before is not None and not self.placed:
+            seen = EmbeddedPopulation(self.before.sample(), self.schema, self.randomness)
+            return self.changes[-1](seen, 0).sample()
         rows = self.blocks.rows
         wanted = min(self.rows, self.largest_sample)
         taken = rows if wanted == self.rows else allot(rows, wanted, self.randomness).tolist()
 
         def drawn(block: EncodedTable, place: int) -> EncodedTable:
-            table = self.seen(block, place).sample()
-            if taken[place] == table.height:
-                return table
-            return table.take(distinct(table.height, taken[place], KeyedRandomness(self.keys[place] + b"sample")))
+            if taken[place] == block.height:
+                return self.seen(block, place).sample()
+            rows = distinct(block.height, taken[place], KeyedRandomness(self.keys[place] + b"sample"))
+            if self.placed:
+                return self.seen(block, place).sample().take(rows)
+            return self.seen(block.take(rows), place).sample()
 
         return stacked(list(self.blocks.each(drawn)))
 
@@ -130,7 +148,7 @@ class BlockedPopulation:
             whole = replace(step, below=0, also=(*step.also, *rare))
             return lambda population, _: population.hide(whole)
 
-        return self._once(step, hiding)
+        return self._once(step, hiding, placed=True)
 
     def place(self, step: Place) -> BlockedPopulation:
         """The same rows, dealt to groups; the same step gives the same groups again."""
@@ -140,12 +158,12 @@ class BlockedPopulation:
             steps = allotted(step, counts, self.randomness)
             return lambda population, place: population.place(steps[place])
 
-        return self._once(step, placing)
+        return self._once(step, placing, placed=True)
 
-    def _once(self, step: object, make: Callable[[], Change]) -> BlockedPopulation:
+    def _once(self, step: object, make: Callable[[], Change], *, placed: bool = False) -> BlockedPopulation:
         """The population after a step; asked again, the same one."""
         if id(step) not in self._next:
-            after = replace(self, changes=(*self.changes, make()), _next={})
+            after = replace(self, changes=(*self.changes, make()), placed=self.placed or placed, before=self, _next={})
             self._next[id(step)] = (step, after)
         return self._next[id(step)][1]
 

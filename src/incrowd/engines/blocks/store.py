@@ -46,5 +46,8 @@ class LocalBlocks:
 
     def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
         """The answers in order; no more blocks are in memory than there are threads."""
+        if self.threads == 1 or len(self.rows) == 1:
+            yield from (ask(self.load(place), place) for place in range(len(self.rows)))
+            return
         with ThreadPoolExecutor(self.threads) as pool:
             yield from pool.map(lambda place: ask(self.load(place), place), range(len(self.rows)))

@@ -13,7 +13,7 @@ from incrowd.engines.embedded.tally import Tally
 from incrowd.errors import PlanError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Bin, Drop, Hide, Place, Reasons, Recode, Show, Spread
-from incrowd.vocabulary.encoded_table import Codes, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 
 
 def applied(plan: ReleasePlan, population: Population) -> Population:
@@ -55,11 +55,11 @@ def tally_forms(plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Code
     }
 
 
-def settled(plan: ReleasePlan, table: EncodedTable, tallies: Mapping[str, Tally]) -> ReleasePlan:
-    """The plan with its forms filled in; of the table only the dictionaries are asked."""
+def settled(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], tallies: Mapping[str, Tally]) -> ReleasePlan:
+    """The plan with its forms filled in; of the columns only the dictionaries are asked."""
     return plan.with_forms(
         {
-            name: settle_forms(plan.forms(name), table[name], tallies[name]) if name in tallies else plan.forms(name)
+            name: settle_forms(plan.forms(name), columns[name], tallies[name]) if name in tallies else plan.forms(name)
             for name in plan.names
         }
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from incrowd.plan.steps import Bin
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, LazyColumns
 from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.schema import ColumnType
 
@@ -16,9 +17,11 @@ from incrowd.vocabulary.schema import ColumnType
 def bin_table(table: EncodedTable, step: Bin) -> EncodedTable:
     """The table with the step's attributes as categories, one for each bin that occurs, named by its interval."""
     cuts = dict(step.cuts)
-    return EncodedTable.of(
-        bin_column(column, cuts[name]) if name in cuts else column for name, column in table.columns.items()
-    )
+
+    def seen(name: str) -> EncodedColumn:
+        return bin_column(table[name], cuts[name]) if name in cuts else table[name]
+
+    return EncodedTable(LazyColumns({name: partial(seen, name) for name in table.columns}), table.height)
 
 
 def bin_column(column: EncodedColumn, cuts: Sequence[float]) -> EncodedColumn:

@@ -45,7 +45,7 @@ def draft_columns(
         if written.source not in source.columns:
             continue
         if written.source in shown:
-            values = _values(plan, written, source.schema[written.source])
+            values = column_values(plan, written, source.schema[written.source])
             values = values.extend(pl.Series(values.name, [None], values.dtype))
             columns.append(values.gather(np.where(shown[written.source] < 0, len(values) - 1, shown[written.source])))
         else:
@@ -53,7 +53,7 @@ def draft_columns(
     return pl.DataFrame(columns)
 
 
-def _values(plan: ReleasePlan, written: Written, source_type: pl.DataType) -> pl.Series:
+def column_values(plan: ReleasePlan, written: Written, source_type: pl.DataType) -> pl.Series:
     """What each form of the attribute shows in this column."""
     forms, column_type = plan.forms(written.source), plan.schema[written.source].type
     if written.end:

@@ -36,7 +36,7 @@ class EmbeddedEngine:
         assert isinstance(population, EmbeddedPopulation)
         assert isinstance(after, EmbeddedPopulation)
         tallies = tally_forms(plan, population.table, shown_forms(plan, after))
-        return settled(plan, population.table, tallies)
+        return settled(plan, population.table.columns, tallies)
 
     def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
         """The released table, rows in random order."""

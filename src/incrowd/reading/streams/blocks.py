@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from incrowd.errors import Notice
 from incrowd.reading.streams.hashing import RawCodes
 from incrowd.reading.streams.scratch import scratch_changed, scratch_full
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns
 from incrowd.vocabulary.schema import Schema
 
 
@@ -112,10 +112,10 @@ class Blocks:
         return sum(self.rows)
 
     def block(self, place: int, names: Sequence[str] | None = None) -> EncodedTable:
-        """One block as an encoded table; all its columns, or the named ones."""
+        """One block as an encoded table; all its columns, or the named ones, each read when it is first asked for."""
         file = self._files[place]
         chosen = self.columns if names is None else names
-        return EncodedTable({name: self._column(file, name) for name in chosen}, file.rows)
+        return EncodedTable(LazyColumns({name: partial(self._column, file, name) for name in chosen}), file.rows)
 
     def __iter__(self) -> Iterator[EncodedTable]:
         return (self.block(place) for place in range(len(self)))

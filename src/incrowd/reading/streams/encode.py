@@ -114,11 +114,17 @@ def _typed(stream: Stream, column: Column, found: Found) -> Column:
     """The column with the type that all its values suggest; what the file declares stays."""
     if any(column.name == declared.name for declared in stream.declared):
         return column
+    return typed_column(column, found, stream.schema[column.name])
+
+
+def typed_column(column: Column, found: Found, native: pl.DataType) -> Column:
+    """A column that was drafted from a sample, with the type that all its values suggest."""
     counts = found.tally.counts
     fact = Facts(column.name, int(counts.sum()), int(counts[:-1].sum()), len(found.tally.values))
-    native = stream.schema[column.name]
-    by_type_alone = found.tally.values.dtype != native
-    drafted = draft_type(pl.Series([], dtype=native) if by_type_alone else found.tally.values, fact)
+    values = found.tally.values
+    if values.dtype != native:  # the type alone tells, but whether exact numbers have fractions
+        values = values.cast(native) if native.is_decimal() else pl.Series([], dtype=native)
+    drafted = draft_type(values, fact)
     if drafted.type is column.type:
         return column
     role = column.reason.rpartition("; ")[2]

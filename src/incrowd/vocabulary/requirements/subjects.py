@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from incrowd.errors import HeaderError, SchemaError
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.requirement import KAnonymity, KnownTogether, Requirement
 from incrowd.vocabulary.requirements.subject import Subject
 from incrowd.vocabulary.requirements.together import Together
@@ -59,7 +60,7 @@ def with_subjects(requirement: Requirement, schema: Schema) -> Schema:
     return Schema(tuple(columns))
 
 
-def check_columns(requirement: Requirement, table: EncodedTable, schema: Schema) -> None:
+def check_columns(requirement: Requirement, columns: Mapping[str, EncodedColumn], schema: Schema) -> None:
     """Raise if no release of this table can keep what is required of its columns; say what would be possible.
 
     All rows together are the weakest state of a monotone requirement: if they do not keep it, no partition does.
@@ -68,4 +69,4 @@ def check_columns(requirement: Requirement, table: EncodedTable, schema: Schema)
         return
     for part in requirement.on_columns:
         name = part.on or str(schema.target)
-        part.check_possible(Subject.of(table[name], table[name].counts, schema[name].hierarchy))
+        part.check_possible(Subject.of(columns[name], columns[name].counts, schema[name].hierarchy))

@@ -1,0 +1,15 @@
+"""A file as the pipeline holds it in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from incrowd.engines.embedded.engine import EmbeddedEngine
+from incrowd.holding.memory import InMemory
+from incrowd.reading.read import read
+from incrowd.recipe import Recipe
+
+
+def hold(file: Path, recipe: Recipe) -> InMemory:
+    """Read and encode, every column with its role and type."""
+    return InMemory.of(read(file, **recipe.reading), recipe, EmbeddedEngine())

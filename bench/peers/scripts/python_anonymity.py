@@ -1,0 +1,20 @@
+"""python-anonymity: Datafly, which raises the attribute with most values until every group has k rows."""
+
+from __future__ import annotations
+
+from anonymity.tools import data_fly  # type: ignore[import-not-found,unused-ignore]
+
+from bench.peers.scripts.handed import attributes, handed
+
+SUPPRESSED = 0
+
+
+def main() -> None:
+    """Anonymize. Its level of suppression is the size of the smallest group, not a share of rows: 0 drops none."""
+    given = handed()
+    frame = given.read().astype(str)
+    given.write(data_fly(frame, [], attributes(frame), given.k, SUPPRESSED, given.paths()))
+
+
+if __name__ == "__main__":
+    main()

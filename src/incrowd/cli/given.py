@@ -1,0 +1,85 @@
+"""The table that a command is given: a file, or rows of a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from incrowd.cli.memory import enough_memory
+from incrowd.errors import ParameterError
+
+if TYPE_CHECKING:
+    from incrowd.databases.new_table import NewTable
+    from incrowd.databases.query import Query
+
+FileOrTable = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, Excel; or of PostgreSQL: "
+        "postgresql:///database?table=name.",
+        callback=enough_memory,
+    ),
+]
+
+Table = Annotated[str | None, typer.Option("--table", help="The table of the database: visits, research.visits")]
+Select = Annotated[
+    str | None, typer.Option("--query", help="One SELECT that gives the rows to read from the database.")
+]
+To = Annotated[
+    str,
+    typer.Option(
+        help="The release; its ending says the format (.csv, .parquet, …). Or a new table: "
+        "postgresql:///database?table=name."
+    ),
+]
+Replace = Annotated[bool, typer.Option("--replace", help="A table that exists at --to is replaced.")]
+Certificate = Annotated[
+    Path | None,
+    typer.Option(help="Write the certificate there; else it goes beside the release, of a table to this folder."),
+]
+
+
+def given(text: str, table: str | None = None, query: str | None = None) -> Path | Query:
+    """The file, or what is to be read from the database at this address.
+
+    Examples
+    --------
+    >>> given("people.csv").name
+    'people.csv'
+    >>> print(given("postgresql:///clinic", table="visits"))
+    table visits of the database clinic
+    """
+    from incrowd.databases.address import Address, is_address
+    from incrowd.databases.query import Query
+
+    if is_address(text):
+        return Query.of(Address.parse(text).at(table), query)
+    if table is not None or query is not None:
+        raise ParameterError("--table and --query need the address of a database, such as postgresql:///clinic.")
+    return Path(text)
+
+
+def called(table: Path | Query) -> str:
+    """What the table is called on the screen."""
+    return table.name if isinstance(table, Path) else str(table)
+
+
+def place(to: str, replace: bool) -> Path | NewTable:
+    """Where a release goes: a file, or a new table.
+
+    Examples
+    --------
+    >>> print(place("postgresql:///clinic?table=release", replace=False))
+    table release of the database clinic
+    """
+    from incrowd.databases.address import is_address
+    from incrowd.databases.new_table import NewTable
+
+    if is_address(to):
+        return NewTable.of(to, replace=replace)
+    if replace:
+        raise ParameterError("--replace is for tables of a database. A file is replaced anyway.")
+    return Path(to)

@@ -1,0 +1,216 @@
+"""The whole way through Spark, on one screen: from a table that Spark knows to a verified folder of Parquet files.
+
+What the driver gets of the rows: distinct values of the quasi-identifiers and of the target with their counts, counts
+that are asked for, and a bounded sample as codes. How that is done is the engine's part (``engines/spark``); here is
+what a release means by it: which roles, which method, which promise, who judges.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.engines.blocks.population import BlockedPopulation
+from incrowd.engines.spark.blocks import Meaning
+from incrowd.engines.spark.release import Recounted, run_spark_release
+from incrowd.engines.spark.session import spark_session
+from incrowd.engines.spark.store import Gathered
+from incrowd.engines.spark.table import SparkTable
+from incrowd.errors import Notice, OutputError, ParameterError, RequirementError, VerificationError
+from incrowd.job import Job
+from incrowd.outcome import Release
+from incrowd.pipeline import issue, notices_asked, plan_of, possible, promised, write_beside
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.reading.dictionary import Tally, as_coded
+from incrowd.reading.draft import draft_schema
+from incrowd.reading.encode import settle
+from incrowd.reading.frames import check_types, is_spark_frame
+from incrowd.reading.missing import spellings, without_markers
+from incrowd.reading.source import MISSING_MARKERS, Origin, Source
+from incrowd.reading.streams.distinct import growing
+from incrowd.reading.streams.encode import typed_column
+from incrowd.reading.streams.gathering import Found
+from incrowd.reading.streams.repeats import Shared
+from incrowd.understanding import settled_roles, target_of
+from incrowd.verification.asked import Asked, Original
+from incrowd.verification.class_sizes import k_check, sizes_of
+from incrowd.verification.faithfulness import cells_check
+from incrowd.verification.pieces import added_pieces, compare_piece
+from incrowd.verification.verdict import Check, Verdict
+from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
+from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.schema import Schema
+
+
+def run_cluster_release(job: Job, master: str | None = None) -> Release:
+    """Release a Spark frame, a table of Spark's catalog, or Parquet files that Spark can read."""
+    if job.accuracy:
+        raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
+    if isinstance(job.recipe.requirement, Together):
+        raise RequirementError(
+            "On Spark groups are promised their size, k. Further requirements are kept on one machine."
+        )
+    if job.query is not None:
+        raise ParameterError(
+            "Rows of PostgreSQL are read without Spark. Leave the engine out, or read them with spark.read."
+        )
+    if job.outputs.table is not None:
+        raise OutputError("With Spark the release goes to a folder of Parquet files. Name one.")
+    outputs = replace(job.outputs, release=None) if job.outputs.release else job.outputs
+    outputs.check(job.recipe_path)
+    session = job.given.sparkSession if is_spark_frame(job.given) else spark_session(master)
+    folder = str(job.outputs.release or _own_folder(session))
+    randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
+    steps = ClusterSteps(job, randomness)
+    made = run_spark_release(
+        str(job.given) if isinstance(job.given, Path) else job.given,
+        folder,
+        steps,
+        session=session,
+        randomness=randomness,
+        progress=job.clock.progress,
+    )
+    notices = (*steps.notices, *notices_asked(job))
+    source = "a Spark table" if is_spark_frame(job.given) else str(job.given).rstrip("/").rpartition("/")[2]
+    facts, issued = issue(job, made.plan, made.verdict, notices, steps.columns, source=source, written="files")
+    release = Release(made.plan, issued, facts, job.outputs.release, lambda: made.frame)
+    write_beside(release, job.outputs)
+    return release
+
+
+def _own_folder(session: Any) -> Path:
+    """A folder for a release that goes to no named place; only where all of Spark is on this machine."""
+    if not session.sparkContext.master.startswith("local"):
+        raise OutputError("Say where the release goes: to= a folder that every executor can write.")
+    return Path(tempfile.mkdtemp(prefix="incrowd-")) / "release"
+
+
+@dataclass(eq=False)
+class ClusterSteps:
+    """Understands, decides and judges as a release on one machine does."""
+
+    job: Job
+    randomness: Randomness
+    notices: list[Notice] = field(default_factory=list)
+    native: dict[str, pl.DataType] = field(default_factory=dict)
+    known: Schema = field(default_factory=lambda: Schema(()))
+    rows: int = 0
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """The texts that mean missing."""
+        return tuple(self.job.recipe.reading.get("missing", MISSING_MARKERS))
+
+    @property
+    def code(self) -> Any:
+        """What gives the raw codes of a column and the values behind them; run by an executor."""
+        return _code
+
+    @property
+    def clean(self) -> Any:
+        """What makes null of markers in columns that are released as they are; run by an executor."""
+        return partial(_clean, self.markers)
+
+    def schema(self, table: SparkTable) -> Schema:
+        """Every column with its role and a first type."""
+        self.notices += check_types(dict(table.schema), 1).notices
+        self.native = dict(table.schema)
+        recipe = self.job.recipe
+        drafted = table.on_a_sample(partial(_draft, target_of(recipe), self.markers))
+
+        def repeats(names: Sequence[str]) -> dict[str, Shared]:
+            return {name: Shared(*found) for name, found in table.uniqueness(names, spellings(self.markers)).items()}
+
+        schema, doubts = settled_roles(drafted, recipe, repeats)
+        self.notices += doubts
+        return schema
+
+    def meanings(self, schema: Schema, found: Mapping[str, Gathered]) -> tuple[Schema, Mapping[str, Meaning]]:
+        """What the distinct values become, and the schema with the types they have."""
+        columns, meanings = {column.name: column for column in schema.columns}, {}
+        for name, gathered in found.items():
+            known, column = _found(gathered, self.markers), columns[name]
+            if "type" not in self.job.recipe.columns.get(name, {}):
+                column = typed_column(column, known, self.native[name])
+            settled = settle(known.tally, column, self.markers)
+            places = known.places(settled)
+            columns[name] = replace(column, type=settled.type)
+            self.notices += settled.notices
+            meanings[name] = Meaning(
+                settled.type, settled.dictionary, gathered.values, np.append(places[1:], places[:1])
+            )
+        self.rows = int(next(iter(found.values())).counts.sum())
+        self.known = Schema(tuple(columns[column.name] for column in schema.columns))
+        return self.known, meanings
+
+    def plan(self, population: BlockedPopulation, columns: Mapping[str, Any]) -> ReleasePlan:
+        """What is to be done; means are not known yet."""
+        self.columns = columns
+        self.notices += possible(self.job, self.known, columns, self.rows)
+        return plan_of(self.job, self.known, self.rows, population, self.randomness)
+
+    def promised(self, plan: ReleasePlan) -> Sequence[Sequence[str]]:
+        """The sets of released columns by which classes are to be counted."""
+        return [columns for _, columns, _ in self._asked(plan).promises]
+
+    def comparing(self, plan: ReleasePlan) -> Any:
+        """What compares a written piece with what the input held; run by an executor."""
+        return partial(_compare, self._asked(plan), self.rows)
+
+    def judge(self, plan: ReleasePlan, found: Recounted) -> Verdict:
+        """The verdict; raises unless everything holds."""
+        asked = self._asked(plan)
+        sizes = [sizes_of(bars) for bars in found.sizes]
+        lost = self.rows - found.rows
+        whole = found.rows == found.different == sizes[0].rows and 0 <= lost <= asked.may_lose
+        checks = [
+            Check("columns", list(found.columns) == list(asked.columns), f"{len(found.columns)} columns, as asked for"),
+            *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, asked.promises, strict=True)),
+            Check("rows", whole, f"{found.rows:,} released, {lost:,} left out"),
+        ]
+        wrong = added_pieces(iter(found.pieces), asked, escapes=False)
+        checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in asked.columns]
+        nearest = min(zip(sizes, asked.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
+        verdict = Verdict(nearest, tuple(checks))
+        if not verdict.passed:
+            failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
+            raise VerificationError(f"The release failed its verification and was not published. {failed}.")
+        return verdict
+
+    def _asked(self, plan: ReleasePlan) -> Asked:
+        return promised(self.job.recipe.requirement, self.known.quasi_identifiers, plan, str)
+
+
+def _code(series: pl.Series) -> tuple[Any, pl.Series]:
+    known = growing(series.dtype)
+    return known.codes(as_coded(series.to_frame()).to_series()), known.values
+
+
+def _clean(markers: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    return frame.with_columns(without_markers(texts, spellings(markers)))
+
+
+def _draft(target: str | None, markers: tuple[str, ...], sample: pl.DataFrame) -> Schema:
+    return draft_schema(Source.of(sample, Origin("parquet", missing=markers)), target=target)
+
+
+def _compare(asked: Asked, rows: int, written: Any, draft: Any) -> Any:
+    return compare_piece(written, asked, Original(draft.original, draft.origin, rows, draft.claims), escapes=False)
+
+
+def _found(gathered: Gathered, markers: Sequence[str]) -> Found:
+    """The values of a column, markers of missing values counted as null."""
+    text = gathered.values.dtype == pl.String
+    gone = gathered.values.is_in(spellings(markers)) if text else gathered.values.is_null()
+    kept = ~gone.to_numpy()
+    nothing = gathered.counts[-1] + gathered.counts[:-1][~kept].sum()
+    return Found(Tally(gathered.values.filter(~gone), np.append(gathered.counts[:-1][kept], nothing)), kept, ())

@@ -1,0 +1,143 @@
+"""A plan applied where the rows are, and the rows dealt to pieces at random: each piece becomes a file of the release.
+
+Every order of the rows is equally likely: it is the order of two random numbers for each row, the first of which names
+its piece. Both come from secret keys, so that a task that is run again does the same again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.engines.blocks.drafting import ORIGIN, DraftFrame, Drafting
+from incrowd.engines.blocks.population import BlockedPopulation
+from incrowd.engines.embedded.applying import applied
+from incrowd.engines.spark.blocks import SparkBlocks
+from incrowd.engines.spark.packing import cells, packed, unpacked
+from incrowd.engines.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
+from incrowd.engines.spark.store import Store, forget, kept
+from incrowd.engines.spark.tasks import mapped, told
+from incrowd.errors import OutputError
+from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, keys_of, permutation
+
+KEY, BLOCK = "key", "block"
+_DEALT = f"{KEY} int, {BLOCK} int, origins binary, rows binary"
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The rows of a release on their way: what each shows, what it has, and where it comes from.
+
+    Parameters
+    ----------
+    frame
+        For each piece and each block a row of a Spark frame, kept by Spark; a piece is a partition.
+    drafting
+        Makes a released table of such rows.
+    keys
+        For each piece the number by which Spark finds its partition.
+    secrets
+        The keys of chance for the order within each piece.
+    """
+
+    frame: Any
+    drafting: Drafting
+    keys: tuple[int, ...]
+    secrets: tuple[bytes, ...]
+
+    @property
+    def mixing(self) -> Mixing:
+        """What puts a piece together, in the executors."""
+        return Mixing(self.drafting, dict(zip(self.keys, self.secrets, strict=True)))
+
+    def forget(self) -> None:
+        """Let Spark free what it keeps of the pieces."""
+        forget(self.frame)
+
+
+def deal(store: Store, drafting: Drafting, randomness: Randomness, piece_rows: int) -> Pieces:
+    """Apply a plan to the blocks of a store and deal their rows to pieces of about so many rows."""
+    blocks = drafting.population.blocks
+    assert isinstance(blocks, SparkBlocks)
+    count = max(1, -(-drafting.population.rows // piece_rows))
+    keys = partition_keys(store.session, count)
+    after = applied(drafting.plan, drafting.population)
+    assert isinstance(after, BlockedPopulation)
+    dealing = Dealing(drafting, after, blocks, keys, keys_of(randomness, len(store.listed)))
+    with told(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
+        dealt = mapped(store.frame, dealing, _DEALT).repartition(count, KEY)
+        return Pieces(kept(dealt), drafting, keys, keys_of(randomness, count))
+
+
+@dataclass(frozen=True, eq=False)
+class Dealing:
+    """Applies a plan to the blocks of a partition, and deals their rows."""
+
+    drafting: Drafting
+    after: BlockedPopulation
+    blocks: SparkBlocks
+    keys: tuple[int, ...]
+    secrets: tuple[bytes, ...]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """For each block and each piece the rows that go there."""
+        import pyarrow as pa
+
+        for row in cells(batches):
+            number = self.blocks.number(row)
+            marked = self.drafting._marked(self.after, self.blocks.block(row), number)
+            beside = unpacked(row["beside"])
+            whole = marked.hstack(beside[marked[ORIGIN].to_numpy()]) if beside.width else marked
+            places = (KeyedRandomness(self.secrets[number]).words(whole.height) % np.uint64(len(self.keys))).astype(
+                np.intp
+            )
+            whole = whole[np.argsort(places, kind="stable")]
+            ends = np.cumsum(np.bincount(places, minlength=len(self.keys))).tolist()
+            parts = [whole.slice(start, end - start) for start, end in zip([0, *ends], ends, strict=False)]
+            some = [place for place, part in enumerate(parts) if part.height]
+            yield pa.record_batch(
+                {
+                    KEY: pa.array([self.keys[place] for place in some], pa.int32()),
+                    BLOCK: pa.array([number] * len(some), pa.int32()),
+                    "origins": [parts[place][ORIGIN].to_numpy().astype(np.uint32).tobytes() for place in some],
+                    "rows": [packed(parts[place]) for place in some],
+                }
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Mixing:
+    """Puts the parts of a piece together, in random order; the same each time."""
+
+    drafting: Drafting
+    secrets: dict[int, bytes]
+
+    def drafted(self, key: int, parts: Iterable[tuple[int, Any]]) -> DraftFrame:
+        """The released rows of a piece and what the input held, given its parts and the blocks they come from."""
+        rows = pl.concat([unpacked(data) for _, data in sorted(parts, key=lambda part: part[0])])
+        return self.drafting._drafted(rows[permutation(rows.height, KeyedRandomness(self.secrets[key]))])
+
+
+def partition_keys(session: Any, count: int) -> tuple[int, ...]:
+    """For each of so many partitions a number that Spark sends there."""
+    from pyspark.sql import functions as sql
+
+    numbers = session.range(64 * count).select(sql.col("id").cast("int").alias("number"))
+    place = sql.pmod(sql.hash("number"), sql.lit(count)).alias("place")
+    found = numbers.groupBy(place).agg(sql.min("number")).collect()
+    keys = {row[0]: row[1] for row in found}
+    if len(keys) < count:
+        raise OutputError("Spark deals rows to partitions in a way that is not known. Nothing was released.")
+    return tuple(keys[number] for number in range(count))
+
+
+def by_piece(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Sequence[tuple[int, Any]]]]:
+    """The parts of the pieces in a partition; usually there is one piece."""
+    found: dict[int, list[tuple[int, Any]]] = {}
+    for row in rows:
+        found.setdefault(row[KEY], []).append((row[BLOCK], row["rows"]))
+    yield from sorted(found.items())

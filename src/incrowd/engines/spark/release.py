@@ -1,0 +1,179 @@
+"""The whole way through Spark: from a table that Spark knows to a verified folder of Parquet files.
+
+What the driver sees of the rows: the distinct values of the quasi-identifiers and of the target with their counts,
+counts that are asked for, and a sample of at most so many rows as codes. All else stays with the executors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import polars as pl
+
+from incrowd.engines.blocks.drafting import Drafting
+from incrowd.engines.blocks.engine import settle_blocks
+from incrowd.engines.blocks.population import LARGEST_SAMPLE, BlockedPopulation
+from incrowd.engines.spark.blocks import Meaning, SparkBlocks
+from incrowd.engines.spark.checking import Compare, class_sizes, compared, rows_used, written_columns
+from incrowd.engines.spark.folders import check_free, staged_folder
+from incrowd.engines.spark.pieces import Pieces, deal
+from incrowd.engines.spark.session import EXACT, set_for_a_while
+from incrowd.engines.spark.store import BLOCK_ROWS, Code, Gathered, Store, stored
+from incrowd.engines.spark.table import SparkTable, open_table
+from incrowd.engines.spark.writing import write_pieces
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Recounted:
+    """What was found in the written files.
+
+    Parameters
+    ----------
+    columns
+        The columns they have.
+    sizes
+        For each set of columns that was asked for: the sizes of classes, and how many there are of each.
+    rows, different
+        Rows that were released, and different rows of the input among them.
+    pieces
+        What the comparison found in each piece.
+    """
+
+    columns: Sequence[str]
+    sizes: Sequence[Sequence[tuple[int, int]]]
+    rows: int
+    different: int
+    pieces: Iterable[Any]
+
+
+class Steps(Protocol):
+    """What a release needs that is no engine's business: understanding a table, deciding, judging.
+
+    ``code`` and ``clean`` are run by the executors, and so is what ``comparing`` gives.
+    """
+
+    @property
+    def code(self) -> Code:
+        """Gives the raw codes of a column and the values behind them."""
+        ...
+
+    @property
+    def clean(self) -> Callable[[pl.DataFrame], pl.DataFrame]:
+        """Makes null of markers of missing values in columns that are released as they are."""
+        ...
+
+    def schema(self, table: SparkTable) -> Schema:
+        """Every column with its role and a first type."""
+        ...
+
+    def meanings(self, schema: Schema, found: Mapping[str, Gathered]) -> tuple[Schema, Mapping[str, Meaning]]:
+        """What the distinct values become, and the schema with the types they have."""
+        ...
+
+    def plan(self, population: BlockedPopulation, columns: Mapping[str, Any]) -> ReleasePlan:
+        """What is to be done; means need not be known yet."""
+        ...
+
+    def comparing(self, plan: ReleasePlan) -> Compare:
+        """What compares a written piece with what the input held."""
+        ...
+
+    def promised(self, plan: ReleasePlan) -> Sequence[Sequence[str]]:
+        """The sets of released columns by which classes are to be counted."""
+        ...
+
+    def judge(self, plan: ReleasePlan, found: Recounted) -> Any:
+        """The verdict; raises unless everything holds."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRelease:
+    """A verified release: its plan, the verdict, and the folder it is in."""
+
+    plan: ReleasePlan
+    verdict: Any
+    folder: str
+    session: Any
+
+    @property
+    def frame(self) -> Any:
+        """The release as a Spark frame."""
+        return self.session.read.parquet(self.folder)
+
+
+def run_spark_release(
+    given: Any,
+    folder: str,
+    steps: Steps,
+    *,
+    session: Any,
+    randomness: Randomness,
+    block_rows: int = BLOCK_ROWS,
+    largest_sample: int = LARGEST_SAMPLE,
+    progress: Callable[[str], None] = lambda _stage: None,
+) -> SparkRelease:
+    """Release a table that Spark knows.
+
+    Parameters
+    ----------
+    given
+        A Spark frame, the path of Parquet files, or the name of a table.
+    folder
+        Where the release goes: a folder that does not exist yet, on any file system that Spark can write.
+    steps
+        How the table is understood, what is decided, and who judges.
+    session
+        The Spark session.
+    randomness
+        Where chance comes from.
+    block_rows
+        Most rows that a Python worker has in memory at once, and about the rows of a written file.
+    largest_sample
+        Most rows, as codes, that come to the driver for heuristics.
+    progress
+        Told the name of each stage as it begins.
+    """
+    with set_for_a_while(session, EXACT):
+        check_free(session, folder)
+        progress("reading")
+        table = open_table(given, session)
+        schema = steps.schema(table)
+        progress("encoding")
+        store = stored(table, schema.encoded, schema.untouched, steps.code, steps.clean, block_rows)
+        try:
+            schema, meanings = steps.meanings(schema, store.gathered())
+            blocks = SparkBlocks.of(store, meanings)
+            progress("deciding")
+            population = BlockedPopulation.of(blocks, schema, randomness, largest_sample)
+            plan = settle_blocks(steps.plan(population, blocks.columns), population, blocks.columns)
+            progress("applying")
+            pieces = deal(store, Drafting(plan, population, blocks.columns, randomness), randomness, block_rows)
+            try:
+                with staged_folder(session, folder) as hidden:
+                    progress("writing")
+                    write_pieces(pieces, table.fields, hidden)
+                    progress("verifying")
+                    verdict = steps.judge(plan, _recounted(store, pieces, steps, hidden))
+            finally:
+                pieces.forget()
+        finally:
+            store.forget()
+    return SparkRelease(plan, verdict, folder, session)
+
+
+def _recounted(store: Store, pieces: Pieces, steps: Steps, folder: str) -> Recounted:
+    plan, session = pieces.drafting.plan, store.session
+    rows, different = rows_used(pieces, store.listed)
+    return Recounted(
+        written_columns(session, folder),
+        [class_sizes(session, folder, names) for names in steps.promised(plan)],
+        rows,
+        different,
+        compared(pieces, folder, steps.comparing(plan)),
+    )

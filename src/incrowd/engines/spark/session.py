@@ -1,0 +1,105 @@
+"""The Spark session: found or started, and set for the time of one job."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from incrowd.errors import MissingPackageError
+from incrowd.optional import optional
+
+ONE_BLOCK_AT_A_TIME = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}
+"""Rows that hold a whole block are handed to Python one by one."""
+
+EXACT = {
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+"""Names differ by case, and Parquet is written and read back as it is."""
+
+
+def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
+    """The session that is active, or a new one.
+
+    Parameters
+    ----------
+    master
+        Where Spark runs, such as ``local[2]``, ``yarn`` or ``k8s://…``; what the machine is set up for if not given.
+    settings
+        Further settings of a new session.
+    """
+    optional("pyspark", "the Spark engine")
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    check_java(os.environ)
+    builder = SparkSession.builder.appName("incrowd")
+    if master is not None:
+        builder = builder.master(master)
+        if master.startswith("local"):
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+    for name, value in (settings or {}).items():
+        builder = builder.config(name, value)
+    return _started(builder)
+
+
+def check_java(environment: Mapping[str, str]) -> None:
+    """Say what to do where Spark would find no Java.
+
+    Examples
+    --------
+    >>> check_java({"JAVA_HOME": "/nowhere", "PATH": ""})
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.MissingPackageError: Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. ...
+    """
+    home = environment.get("JAVA_HOME")
+    if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):
+        raise MissingPackageError(
+            "Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. Install a JDK (Debian: "
+            "apt install openjdk-17-jre-headless) and set JAVA_HOME to its folder."
+        )
+    if not home and shutil.which("java", path=environment.get("PATH", "")) is None:
+        raise MissingPackageError(
+            "Spark needs Java 17 or newer, and none was found. Install a JDK (Debian: apt install "
+            "openjdk-17-jre-headless), or set JAVA_HOME to the folder of one."
+        )
+
+
+def _started(builder: Any) -> Any:
+    from pyspark.errors import PySparkException
+
+    try:
+        return builder.getOrCreate()
+    except PySparkException as failure:
+        raise MissingPackageError(
+            f"Spark could not be started ({type(failure).__name__}). Is the master right, and Java 17 or newer there?"
+        ) from None
+
+
+@contextmanager
+def set_for_a_while(session: Any, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of a session for the time of a block; after it they are as they were."""
+    before = {name: session.conf.get(name, None) for name in settings}
+    try:
+        for name, value in settings.items():
+            session.conf.set(name, value)
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)

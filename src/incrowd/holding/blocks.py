@@ -1,0 +1,147 @@
+"""A table that is held in blocks on disk, for tables larger than memory."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from incrowd.algorithms.population import Population
+from incrowd.engines.blocks.drafting import Drafting
+from incrowd.engines.blocks.engine import settle_blocks
+from incrowd.engines.blocks.population import BlockedPopulation
+from incrowd.engines.blocks.store import LocalBlocks
+from incrowd.errors import Notice
+from incrowd.holding.held import Drafted
+from incrowd.holding.numbers import as_numbers, castable, numeric
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.reading.source import Origin, Source
+from incrowd.reading.streams.blocks import Blocks
+from incrowd.reading.streams.encode import encode_stream
+from incrowd.reading.streams.stream import Stream
+from incrowd.recipe import Recipe
+from incrowd.understanding import settle_stream
+from incrowd.verification.asked import Original
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Schema
+
+Told = Callable[[str, int, int], None]
+"""Told what is done, how many rows of it are done, and how many there are."""
+
+_OF_A_ROW = 400  # bytes that a row of a block takes while it is worked on, at most, for tables of a few dozen columns
+_LARGEST_BLOCK, _SMALLEST_BLOCK = 1 << 20, 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class InBlocks:
+    """The input, encoded block by block."""
+
+    stream: Stream
+    schema: Schema
+    blocks: Blocks
+    notices: tuple[Notice, ...]
+    resources: Resources
+    told: Told
+
+    @classmethod
+    def of(cls, stream: Stream, recipe: Recipe, resources: Resources, told: Told) -> InBlocks:
+        """The table as integer codes in the scratch folder, every column with its role and type."""
+        assert resources.scratch is not None
+        schema, doubts, drafted = settle_stream(stream, recipe, resources.scratch)
+        folder = resources.scratch / "codes"
+        folder.mkdir()
+        blocks = encode_stream(
+            stream,
+            schema,
+            schema.encoded,
+            folder,
+            threads=resources.threads,
+            progress=lambda done, rows: told("encoding", done, rows),
+            rows=block_rows(resources, len(stream.columns)),
+            drafted=drafted,
+        )
+        types = {name: column.type for name, column in blocks.columns.items()}
+        typed = tuple(replace(c, type=types[c.name]) if c.name in types else c for c in blocks.schema.columns)
+        notices = (*stream.notices, *blocks.markers, *doubts, *blocks.notices)
+        return cls(stream, Schema(typed), blocks, notices, resources, told)
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return self.stream.origin
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.stream.rows
+
+    @property
+    def columns(self) -> Mapping[str, EncodedColumn]:
+        """Dictionaries and counts of the encoded columns."""
+        return self.blocks.columns
+
+    def population(self, randomness: Randomness) -> BlockedPopulation:
+        """The rows, as algorithms know them."""
+        blocks = LocalBlocks(self.blocks.rows, self.blocks.block, self.resources.threads)
+        return BlockedPopulation.of(blocks, self.schema, randomness)
+
+    def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
+        """Deal the rows to the plan's groups and fill in what only the rows tell."""
+        return settle_blocks(plan, population, self.columns)
+
+    def drafts(
+        self, plan: ReleasePlan, population: Population, randomness: Randomness, *, typed: bool
+    ) -> Iterator[Drafted]:
+        """The release, bucket by bucket."""
+        assert self.resources.scratch is not None
+        assert isinstance(population, BlockedPopulation)
+        folder = self.resources.scratch / "buckets"
+        folder.mkdir()
+        drafting = Drafting(plan, population, self.columns, randomness)
+        beside = [written.source for written in plan.written if written.source not in plan.names]
+        numbers = {name: kind for name, kind in numeric(plan).items() if typed and self._is_text(name, beside)}
+        rows = max(self.blocks.rows)
+        for draft in drafting.frames(self._beside(beside, rows, numbers), folder, rows):
+            piece = Original(draft.original, draft.origin, self.rows, draft.claims)
+            yield Drafted(as_numbers(draft.table, numbers), functools.partial(_same, piece))
+
+    def _is_text(self, name: str, beside: Sequence[str]) -> bool:
+        return name in beside and self.stream.schema[name] == pl.String
+
+    def _beside(self, names: Sequence[str], rows: int, numbers: dict[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """The columns that are released as they are, block by block; ``numbers`` loses those that are no numbers."""
+        done = 0
+        for frame in self.stream.frames(rows, names):
+            for name in [name for name, kind in numbers.items() if not castable(frame[name], kind)]:
+                del numbers[name]
+            yield frame
+            done += frame.height
+            self.told("applying", done, self.rows)
+
+    def sample(self, rows: int) -> Source:
+        """At most so many rows as they were read, drawn at random if there are more."""
+        chosen = distinct(self.rows, min(rows, self.rows), SystemRandomness())
+        parts, start = [], 0
+        for frame in self.stream.frames():
+            mine = chosen[(chosen >= start) & (chosen < start + frame.height)] - start
+            parts.append(frame[mine])
+            start += frame.height
+        return Source(pl.concat(parts), self.origin, declared=self.stream.declared)
+
+
+def block_rows(resources: Resources, columns: int) -> int:
+    """How many rows a block has so that one block for each thread fits into a quarter of the memory."""
+    memory = resources.share(0.25)
+    if memory is None:
+        return _LARGEST_BLOCK
+    fitting = memory // (resources.threads * (_OF_A_ROW + 16 * columns))
+    return int(np.clip(1 << max(0, fitting.bit_length() - 1), _SMALLEST_BLOCK, _LARGEST_BLOCK))
+
+
+def _same(piece: Original) -> Original:
+    return piece

@@ -1,0 +1,96 @@
+"""A table that is held in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from incrowd.algorithms.population import Population
+from incrowd.engines.embedded.evidence import evidence
+from incrowd.engines.engine import Engine
+from incrowd.errors import Notice
+from incrowd.holding.held import Drafted
+from incrowd.holding.numbers import castable, numeric, with_numbers
+from incrowd.people import people_of
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.reading.encode import encode
+from incrowd.reading.source import Origin, Source
+from incrowd.recipe import Recipe
+from incrowd.understanding import settle_schema
+from incrowd.verification.asked import Original
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
+from incrowd.vocabulary.requirements.subjects import subject_names, with_subjects
+from incrowd.vocabulary.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """The input, read and encoded; an engine works on it. ``people`` are the population that something is asked of."""
+
+    source: Source
+    schema: Schema
+    table: EncodedTable
+    notices: tuple[Notice, ...]
+    engine: Engine
+    people: EncodedTable | None = None
+
+    @classmethod
+    def of(cls, source: Source, recipe: Recipe, engine: Engine) -> InMemory:
+        """The table as integer codes, every column with its role and type."""
+        schema, doubts = settle_schema(source, recipe)
+        schema = with_subjects(recipe.requirement, schema)
+        names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))
+        table, notices = encode(source, schema, names)
+        typed = Schema(tuple(replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns))
+        return cls(source, typed, table, (*source.notices, *doubts, *notices), engine, people_of(recipe, typed))
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return self.source.origin
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.table.height
+
+    @property
+    def columns(self) -> Mapping[str, EncodedColumn]:
+        """The encoded columns."""
+        return self.table.columns
+
+    def population(self, randomness: Randomness) -> Population:
+        """The rows, as algorithms know them."""
+        return self.engine.population(self.table, self.schema, randomness)
+
+    def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
+        """Deal the rows to the plan's groups and fill in what only the rows tell."""
+        return self.engine.settle(plan, population)
+
+    def drafts(
+        self, plan: ReleasePlan, population: Population, randomness: Randomness, *, typed: bool
+    ) -> Iterator[Drafted]:
+        """The release, in one piece."""
+        draft = self.engine.draft(plan, population, self.source.frame, randomness)
+        bare = replace(draft, frame=draft.frame.clear())  # the verification counts what was written, nothing else
+
+        def original() -> Original:
+            return Original(evidence(bare, self.source.frame, self.table, plan), bare.origin, self.rows, bare.claims)
+
+        frame = _typed(draft.frame, plan) if typed else draft.frame
+        yield Drafted(frame.to_arrow(compat_level=pl.CompatLevel.newest()), original)
+
+    def sample(self, rows: int) -> Source:
+        """At most so many rows as they were read, drawn at random if there are more."""
+        if self.rows <= rows:
+            return self.source
+        return replace(self.source, frame=self.source.frame[permutation(self.rows, SystemRandomness())[:rows]])
+
+
+def _typed(frame: pl.DataFrame, plan: ReleasePlan) -> pl.DataFrame:
+    """Text columns that hold numbers throughout, as numbers."""
+    texts = {name: kind for name, kind in numeric(plan).items() if frame.schema[name] == pl.String}
+    return with_numbers(frame, {name: kind for name, kind in texts.items() if castable(frame[name], kind)})

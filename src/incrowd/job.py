@@ -1,0 +1,93 @@
+"""What was asked for: a release of what, by what, to where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from incrowd.clock import Clock
+from incrowd.databases.address import is_address
+from incrowd.databases.new_table import NewTable
+from incrowd.databases.query import Query, query_of
+from incrowd.databases.writing import check_table
+from incrowd.engines.embedded.engine import EmbeddedEngine
+from incrowd.engines.engine import Engine
+from incrowd.errors import OutputError
+from incrowd.publishing.staging import check_target
+from incrowd.recipe import Recipe
+from incrowd.vocabulary.file_form import FileForm
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where the results go; ``None`` is not written. The release is a file or a table."""
+
+    release: Path | None = None
+    plan: Path | None = None
+    report: Path | None = None
+    responsible: str | None = None
+    table: NewTable | None = None
+    certified: Path | None = None
+
+    @classmethod
+    def at(cls, to: str | Path | NewTable | None, **others: Any) -> Outputs:
+        """With the release at a path or an address."""
+        table = NewTable.of(to) if isinstance(to, str) and is_address(to) else to if isinstance(to, NewTable) else None
+        return cls(None if to is None or table else Path(to), table=table, **others)  # type: ignore[arg-type]
+
+    @property
+    def certificate(self) -> Path | None:
+        """Where it is to go, or ``OUT.certificate.json`` beside a file OUT; for a table OUT in the current folder."""
+        if self.certified is not None:
+            return self.certified
+        if self.table is not None:
+            return Path(f"{self.table.file_name}.certificate.json")
+        return self.release and self.release.with_name(f"{self.release.name}.certificate.json")
+
+    @property
+    def name(self) -> str | None:
+        """What the release is called."""
+        if self.table is not None:
+            return str(self.table)
+        return self.release.name if self.release else None
+
+    def check(self, *inputs: Path | None, query: Query | None = None) -> None:
+        """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
+        targets = [path for path in (self.release, self.plan, self.report, self.certificate) if path is not None]
+        for path in targets:
+            check_target(path, tuple(given for given in inputs if given is not None))
+        if len({path.resolve() for path in targets}) < len(targets):
+            raise OutputError("Release, certificate, plan and report need different file names.")
+        if self.table is not None:
+            check_table(self.table.address, replace=self.table.replace, source=query)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One release to be made: what, from what, to where, by what."""
+
+    given: Any
+    recipe: Recipe
+    outputs: Outputs = field(default_factory=Outputs)
+    engine: Engine = field(default_factory=EmbeddedEngine)
+    recipe_path: Path | None = None
+    seed: int | None = None
+    accuracy: bool = False
+    clock: Clock = field(default_factory=Clock)
+    memory: int | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The input file, if it is one."""
+        return Path(self.given) if isinstance(self.given, str | Path) and self.query is None else None
+
+    @property
+    def query(self) -> Query | None:
+        """What is read from a server, if it is on one."""
+        return query_of(self.given)
+
+    @property
+    def form(self) -> FileForm:
+        """How the release is written; a release for this process goes through Parquet."""
+        return FileForm.of(self.outputs.release) if self.outputs.release else FileForm("parquet")

@@ -1,0 +1,64 @@
+"""What a run may use: memory, cores, and a folder for what does not fit into memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from incrowd.errors import ParameterError
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_LEAST = 500 * 10**6
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Limits of a run.
+
+    Parameters
+    ----------
+    memory
+        Bytes of memory that the run may use; ``None`` if only the machine limits it.
+    threads
+        How many cores work at the same time.
+    scratch
+        A private folder for what does not fit into memory; it goes when the run ends.
+    """
+
+    memory: int | None = None
+    threads: int = field(default_factory=lambda: cores())
+    scratch: Path | None = None
+
+    def share(self, part: float) -> int | None:
+        """A part of the memory, if it is limited."""
+        return None if self.memory is None else int(self.memory * part)
+
+
+def cores() -> int:
+    """The cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def bytes_of(text: str | int) -> int:
+    """An amount of memory as people write it.
+
+    Examples
+    --------
+    >>> bytes_of("4GB"), bytes_of("512 MB"), bytes_of("1.5g")
+    (4000000000, 512000000, 1500000000)
+    >>> bytes_of("much")
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.ParameterError: An amount of memory is a number with a unit. Give for instance 4GB.
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(text).lower())
+    if not found:
+        raise ParameterError("An amount of memory is a number with a unit. Give for instance 4GB.")
+    amount = int(float(found[1]) * _UNITS[found[2]])
+    if amount < _LEAST:
+        raise ParameterError("A run needs 500MB of memory at least. Give for instance 4GB.")
+    return amount

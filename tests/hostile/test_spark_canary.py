@@ -1,0 +1,252 @@
+"""No row gets to the driver of Spark, nothing is left behind by a run that fails, and nothing false is published."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from incrowd.errors import OutputError, SchemaError, VerificationError
+from incrowd.recipe import Recipe
+from spark_session import SparkSteps, compare, local_session, spark_release
+
+ROWS = 400
+KEPT, DROPPED, RARE = "kept-canary-1f6b", "dropped-canary-77d0", "rare-canary-9a3c"
+ROLES = {
+    "age": {"role": "quasi-identifier"},
+    "job": {"role": "quasi-identifier"},
+    "ill": {"role": "target"},
+    "name": {"role": "identifier"},
+    "note": {"role": "other"},
+}
+RECIPE = Recipe(k=5, columns=ROLES)
+
+
+@pytest.fixture(scope="module")
+def spark():
+    return local_session()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame(
+        {
+            "name": [f"{DROPPED}-{i}" for i in range(ROWS)],
+            "age": rng.integers(20, 40, ROWS),
+            "job": [RARE, *rng.choice(["cook", "nurse"], ROWS - 1).tolist()],
+            "note": [f"{KEPT}-{i % 3}" for i in range(ROWS)],
+            "ill": rng.choice(["y", "n"], ROWS),
+        }
+    )
+    folder = tmp_path_factory.mktemp("canary")
+    for place in range(2):
+        frame.slice(200 * place, 200).write_parquet(folder / f"{place}.parquet")
+    return str(folder)
+
+
+class Border:
+    """Sees everything that comes from Spark to the driver's Python."""
+
+    def __init__(self, monkeypatch):
+        from pyspark.sql.classic.dataframe import DataFrame
+
+        self.rows, self.tables = [], []
+        collect, to_arrow = DataFrame.collect, DataFrame.toArrow
+
+        def seen_rows(frame):
+            rows = collect(frame)
+            self.rows.append(pickle.dumps([tuple(row) for row in rows]))
+            return rows
+
+        def seen_table(frame):
+            table = to_arrow(frame)
+            self.tables.append(table)
+            return table
+
+        def never(*_, **__):
+            raise AssertionError("rows were asked for")
+
+        monkeypatch.setattr(DataFrame, "collect", seen_rows)
+        monkeypatch.setattr(DataFrame, "toArrow", seen_table)
+        for name in ("toPandas", "toLocalIterator", "take", "head", "first", "tail", "show", "foreach"):
+            monkeypatch.setattr(DataFrame, name, never)
+        monkeypatch.setattr("pyspark.core.rdd.RDD.collect", never)
+
+
+def test_the_driver_sees_values_counts_and_codes_but_no_row(spark, path, tmp_path, monkeypatch):
+    border = Border(monkeypatch)
+    made, steps = spark_release(path, tmp_path / "out", RECIPE, spark, block_rows=90, largest_sample=50)
+    seen = len(border.rows)
+    spark.read.parquet(path).collect()
+    monkeypatch.undo()
+    assert KEPT.encode() in border.rows.pop()  # what is not kept from the border is seen there
+    assert len(border.rows) == seen > 5
+    assert made.verdict.passed
+    everything = b"".join(border.rows)
+    assert KEPT.encode() not in everything
+    assert DROPPED.encode() not in everything
+    assert len(border.tables) == 1
+    dictionary = pl.DataFrame(border.tables[0])
+    assert dictionary.columns == ["column", "word", "text", "rows"]
+    assert set(dictionary["text"].drop_nulls()) == {RARE, "cook", "nurse", "y", "n"}
+    assert dictionary.filter(text=RARE)["rows"].to_list() == [1]
+    assert len(everything) < 60_000
+    assert KEPT not in repr(vars(steps))
+
+
+def test_what_comes_to_the_driver_does_not_grow_with_the_rows(spark, path, tmp_path, monkeypatch):
+    """Twice the rows in as many blocks: the same sample, the same values, as many answers."""
+    sizes = []
+    for place, times in enumerate((1, 2)):
+        frame = spark.read.parquet(*[path] * times).drop("name").coalesce(2)
+        with monkeypatch.context() as patch:
+            border = Border(patch)
+            spark_release(
+                frame,
+                tmp_path / f"out{place}",
+                Recipe(k=5, columns={name: said for name, said in ROLES.items() if name != "name"}),
+                spark,
+                block_rows=100 * times,
+                largest_sample=50,
+            )
+        sizes.append(sum(map(len, border.rows)) + sum(table.nbytes for table in border.tables))
+    assert 0 < sizes[1] < 1.25 * sizes[0]
+
+
+def nothing_left(folder):
+    return not list(folder.iterdir())
+
+
+def failing(self, key, parts):
+    """A task that fails, with a cell in its words."""
+    from incrowd.engines.spark.packing import unpacked
+
+    raise ValueError(f"somebody's {unpacked(parts[0][1])['note'][0]}")
+
+
+def test_a_task_that_fails_midway_leaves_nothing_and_tells_no_cell(spark, path, tmp_path, monkeypatch):
+    from pyspark import cloudpickle
+
+    import incrowd.engines.spark.pieces as shipped
+
+    monkeypatch.setattr(shipped.Mixing, "drafted", failing)
+    for module in (shipped, sys.modules[__name__]):
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        with pytest.raises(OutputError, match=r"A task of Spark failed \(ValueError\)") as failed:
+            spark_release(path, tmp_path / "out", RECIPE, spark, block_rows=90)
+    finally:
+        cloudpickle.unregister_pickle_by_value(shipped)
+    assert KEPT not in str(failed.value)
+    assert failed.value.__suppress_context__
+    assert nothing_left(tmp_path)
+
+
+class Interrupted(SparkSteps):
+    """Stops when everything is written."""
+
+    def judge(self, plan, found):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_nothing(spark, path, tmp_path):
+    from incrowd.engines.spark.release import run_spark_release
+    from incrowd.vocabulary.randomness import SystemRandomness
+
+    chance = SystemRandomness()
+    with pytest.raises(KeyboardInterrupt):
+        run_spark_release(path, str(tmp_path / "out"), Interrupted(RECIPE, chance), session=spark, randomness=chance)
+    assert nothing_left(tmp_path)
+
+
+def swapped(asked, rows, written, draft):
+    """What the comparison finds if two cells of the file had changed places."""
+    import pyarrow as pa
+
+    column = written["note"].to_pylist()
+    other = next(place for place, cell in enumerate(column) if cell != column[0])
+    column[0], column[other] = column[other], column[0]
+    place = written.column_names.index("note")
+    return compare(asked, rows, written.set_column(place, "note", pa.array(column)), draft)
+
+
+class Swapping(SparkSteps):
+    """Looks at files in which two cells have changed places."""
+
+    def comparing(self, plan):
+        from functools import partial
+
+        return partial(swapped, self.asked(plan), self.rows)
+
+
+def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path):
+    from pyspark import cloudpickle
+
+    from incrowd.engines.spark.release import run_spark_release
+    from incrowd.vocabulary.randomness import SystemRandomness
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    chance = SystemRandomness()
+    with pytest.raises(VerificationError, match=r"note untouched: [1-9]"):
+        run_spark_release(path, str(tmp_path / "out"), Swapping(RECIPE, chance), session=spark, randomness=chance)
+    assert nothing_left(tmp_path)
+
+
+def test_a_target_that_exists_is_refused_before_any_work(spark, path, tmp_path):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(OutputError, match="out exists"):
+        spark_release(path, tmp_path / "out", RECIPE, spark)
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_identifier_that_repeats_is_refused(spark, path, tmp_path):
+    twice = spark.read.parquet(path, path)
+    with pytest.raises(SchemaError, match=r"The identifier 'name' repeats: 400 rows"):
+        spark_release(twice, tmp_path / "out", RECIPE, spark)
+    assert nothing_left(tmp_path)
+
+
+def test_nothing_stays_with_spark(spark, path, tmp_path):
+    def kept():
+        return spark.sparkContext._jsc.getPersistentRDDs().size()
+
+    before, during = kept(), []
+    spark_release(path, tmp_path / "out", RECIPE, spark, progress=lambda _: during.append(kept()))
+    assert max(during) == before + 2
+    assert kept() == before
+
+
+def test_nothing_stays_in_the_checkpoint_folder(spark, path, tmp_path):
+    def files():
+        return [file for file in (tmp_path / "checkpoints").rglob("part-*") if file.is_file()]
+
+    during = []
+    spark.sparkContext.setCheckpointDir(str(tmp_path / "checkpoints"))
+    try:
+        spark_release(path, tmp_path / "out", RECIPE, spark, progress=lambda _: during.append(len(files())))
+    finally:
+        getattr(spark.sparkContext._jsc.sc(), "checkpointDir_$eq")(spark._jvm.scala.Option.empty())
+    assert max(during) > 0
+    assert not files()
+    assert spark.sparkContext.getCheckpointDir() is None
+
+
+def test_files_hold_released_values_and_no_more(spark, path, tmp_path):
+    spark_release(path, tmp_path / "out", RECIPE, spark, block_rows=90)
+    files = [file.read_bytes() for file in (tmp_path / "out").iterdir()]
+    assert files
+    assert not any(needle.encode() in data for data in files for needle in (RARE, DROPPED))
+
+
+def test_rows_come_in_random_order(spark, path, tmp_path):
+    frame = spark.read.parquet(path).drop("note").selectExpr("*", "row_number() OVER (ORDER BY name) AS place")
+    roles = {name: said for name, said in ROLES.items() if name != "note"} | {"place": {"role": "other"}}
+    spark_release(frame, tmp_path / "out", Recipe(k=5, columns=roles), spark)
+    places = pl.read_parquet(str(tmp_path / "out" / "*.parquet"))["place"].to_numpy()
+    assert abs(np.corrcoef(np.arange(len(places)), places)[0, 1]) < 4 / np.sqrt(len(places))
