@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd.api import explain, inspect, release, transform, verify
-    from incrowd.errors import IncrowdError, Notice
+    from incrowd.attacks.api import attack_release
+    from incrowd.errors import IncrowdError
     from incrowd.estimators import KActus, KActusPlus
     from incrowd.hiding import hide_cells
     from incrowd.modelling import publish_model
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
     from incrowd.recipe import Recipe, read_recipe
+    from incrowd.risk.measuring import measure_risk
     from incrowd.trees.c45 import C45
-    from incrowd.trees.id3 import ID3
     from incrowd.trees.sklearn_tree import SklearnInducer
     from incrowd.vocabulary.requirement import KAnonymity
     from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
@@ -28,21 +29,21 @@ _HOME = {
     "C45": "trees.c45",
     "Column": "vocabulary.schema",
     "ColumnType": "vocabulary.schema",
-    "ID3": "trees.id3",
     "IncrowdError": "errors",
     "KActus": "estimators",
     "KActusPlus": "estimators",
     "KAnonymity": "vocabulary.requirement",
-    "Notice": "errors",
     "Recipe": "recipe",
     "Release": "outcome",
     "ReleasePlan": "plan.release_plan",
     "Role": "vocabulary.schema",
     "Schema": "vocabulary.schema",
     "SklearnInducer": "trees.sklearn_tree",
+    "attack_release": "attacks.api",
     "explain": "api",
     "hide_cells": "hiding",
     "inspect": "api",
+    "measure_risk": "risk.measuring",
     "publish_model": "modelling",
     "read_plan": "plan.plan_file",
     "read_recipe": "recipe",
@@ -54,23 +55,23 @@ _HOME = {
 
 __all__ = [
     "C45",
-    "ID3",
     "Column",
     "ColumnType",
     "IncrowdError",
     "KActus",
     "KActusPlus",
     "KAnonymity",
-    "Notice",
     "Recipe",
     "Release",
     "ReleasePlan",
     "Role",
     "Schema",
     "SklearnInducer",
+    "attack_release",
     "explain",
     "hide_cells",
     "inspect",
+    "measure_risk",
     "publish_model",
     "read_plan",
     "read_recipe",

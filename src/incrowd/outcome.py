@@ -49,7 +49,7 @@ class Release:
 
     def save_report(self, path: str | Path) -> None:
         """Write the report as one HTML file."""
-        Path(path).write_text(report_html(self.report), encoding="utf-8")
+        Path(path).write_text(report_html(self.report, certificate=self.certificate), encoding="utf-8")
 
     def __repr__(self) -> str:
         return summary(self.report)

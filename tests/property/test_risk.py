@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import TARGET, cases
 
-from incrowd.risk import risk
 from incrowd.risk.classes import classes_of, coded
+from incrowd.risk.measuring import measure_risk as risk
 from incrowd.risk.special_uniques import special_uniques
 from incrowd.risk.three_risks import guesses, inference, linkability
 

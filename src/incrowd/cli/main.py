@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from incrowd.cli.attack import attack
 from incrowd.cli.compare import compare
 from incrowd.cli.demo import demo
 from incrowd.cli.explain import explain
@@ -20,6 +21,7 @@ from incrowd.cli.lab import lab_app
 from incrowd.cli.methods import methods
 from incrowd.cli.model import model
 from incrowd.cli.release import release
+from incrowd.cli.risk import risk
 from incrowd.cli.transform import transform
 from incrowd.cli.verify import verify
 from incrowd.errors import IncrowdError
@@ -31,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, compare, release, model, hide, verify, explain, transform, methods, demo):
+for command in (inspect, risk, compare, release, model, hide, verify, attack, explain, transform, methods, demo):
     app.command()(command)
 app.add_typer(hierarchy_app)
 app.add_typer(lab_app)

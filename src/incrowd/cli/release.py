@@ -81,7 +81,6 @@ def release(
     appears. Its certificate is written beside it.
     """
     from incrowd.api import release as make
-    from incrowd.job import Outputs
 
     sensitive_class = answered(class_sensitive, target, recipe)
     where = place(to, replace)
@@ -115,9 +114,16 @@ def release(
             master=master,
             progress=show,
         )
-    outputs = Outputs.at(where, certified=certificate)
-    files = {"release": where, "certificate": outputs.certificate, "report": report, "plan (private)": plan}
-    _tell(made, {what: str(path) for what, path in files.items() if path}, json)
+    _tell(made, _files(where, certificate, report, plan), json)
+
+
+def _files(release: Any, certificate: Path | None, report: Path | None, plan: Path | None) -> dict[str, str]:
+    """What was written, and where."""
+    from incrowd.job import Outputs
+
+    beside = Outputs.at(release, certified=certificate).certificate
+    files = {"release": release, "certificate": beside, "report": report, "plan (private)": plan}
+    return {what: str(path) for what, path in files.items() if path}
 
 
 def _tell(made: Release, written: dict[str, str], json: bool) -> None:

@@ -70,7 +70,7 @@ def risk(
     """
     from incrowd.publishing.staging import check_target, staged
     from incrowd.report.risk_page import risk_html
-    from incrowd.risk import risk as measure
+    from incrowd.risk.measuring import measure_risk as measure
 
     inputs = tuple(path for path in (file, population_table, after, zip3) if path)
     if report:

@@ -75,8 +75,8 @@ def headline(risk: Risk) -> str:
     Examples
     --------
     >>> import polars as pl
-    >>> from incrowd.risk import risk
-    >>> headline(risk(pl.DataFrame({"age": [30, 30, 41]}), quasi_identifiers=["age"]))
+    >>> from incrowd.risk.measuring import measure_risk
+    >>> headline(measure_risk(pl.DataFrame({"age": [30, 30, 41]}), quasi_identifiers=["age"]))
     'a polars table: 1 of 3 rows is alone with its quasi-identifiers (33.3 %)'
     """
     said = f"{risk.source}: {_alone(risk)}"

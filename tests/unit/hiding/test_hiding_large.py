@@ -129,7 +129,7 @@ def test_on_disk_as_in_memory(tmp_path, method, given, written):
 @pytest.mark.parametrize("method", ["decp-g", "incp-g", "dropp-g", "hid3-g", "hid3-g+dropp-g", "e-decp-g", "e-dropp-g"])
 @pytest.mark.parametrize("written", ["parquet", "csv"])
 def test_groups_are_shown_in_all_frames(tmp_path, method, written):
-    cells = [(row, "ill") for row in range(0, 40) if people()["ill"][row] != "healthy"]
+    cells = [(row, "ill") for row in range(40) if people()["ill"][row] != "healthy"]
     asked = {"method": method, "adversaries": ("nb-shared", "id3"), "hierarchies": {"ill": ILL, "pain": PAIN}}
     whole, large = both(tmp_path, "parquet", written, cells, **asked)
     assert large.changes == whole.changes

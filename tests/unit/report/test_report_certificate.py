@@ -24,7 +24,7 @@ from incrowd.report.attack_facts import attacks_of
 from incrowd.report.certificate import certificate, schema
 from incrowd.report.facts import EarlierRelease, Facts
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of
-from incrowd.risk import risk as measure
+from incrowd.risk.measuring import measure_risk as measure
 
 DIGEST = "0f" * 32
 ATTACKS = {

@@ -13,7 +13,7 @@ from incrowd.cli.risk import print_risk, risk
 from incrowd.demo import make_patients
 from incrowd.errors import IncrowdError
 from incrowd.report.risk_page import risk_html
-from incrowd.risk import risk as measure
+from incrowd.risk.measuring import measure_risk as measure
 
 COLUMNS = "age,sex,marital_status"
 

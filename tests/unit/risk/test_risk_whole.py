@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import subprocess
-import sys
 
 import polars as pl
 import pytest
@@ -13,8 +10,9 @@ import pytest
 import incrowd
 from incrowd.demo import make_patients
 from incrowd.errors import HeaderError, ParameterError, SchemaError
-from incrowd.risk import risk, special_uniques
+from incrowd.risk import special_uniques
 from incrowd.risk.assessment import Risk
+from incrowd.risk.measuring import measure_risk as risk
 from incrowd.risk.special_uniques import Special
 from incrowd.risk.telling import parts_of
 from incrowd.risk.uniques.rule import Estimates
@@ -164,14 +162,3 @@ def test_what_cannot_be_asked(patients, asked, error, match):
 def test_what_was_left_out_is_told(patients, monkeypatch):
     monkeypatch.setattr(special_uniques, "MOST_CELLS", 600 * 4)
     assert "Left out: sets of 2 to 3 columns" in str(risk(patients, quasi_identifiers=KNOWN))
-
-
-def test_the_room_is_the_function_whichever_comes_first():
-    ask = "print(incrowd.risk(pl.DataFrame({'a': [1, 2]}), quasi_identifiers=['a']).rows)"
-    for first in ("import incrowd.risk.classes", "from incrowd.risk import risk"):
-        code = f"import incrowd, polars as pl; {first}; {ask}"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout == "2\n"
-    room = sys.modules["incrowd.risk"]
-    assert inspect.signature(room) == inspect.signature(risk)
-    assert inspect.getdoc(room) == inspect.getdoc(risk)
