@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from incrowd.verification.class_sizes import Promises, verify_arrow, verify_tabl
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
+from incrowd.vocabulary.resources import Resources, bytes_of
 
 
 def recount(
@@ -23,31 +25,59 @@ def recount(
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
+    memory: int | str | None = None,
 ) -> Verdict:
     """Whether every combination of quasi-identifier values is shared by at least k rows, or those of each set by its k.
 
     The recount is DuckDB's, on the file's own bytes. Only what DuckDB cannot read itself (data frames, Excel,
-    text that is not UTF-8) or what needs an option to be read is read first; no copy of it is written.
+    text that is not UTF-8) or what needs an option to be read is read first; what is large of it, in pieces. What does
+    not fit into the memory goes to a private folder that is removed afterwards.
     """
+    limit = None if memory is None else bytes_of(memory)
     requirement, names = _asked(k, list(dict.fromkeys(quasi_identifiers)), known_together)
     promises = [
         (said, one.names, one.k) for said, one in zip(requirement.promises, requirement.sets(names), strict=True)
     ]
+    reading = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
     with on_disk(table) as found:
-        return _recount(found, promises, delimiter, encoding, missing)
+        return _recount(found, promises, reading, limit)
 
 
-def _recount(
-    table: Any, promises: Promises, delimiter: str | None, encoding: str | None, missing: Sequence[str] | None
-) -> Verdict:
-    if isinstance(table, str | Path) and not encoding and not missing:
-        form = _own_form(Path(table), delimiter)
-        if form is not None:
-            return verify_table(table, form, promises)
+def _recount(table: Any, promises: Promises, reading: dict[str, Any], memory: int | None) -> Verdict:
+    if isinstance(table, str | Path):
+        path = Path(table)
+        form = None if reading["encoding"] or reading["missing"] else _own_form(path, reading["delimiter"])
+        if form is not None or _is_large(path, memory):
+            with tempfile.TemporaryDirectory(prefix="incrowd-") as scratch:
+                resources = Resources(memory, scratch=Path(scratch))
+                if form is None:
+                    path, form = _copied(path, reading, resources), FileForm("parquet")
+                return verify_table(path, form, promises, resources)
     from incrowd.reading.read import read
 
-    frame = read(table, delimiter=delimiter, encoding=encoding, missing=missing).frame
-    return verify_arrow(frame.to_arrow(), promises)
+    return verify_arrow(read(table, **reading).frame.to_arrow(), promises)
+
+
+def _is_large(path: Path, memory: int | None) -> bool:
+    from incrowd.holding.choice import in_blocks
+
+    return in_blocks(path, FileForm("parquet"), memory)
+
+
+def _copied(path: Path, reading: dict[str, Any], resources: Resources) -> Path:
+    """A large table that DuckDB cannot read itself, as a Parquet file in the scratch folder."""
+    import polars as pl
+
+    from incrowd.holding.blocks import block_rows
+    from incrowd.publishing.piece_writer import write_pieces
+    from incrowd.reading.streams.stream import open_stream
+
+    assert resources.scratch is not None
+    stream = open_stream(path, **reading, scratch=resources.scratch)
+    frames = stream.frames(block_rows(resources, len(stream.columns)))
+    copy = resources.scratch / "copy.parquet"
+    write_pieces((f.to_arrow(compat_level=pl.CompatLevel.oldest()) for f in frames), copy, FileForm("parquet"))
+    return copy
 
 
 def _asked(
@@ -76,6 +106,11 @@ def _own_form(path: Path, delimiter: str | None) -> FileForm | None:
         sniff_line_end,
     )
 
+    if path.is_dir():
+        from incrowd.reading.streams.parquet import open_parquet
+
+        open_parquet(path)
+        return FileForm("parquet")
     check_file(path)
     try:
         form = FileForm.of(path)

@@ -58,7 +58,7 @@ ROOMS = {
     "lab": MAKING | {"understanding"},
     "holdout": MAKING | {"lab"},
     "pipeline": MAKING | {"holding", "holdout", "job"},
-    "recount": WORDS | {"reading", "databases", "verification"},
+    "recount": WORDS | {"reading", "databases", "holding", "publishing", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "clock"},
     "hiding": MAKING | {"clock", "holding"},

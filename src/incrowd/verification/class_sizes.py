@@ -7,22 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
-from incrowd.verification.opening import column, connect, open_table, register
+from incrowd.verification.opening import column, connect, open_large, open_table, register
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import unknown_column
 
 Promises = Sequence[tuple[str, Sequence[str], int]]
 
 
-def verify_table(path: str | Path, form: FileForm, promises: Promises) -> Verdict:
+def verify_table(path: str | Path, form: FileForm, promises: Promises, resources: Resources | None = None) -> Verdict:
     """Whether every combination of values in a file is shared by enough rows.
 
     ``promises`` lists a name, the columns that are combined, and how many rows must share a combination.
 
-    Works on any table, also one that incrowd did not make.
+    Works on any table, also one that incrowd did not make, and on a folder of Parquet files. What does not fit into the
+    memory of the resources goes to their scratch folder.
     """
-    with connect() as connection:
+    limits = resources or Resources()
+    with connect(limits.share(0.5), None, limits.scratch) as connection:
+        if limits.memory is not None and form.kind == "arrow":  # its batches may be packed
+            return _counted(connection, open_large(connection, Path(path), form, limits.scratch)[0], promises)
         return _counted(connection, open_table(connection, Path(path), form), promises)
 
 
