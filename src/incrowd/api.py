@@ -204,6 +204,7 @@ def verify(
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
+    memory: int | str | None = None,
 ) -> Verdict:
     """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
 
@@ -211,7 +212,8 @@ def verify(
     more, as in :func:`release`: every requirement names its column, ``"k=10, entropy-l=1.5 on diagnosis"``.
 
     The recount is DuckDB's, on the file's own bytes. A missing value is a value. Tables that DuckDB cannot read itself
-    (data frames, Excel, text in other encodings) are read by incrowd and handed over in memory.
+    (data frames, Excel, text in other encodings) are read by incrowd and handed over. With ``memory``, such as
+    ``"4GB"``, what does not fit goes to a private folder that is removed afterwards.
 
     Examples
     --------
@@ -228,6 +230,7 @@ def verify(
         delimiter=delimiter,
         encoding=encoding,
         missing=_names(missing),
+        memory=memory,
     )
 
 

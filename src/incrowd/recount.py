@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, 
 from incrowd.vocabulary.requirements.asking import asked_for
 from incrowd.vocabulary.requirements.subjects import subject_names
 from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.resources import Resources, bytes_of
 from incrowd.vocabulary.schema import Schema
 
 
@@ -33,13 +35,16 @@ def recount(
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
+    memory: int | str | None = None,
 ) -> Verdict:
     """Whether every combination of quasi-identifier values is shared by at least k rows, or those of each set by its k.
 
     The recount is DuckDB's, on the file's own bytes. Only what DuckDB cannot read itself (data frames, Excel,
-    text that is not UTF-8) or what needs an option to be read is read first; no copy of it is written. For requirements
-    beyond k the columns they are about are read to know their type: numbers have an order, texts have none.
+    text that is not UTF-8) or what needs an option to be read is read first; what is large of it, in pieces. What does
+    not fit into the memory goes to a private folder that is removed afterwards. For requirements beyond k the columns
+    they are about are read to know their type: numbers have an order, texts have none.
     """
+    limit = None if memory is None else bytes_of(memory)
     requirement, names = _asked(k, list(dict.fromkeys(quasi_identifiers)), known_together, require)
     promises = [
         (said, one.names, one.k) for said, one in zip(requirement.promises, requirement.sets(names), strict=False)
@@ -47,17 +52,46 @@ def recount(
     reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
     with on_disk(table) as found:
         further = _further(found, requirement, names, hierarchies or {}, reading)
-        return _recount(found, promises, further, reading)
+        return _recount(found, promises, further, reading, limit)
 
 
-def _recount(table: Any, promises: Promises, further: Sequence[Further], reading: dict[str, Any]) -> Verdict:
-    if isinstance(table, str | Path) and not reading["encoding"] and not reading["missing"]:
-        form = _own_form(Path(table), reading["delimiter"])
-        if form is not None:
-            return verify_table(table, form, promises, further)
+def _recount(
+    table: Any, promises: Promises, further: Sequence[Further], reading: dict[str, Any], memory: int | None
+) -> Verdict:
+    if isinstance(table, str | Path):
+        path = Path(table)
+        form = None if reading["encoding"] or reading["missing"] else _own_form(path, reading["delimiter"])
+        if form is not None or _is_large(path, memory):
+            with tempfile.TemporaryDirectory(prefix="incrowd-") as scratch:
+                resources = Resources(memory, scratch=Path(scratch))
+                if form is None:
+                    path, form = _copied(path, reading, resources), FileForm("parquet")
+                return verify_table(path, form, promises, further, resources)
     from incrowd.reading.read import read
 
     return verify_arrow(read(table, **reading).frame.to_arrow(), promises, further)
+
+
+def _is_large(path: Path, memory: int | None) -> bool:
+    from incrowd.holding.choice import in_blocks
+
+    return in_blocks(path, FileForm("parquet"), memory)
+
+
+def _copied(path: Path, reading: dict[str, Any], resources: Resources) -> Path:
+    """A large table that DuckDB cannot read itself, as a Parquet file in the scratch folder."""
+    import polars as pl
+
+    from incrowd.holding.blocks import block_rows
+    from incrowd.publishing.piece_writer import write_pieces
+    from incrowd.reading.streams.stream import open_stream
+
+    assert resources.scratch is not None
+    stream = open_stream(path, **reading, scratch=resources.scratch)
+    frames = stream.frames(block_rows(resources, len(stream.columns)))
+    copy = resources.scratch / "copy.parquet"
+    write_pieces((f.to_arrow(compat_level=pl.CompatLevel.oldest()) for f in frames), copy, FileForm("parquet"))
+    return copy
 
 
 def _further(
@@ -115,6 +149,11 @@ def _own_form(path: Path, delimiter: str | None) -> FileForm | None:
         sniff_line_end,
     )
 
+    if path.is_dir():
+        from incrowd.reading.streams.parquet import open_parquet
+
+        open_parquet(path)
+        return FileForm("parquet")
     check_file(path)
     try:
         form = FileForm.of(path)

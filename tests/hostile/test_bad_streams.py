@@ -383,6 +383,6 @@ def test_codes_that_someone_cut_off(tmp_path):
     blocks = encode_stream(open_stream(path), Schema((Column("a"),)), ["a"], folder, threads=1)
     (file,) = folder.iterdir()
     file.write_bytes(b"")
-    assert "scratch folder" in str(refusal(lambda: blocks.block(0)))
+    assert "scratch folder" in str(refusal(lambda: blocks.block(0)["a"]))
     file.unlink()
-    assert "scratch folder" in str(refusal(lambda: blocks.block(0)))
+    assert "scratch folder" in str(refusal(lambda: blocks.block(0)["a"]))

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from incrowd.clusters import _compare
 from incrowd.errors import OutputError, SchemaError, VerificationError
 from incrowd.recipe import Recipe
-from spark_session import SparkSteps, compare, local_session, spark_release
+from spark_session import SparkSteps, local_session, spark_release
 
 ROWS = 400
 KEPT, DROPPED, RARE = "kept-canary-1f6b", "dropped-canary-77d0", "rare-canary-9a3c"
@@ -135,7 +136,7 @@ def test_a_task_that_fails_midway_leaves_nothing_and_tells_no_cell(spark, path, 
 
     import incrowd.engines.spark.pieces as shipped
 
-    monkeypatch.setattr(shipped.Mixing, "drafted", failing)
+    monkeypatch.setattr(shipped.Mixing, "released", failing)
     for module in (shipped, sys.modules[__name__]):
         cloudpickle.register_pickle_by_value(module)
     try:
@@ -173,7 +174,7 @@ def swapped(asked, rows, written, draft):
     other = next(place for place, cell in enumerate(column) if cell != column[0])
     column[0], column[other] = column[other], column[0]
     place = written.column_names.index("note")
-    return compare(asked, rows, written.set_column(place, "note", pa.array(column)), draft)
+    return _compare(asked, rows, written.set_column(place, "note", pa.array(column)), draft)
 
 
 class Swapping(SparkSteps):
@@ -182,7 +183,7 @@ class Swapping(SparkSteps):
     def comparing(self, plan):
         from functools import partial
 
-        return partial(swapped, self.asked(plan), self.rows)
+        return partial(swapped, self._asked(plan), self.rows)
 
 
 def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path):

@@ -64,7 +64,7 @@ ROOMS = {
     "holdout": MAKING | {"lab"},
     "people": WORDS | {"plan", "reading", "recipe", "verification"},
     "pipeline": MAKING | {"holding", "holdout", "job", "people"},
-    "recount": WORDS | {"reading", "databases", "verification"},
+    "recount": WORDS | {"reading", "databases", "holding", "publishing", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "clock"},
     "hiding": MAKING | {"clock", "holding"},

@@ -127,10 +127,10 @@ def in_blocks(path, schema, names, rows, threads, drafted=()):
         )
         assert all(height == rows for height in blocks.rows[:-1])
         parts = list(blocks)
-    shown = {
-        n: (c.type, c.dictionary, np.concatenate([part[n].codes for part in parts]).tolist(), c.counts.tolist())
-        for n, c in blocks.columns.items()
-    }
+        shown = {
+            n: (c.type, c.dictionary, np.concatenate([part[n].codes for part in parts]).tolist(), c.counts.tolist())
+            for n, c in blocks.columns.items()
+        }
     assert all(part[n].codes.dtype == np.int32 for part in parts for n in names)
     return shown, blocks.notices, list(blocks.markers)
 

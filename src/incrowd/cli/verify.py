@@ -35,6 +35,7 @@ def verify(
     against: Annotated[
         Path | None, typer.Option(help="FILE is a published model: recount it against the table it was grown on.")
     ] = None,
+    memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: MissingMarks = None,
@@ -59,6 +60,7 @@ def verify(
             quasi_identifiers=names(quasi_identifiers) or [],
             known_together=known_sets(known_together),
             require=require,
+            memory=memory,
             **reading,
         )
     if json:

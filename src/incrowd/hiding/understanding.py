@@ -74,7 +74,7 @@ def understand(job: HidingJob, folder: Path) -> Understood:
 
 
 def _understand_large(job: HidingJob, path: Path, folder: Path) -> Understood:
-    """The same, block by block; columns that tell many rows apart are not encoded if nobody asks for them."""
+    """The same in blocks; columns that tell many rows apart are not encoded where nobody asks for their values."""
     scratch = folder / SCRATCH
     resources = Resources(job.memory, scratch=scratch)
     (scratch / "codes").mkdir(mode=0o700, parents=True)

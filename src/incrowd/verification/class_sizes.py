@@ -7,25 +7,38 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
-from incrowd.verification.opening import column, connect, open_table, register
+from incrowd.verification.opening import column, connect, open_large, open_table, register
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import unknown_column
 
 Promises = Sequence[tuple[str, Sequence[str], int]]
 
 
-def verify_table(path: str | Path, form: FileForm, promises: Promises, further: Sequence[Further] = ()) -> Verdict:
+def verify_table(
+    path: str | Path,
+    form: FileForm,
+    promises: Promises,
+    further: Sequence[Further] = (),
+    resources: Resources | None = None,
+) -> Verdict:
     """Whether every combination of values in a file is shared by enough rows.
 
     ``promises`` lists a name, the columns that are combined, and how many rows must share a combination; ``further``
     what is required of other columns in every such class.
 
-    Works on any table, also one that incrowd did not make.
+    Works on any table, also one that incrowd did not make, and on a folder of Parquet files. What does not fit into the
+    memory of the resources goes to their scratch folder.
     """
-    with connect() as connection:
-        return _counted(connection, open_table(connection, Path(path), form), promises, further)
+    limits = resources or Resources()
+    with connect(limits.share(0.5), None, limits.scratch) as connection:
+        if limits.memory is not None and form.kind == "arrow":  # its batches may be packed
+            found, _ = open_large(connection, Path(path), form, limits.scratch)
+        else:
+            found = open_table(connection, Path(path), form)
+        return _counted(connection, found, promises, further)
 
 
 def verify_arrow(table: Any, promises: Promises, further: Sequence[Further] = ()) -> Verdict:

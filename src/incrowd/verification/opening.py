@@ -24,15 +24,14 @@ _LINES = "max_line_size = 16000000, buffer_size = 32000000"  # a buffer of the u
 def connect(memory: int | None = None, threads: int | None = None, scratch: Path | None = None) -> Any:
     """A fresh in-memory database that reads files in their order and loads nothing from outside.
 
-    ``memory`` limits its bytes; what does not fit goes to the folder ``scratch``.
+    ``memory`` limits its bytes; what does not fit goes to the folder ``scratch``, and without one nowhere.
     """
     config: dict[str, Any] = {"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"}
     if memory is not None:
         config["memory_limit"] = f"{memory}B"
     if threads is not None:
         config["threads"] = threads
-    if scratch is not None:
-        config["temp_directory"] = str(scratch)
+    config["temp_directory"] = "" if scratch is None else str(scratch)  # else it were a folder where the program runs
     connection = duckdb_module().connect(config=config)
     connection.execute("SET enable_progress_bar = false")  # it would write into the standard output of a shell
     return connection
@@ -159,8 +158,10 @@ def _select(connection: Any, path: Path, form: FileForm) -> tuple[list[str], str
     if form.kind == "parquet":
         import pyarrow.parquet
 
-        names = list(pyarrow.parquet.read_schema(path).names)
-        return names, f"SELECT * FROM read_parquet({text(str(path))}) {_by_position(names)}"
+        files = parquet_files(path)
+        names = list(pyarrow.parquet.read_schema(files[0]).names)
+        listed = ", ".join(text(str(file)) for file in files)
+        return names, f"SELECT * FROM read_parquet([{listed}]) {_by_position(names)}"
     options = (
         f"{text(str(path))}, all_varchar = true, delim = {text(form.delimiter)}, quote = '\"', escape = '\"', "
         f"nullstr = {text(form.missing)}, allow_quoted_nulls = false, "
@@ -170,6 +171,13 @@ def _select(connection: Any, path: Path, form: FileForm) -> tuple[list[str], str
     header = connection.execute(f"SELECT * FROM read_csv({options}, header = false) LIMIT 1").fetchone()
     names = [name or "" for name in header or ()]
     return names, f"SELECT * FROM read_csv({options}, header = true) {_by_position(names)}"
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The file, or the files of a folder in the order of their names; hidden ones are passed over."""
+    if not path.is_dir():
+        return [path]
+    return sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
 
 
 def _by_position(names: list[str]) -> str:

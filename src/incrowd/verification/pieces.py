@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -26,18 +27,18 @@ def compare_pieces(
 ) -> Iterator[Found]:
     """What each piece of a Parquet file shows next to its original, in order. Each thread has its own database."""
     ends = list(accumulate(original.sizes))
-    mine = threading.local()
+    mine, opened = threading.local(), ExitStack()
 
     def compared(piece: int) -> Found:
         if not hasattr(mine, "connection"):
-            mine.connection = connect(limits.share(0.25 / limits.threads), 1, limits.scratch)
+            mine.connection = opened.enter_context(connect(limits.share(0.25 / limits.threads), 1, limits.scratch))
             mine.comparison = Comparison(mine.connection, asked, escapes=escapes)
         size = original.sizes[piece]
         open_rows(mine.connection, path, asked.columns, ends[piece] - size, size)
         found: Found = mine.comparison.piece(original.piece(piece))
         return found
 
-    with ThreadPoolExecutor(limits.threads) as pool:
+    with opened, ThreadPoolExecutor(limits.threads) as pool:
         for piece, found in enumerate(pool.map(compared, range(len(ends)))):
             if told is not None:
                 told(ends[piece], ends[-1])

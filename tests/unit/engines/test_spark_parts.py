@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
+from incrowd.clusters import _code
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.blocks.store import LocalBlocks
 from incrowd.engines.spark.blocks import Meaning, SparkBlocks, check_all_answered
@@ -36,7 +37,7 @@ from incrowd.errors import (
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.schema import ColumnType, Schema
-from spark_session import code, local_session
+from spark_session import local_session
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +186,7 @@ def test_blocks_answer_in_order_and_a_lost_one_is_an_error(spark):
 
 def test_values_are_gathered_over_all_blocks_and_too_many_are_refused(spark):
     frame = spark.range(100).selectExpr("id % 7 AS a", "IF(id % 10 = 0, NULL, CONCAT('t', id % 3)) AS b", "id AS c")
-    store = stored(open_table(frame.repartition(3), spark), ["a", "b"], ["c"], code, lambda kept: kept, 11)
+    store = stored(open_table(frame.repartition(3), spark), ["a", "b"], ["c"], _code, lambda kept: kept, 11)
     found = store.gathered()
     assert dict(zip(found["a"].values, found["a"].counts, strict=False)) == {i: len(range(i, 100, 7)) for i in range(7)}
     assert found["b"].values.sort().to_list() == ["t0", "t1", "t2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
 import sys
 from contextlib import contextmanager
 
@@ -277,3 +278,39 @@ def test_the_command_takes_folders_and_memory(tmp_path):
     done = CliRunner().invoke(app, [*words, "--memory", "1GB"])
     assert done.exit_code == 0, done.output
     assert pl.read_csv(tmp_path / "out.csv", infer_schema=False)["ill"][17] is None
+
+
+LARGE = """
+import resource, sys
+from pathlib import Path
+import numpy as np, polars as pl, pyarrow.parquet as pq
+folder, form, rows = Path(sys.argv[1]), sys.argv[2], 2_000_000
+path = folder / f"in.{form}"
+if not path.exists():
+    rng, part = np.random.default_rng(1), rows // 10
+    for place in range(10):
+        pain = rng.integers(0, 5, part)
+        known = np.where(rng.random(part) < 0.9, pain, rng.integers(0, 5, part))
+        frame = pl.DataFrame({f"q{i}": rng.integers(0, 5 + 20 * i, part) for i in range(8)}).with_columns(
+            pl.Series("person", np.arange(place * part, place * part + part)).cast(pl.String) + "-id",
+            pl.Series("pain", pain),
+            pl.Series("ill", np.array(["a", "b", "c", "d", "e"])[known]),
+        )
+        with path.open("ab") as file:
+            frame.write_csv(file, include_header=place == 0)
+    sys.exit()
+from incrowd.hiding import hide_cells
+cells = [(row, "ill") for row in range(0, rows, rows // 5)]
+hidden = hide_cells(path, cells, to=folder / f"out.{form}", memory="1GB")
+assert hidden.verdict.passed
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000)
+"""
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_table(tmp_path):
+    command = [sys.executable, "-c", LARGE, str(tmp_path), "csv"]
+    subprocess.run(command, check=True, timeout=300)
+    done = subprocess.run(command, check=True, timeout=900, capture_output=True, text=True)
+    assert int(done.stdout) < 1300, done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]

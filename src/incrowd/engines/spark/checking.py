@@ -22,7 +22,7 @@ from incrowd.engines.spark.tasks import quiet, told
 from incrowd.errors import OutputError
 
 Compare = Callable[[Any, DraftFrame], Any]
-"""Given a PyArrow table that was read back and the draft it was written from, what was found; must be small."""
+"""Given a PyArrow table that was read back and what the input held, what was found; must be small."""
 
 _PART = r"part-(\d+)-"
 
@@ -121,7 +121,7 @@ class Comparing:
                     raise _foreign()
                 return pa.table({"answer": pa.array([None], pa.binary())})
             blobs = zip(parts[BLOCK].to_pylist(), parts["rows"], strict=True)
-            draft = self.mixing.drafted(parts[KEY][0].as_py(), [(block, blob.as_buffer()) for block, blob in blobs])
+            draft = self.mixing.evidence(parts[KEY][0].as_py(), [(block, blob.as_buffer()) for block, blob in blobs])
             return pa.table({"answer": [pickle.dumps(self.compare(written, draft))]})
 
 

@@ -26,11 +26,23 @@ def packed(frame: pl.DataFrame) -> bytes:
     return data
 
 
-def unpacked(data: Any) -> pl.DataFrame:
-    """The frame of an Arrow stream."""
+def unpacked(data: Any, without: str | None = None) -> pl.DataFrame:
+    """The frame of an Arrow stream; columns whose names start ``without`` are left packed.
+
+    Examples
+    --------
+    >>> unpacked(packed(pl.DataFrame({"age": [39], "#age": [2]})), without="#").columns
+    ['age']
+    """
     import pyarrow as pa
 
-    return pl.DataFrame(pa.ipc.open_stream(pa.py_buffer(data)).read_all())
+    stream = pa.py_buffer(data)
+    if without is None:
+        return pl.DataFrame(pa.ipc.open_stream(stream).read_all())
+    names = pa.ipc.open_stream(stream).schema.names
+    wanted = [place for place, name in enumerate(names) if not name.startswith(without)]
+    options = pa.ipc.IpcReadOptions(included_fields=wanted)
+    return pl.DataFrame(pa.ipc.open_stream(stream, options=options).read_all())
 
 
 def in_blocks(batches: Iterable[Any], rows: int) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.engines.blocks.drafting import ORIGIN, DraftFrame, Drafting
+from incrowd.engines.blocks.drafting import ORIGIN, OWN, DraftFrame, Drafting
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.embedded.applying import applied
 from incrowd.engines.spark.blocks import SparkBlocks
@@ -22,9 +22,13 @@ from incrowd.engines.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.engines.spark.store import Store, forget, kept
 from incrowd.engines.spark.tasks import mapped, told
 from incrowd.errors import OutputError
+from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, keys_of, permutation
 
 KEY, BLOCK = "key", "block"
+Parts = Sequence[tuple[int, Any]]
+"""The rows of a piece, packed, with the numbers of the blocks they come from."""
+
 _DEALT = f"{KEY} int, {BLOCK} int, origins binary, rows binary"
 
 
@@ -116,10 +120,31 @@ class Mixing:
     drafting: Drafting
     secrets: dict[int, bytes]
 
-    def drafted(self, key: int, parts: Iterable[tuple[int, Any]]) -> DraftFrame:
-        """The released rows of a piece and what the input held, given its parts and the blocks they come from."""
-        rows = pl.concat([unpacked(data) for _, data in sorted(parts, key=lambda part: part[0])])
-        return self.drafting._drafted(rows[permutation(rows.height, KeyedRandomness(self.secrets[key]))])
+    def released(self, key: int, parts: Parts) -> Any:
+        """The released rows of a piece as a PyArrow table, given its parts and the blocks they come from."""
+        import pyarrow as pa
+
+        rows = self._mixed(key, parts, without=OWN)
+        shown, palettes = self.drafting._shown(rows), self.drafting._palettes
+        return pa.table(
+            {
+                written.name: palettes[written.name].column(*shown[written.source])
+                if written.source in shown
+                else fresh_series(rows[written.source]).to_arrow(compat_level=pl.CompatLevel.oldest())
+                for written in self.drafting.plan.written
+            }
+        )
+
+    def evidence(self, key: int, parts: Parts) -> DraftFrame:
+        """What the input held in the rows of a piece, in the same order; of the released table nothing."""
+        rows, ends = self._mixed(key, parts), self.drafting._claims
+        shown = self.drafting._shown(rows) if ends else {}
+        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in ends.items()}
+        return DraftFrame(None, self.drafting._original(rows), rows[ORIGIN].to_numpy(), claimed)
+
+    def _mixed(self, key: int, parts: Parts, without: str | None = None) -> pl.DataFrame:
+        rows = pl.concat([unpacked(data, without) for _, data in sorted(parts, key=lambda part: part[0])])
+        return rows[permutation(rows.height, KeyedRandomness(self.secrets[key]))]
 
 
 def partition_keys(session: Any, count: int) -> tuple[int, ...]:
@@ -135,7 +160,7 @@ def partition_keys(session: Any, count: int) -> tuple[int, ...]:
     return tuple(keys[number] for number in range(count))
 
 
-def by_piece(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Sequence[tuple[int, Any]]]]:
+def by_piece(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Parts]]:
     """The parts of the pieces in a partition; usually there is one piece."""
     found: dict[int, list[tuple[int, Any]]] = {}
     for row in rows:

@@ -12,6 +12,13 @@ from typing import Any
 from incrowd.errors import MissingPackageError
 from incrowd.optional import optional
 
+LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executorEnv.POLARS_MAX_THREADS": "1",
+}
+"""On one machine Spark listens to that machine only, and its tasks are the threads."""
+
 ONE_BLOCK_AT_A_TIME = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}
 """Rows that hold a whole block are handed to Python one by one."""
 
@@ -49,7 +56,8 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
         builder = builder.master(master)
         if master.startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+            for name, value in LOCAL.items():
+                builder = builder.config(name, value)
     for name, value in (settings or {}).items():
         builder = builder.config(name, value)
     return _started(builder)

@@ -22,7 +22,7 @@ from incrowd.engines.spark.tasks import mapped, told
 from incrowd.errors import FileFormatError, ValuesError
 
 Code = Callable[[pl.Series], tuple[npt.NDArray[np.uint32], pl.Series]]
-"""Gives for a column the raw code of each row (0 is null) and the values behind the codes from 1 on."""
+"""Gives for a column that is no text the raw code of each row (0 is null) and the values behind the codes from 1 on."""
 
 BLOCK_ROWS = 1 << 20
 MOST_VALUES = 5_000_000
@@ -88,7 +88,7 @@ class Store:
                 for column, values in sizes:
                     if values > limit + 1:
                         raise _too_many(list(self.coded)[column], limit)
-                whole = pl.DataFrame(found.orderBy(COLUMN, WORD, TEXT).toArrow())
+                whole = pl.DataFrame(found.toArrow()).sort(COLUMN, WORD, TEXT)
         finally:
             found.unpersist()
         by_column = whole.partition_by(COLUMN, as_dict=True)
@@ -156,27 +156,49 @@ class Coding:
         context = TaskContext.get()
         assert context is not None
         for place, table in enumerate(in_blocks(batches, self.rows)):
-            frame = pl.DataFrame(table.rename_columns(list(self.every)))
-            codes, values = self._coded(frame)
+            table = table.rename_columns(list(self.every))
+            codes, values = self._coded(table)
+            beside = self.clean(pl.DataFrame(table.select(self.beside)))
             yield pa.record_batch(
                 {
                     "part": pa.array([context.partitionId()], pa.int32()),
                     "place": pa.array([place], pa.int32()),
-                    "rows": pa.array([frame.height], pa.int32()),
+                    "rows": pa.array([table.num_rows], pa.int32()),
                     "stamp": [os.urandom(16)],
                     "codes": [packed(codes)],
                     "values": [packed(values)],
-                    "beside": [packed(self.clean(frame.select(self.beside)))],
+                    "beside": [packed(beside)],
                 }
             )
 
-    def _coded(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def _coded(self, table: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+        import pyarrow as pa
+
         codes, values = {}, []
         for place, name in enumerate(self.names):
-            raw, known = self.code(frame[name])
+            text = pa.types.is_string(table[name].type)
+            raw, known = texts_coded(table[name]) if text else self.code(pl.Series(name, table[name]))
             codes[name] = raw.astype(np.min_scalar_type(len(known)))
             values.append(as_words(place, known, np.bincount(raw, minlength=len(known) + 1)))
         return pl.DataFrame(codes), pl.concat(values)
+
+
+def texts_coded(column: Any) -> tuple[npt.NDArray[np.uint32], pl.Series]:
+    """The raw code of each text of a PyArrow column (0 is null), and the texts behind the codes from 1 on.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> codes, texts = texts_coded(pa.chunked_array([["m", None], ["f", "m"]]))
+    >>> codes.tolist(), texts.to_list()
+    ([1, 0, 2, 1], ['m', 'f'])
+    """
+    import pyarrow as pa
+
+    coded = column.combine_chunks().dictionary_encode()
+    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return (codes + 1).astype(np.uint32), pl.Series(coded.dictionary, dtype=pl.String)
 
 
 def as_words(column: int, values: pl.Series, counts: npt.NDArray[np.int64]) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from incrowd.errors import FileFormatError, HeaderError, ParameterError, ValuesE
 from incrowd.vocabulary.schema import unknown_column
 
 Answer = TypeVar("Answer")
-DRAFTED_ROWS = 200_000
+DRAFTED_ROWS = 100_000
 _TYPES: dict[str, pl.DataType] = {
     "string": pl.String(),
     "char": pl.String(),

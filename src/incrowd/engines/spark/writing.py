@@ -38,7 +38,7 @@ class Releasing:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The released rows."""
         for key, parts in by_piece(cells(batches)):
-            released = self.mixing.drafted(key, parts).table
+            released = self.mixing.released(key, parts)
             yield from released.cast(self.schema).to_batches(max_chunksize=_BATCH)
 
 
