@@ -28,18 +28,22 @@ class Clock:
     seconds: dict[str, float] = field(default_factory=dict)
     _begun: float = field(default=0.0, repr=False)
     _told: float = field(default=0.0, repr=False)
+    _stage: str = field(default="", repr=False)
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
         """Announce a stage and time the block."""
         self.progress(stage)
         begun = self._begun = time.perf_counter()
+        self._stage = stage
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - begun
 
     def rows(self, stage: str, done: int, total: int) -> None:
         """Tell how far the running stage is: rows done, rows a second, time left; at most five times a second."""
         now = time.perf_counter()
+        if stage != self._stage:  # a part of the announced one that begins where the last part ended
+            self._stage, self._begun = stage, self._told or self._begun
         if now - self._told < _OFTEN and done < total:
             return
         self._told = now

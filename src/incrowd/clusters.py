@@ -121,10 +121,11 @@ class ClusterSteps:
 
     def schema(self, table: SparkTable) -> Schema:
         """Every column with its role and a first type."""
-        self.notices += check_types(dict(table.schema), 1).notices
+        shape = check_types(dict(table.schema), 1)
+        self.notices += shape.notices
         self.native = dict(table.schema)
         recipe = self.job.recipe
-        drafted = table.on_a_sample(partial(_draft, target_of(recipe), self.markers))
+        drafted = table.on_a_sample(partial(_draft, target_of(recipe), self.markers, shape.kept))
 
         def repeats(names: Sequence[str]) -> dict[str, Shared]:
             return {name: Shared(*found) for name, found in table.uniqueness(names, spellings(self.markers)).items()}
@@ -199,8 +200,8 @@ def _clean(markers: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(without_markers(texts, spellings(markers)))
 
 
-def _draft(target: str | None, markers: tuple[str, ...], sample: pl.DataFrame) -> Schema:
-    return draft_schema(Source.of(sample, Origin("parquet", missing=markers)), target=target)
+def _draft(target: str | None, markers: tuple[str, ...], kept: tuple[str, ...], sample: pl.DataFrame) -> Schema:
+    return draft_schema(Source.of(sample.select(kept), Origin("parquet", missing=markers)), target=target)
 
 
 def _compare(asked: Asked, rows: int, written: Any, draft: Any) -> Any:

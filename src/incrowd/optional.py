@@ -7,7 +7,7 @@ from types import ModuleType
 
 from incrowd.errors import MissingPackageError
 
-_EXTRAS = {"adbc_driver_postgresql": "postgresql", "fastexcel": "excel", "pandas": "pandas"}
+_EXTRAS = {"adbc_driver_postgresql": "postgresql", "fastexcel": "excel", "pandas": "pandas", "pyspark": "spark"}
 
 
 def optional(package: str, purpose: str) -> ModuleType:

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 from test_methods_on_engines import AWKWARD, check, make
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pickle
 import sys
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from incrowd.clusters import _compare
 from incrowd.errors import OutputError, SchemaError, VerificationError
 from incrowd.recipe import Recipe

@@ -473,3 +473,24 @@ def test_the_generic_hider_fools_all_adversaries_with_no_cell_too_many(case):
 def three(shown, secret):
     counted = predicted(shown, secret.row, TARGET, secret.actual)
     return (*counted, predicted(shown, secret.row, TARGET, secret.actual, "ignored")[0])
+
+
+def test_a_level_that_the_second_hider_raises_is_checked_by_the_first():
+    codes = {
+        "a0": ([2, 2, 1, 2, 1, 1, 3, 0, 1, 3, 4, 0, 2, 0, 1, 0], 5),
+        "a1": ([4, 2, 5, 5, 2, 1, 2, 0, 3, 0, 4, 0, 3, 0, 2, 0], 5),
+        "a2": ([2, 2, 0, 2, 2, 1, 0, 0, 1, 1, 1, 0, 0, 0, 2, 0], 3),
+        "a3": ([0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0], 2),
+        TARGET: ([2, 1, 2, 1, 2, 1, 3, 0, 0, 0, 1, 0, 2, 0, 0, 3], 4),
+    }
+    columns = [
+        EncodedColumn(name, ColumnType.CATEGORICAL, np.array(own, np.int32), pl.Series([f"v{i}" for i in range(width)]))
+        for name, (own, width) in codes.items()
+    ]
+    above = Hierarchy(TARGET, ("*", "g", "v0", "v1", "h", "v2", "v3"), (-1, 0, 1, 1, 0, 4, 4))
+    schema = Schema(tuple(Column(name, hierarchy=above if name == TARGET else None) for name in codes))
+    case = Table(EncodedTable.of(columns), schema, 3, 263205)
+    shown = case.published()
+    secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
+    assert ALL["hid3-g+dropp-g"].hide(secret) is Status.HIDDEN
+    assert predicted(shown, case.row, TARGET, secret.actual, "shared") == (False, False)

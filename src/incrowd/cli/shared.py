@@ -119,12 +119,14 @@ def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     console = Console(stderr=True)
     if not kernels_are_compiled():
         console.print("First run: the kernels are compiled once, which takes up to half a minute.", highlight=False)
-    begun = time.perf_counter()
+    begun, known = time.perf_counter(), [""]
     with console.status("starting") as status:
 
         def show(stage: str) -> None:
-            elapsed = time.perf_counter() - begun
-            console.log(f"{stage} …", highlight=False) if elapsed > 1 else None
+            elapsed, name = time.perf_counter() - begun, stage.partition(":")[0]
+            if name != known.pop() and elapsed > 1:  # how far a stage is, is told in one line
+                console.log(f"{name} …", highlight=False)
+            known.append(name)
             status.update(f"{stage} ({elapsed:.0f} s)")
 
         yield show

@@ -102,13 +102,16 @@ class InBlocks:
         assert isinstance(population, BlockedPopulation)
         folder = self.resources.scratch / "buckets"
         folder.mkdir()
-        drafting = Drafting(plan, population, self.columns, randomness)
+        drafting = Drafting(plan, population, self.columns, randomness, self.stream.schema)
         beside = [written.source for written in plan.written if written.source not in plan.names]
         numbers = {name: kind for name, kind in numeric(plan).items() if typed and self._is_text(name, beside)}
         rows = max(self.blocks.rows)
+        written = 0
         for draft in drafting.frames(self._beside(beside, rows, numbers), folder, rows):
             piece = Original(draft.original, draft.origin, self.rows, draft.claims)
             yield Drafted(as_numbers(draft.table, numbers), functools.partial(_same, piece))
+            written += len(draft.origin)
+            self.told("writing", written, self.rows)
 
     def _is_text(self, name: str, beside: Sequence[str]) -> bool:
         return name in beside and self.stream.schema[name] == pl.String

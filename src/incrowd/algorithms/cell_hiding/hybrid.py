@@ -42,11 +42,14 @@ class Hybrid:
         """Hide a blanked cell from both adversaries."""
         start, ended = secret.mark(), Status.NOT_PREDICTED
         while True:
-            turns = [self.first.hide(secret), self.second.hide(secret)]
-            if all(turn is Status.NOT_PREDICTED for turn in turns):
-                return ended
-            ended = _together(secret, turns, start)
-            if ended is not Status.HIDDEN:
+            turns = [self.first.hide(secret)]
+            before = secret.shown(secret.attribute)
+            turns.append(self.second.hide(secret))
+            if any(turn is not Status.NOT_PREDICTED for turn in turns):
+                ended = _together(secret, turns, start)
+                if ended is not Status.HIDDEN:
+                    return ended
+            elif secret.shown(secret.attribute) == before:  # a raised level may bring the other adversary back
                 return ended
 
 

@@ -19,7 +19,8 @@ Counts = npt.NDArray[np.int64]
 def allot(sizes: Sequence[int] | Counts, count: int, randomness: Randomness) -> Counts:
     """How many of ``count`` things, drawn from piles of the given sizes, come from each pile.
 
-    Every set of that many things is equally likely, as far as numbers of 53 bits can tell.
+    Every set of that many things is equally likely, up to the rounding of
+    the law's shares: below one in a hundred thousand for a billion things.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -46,12 +46,21 @@ class DraftFrame:
 
 @dataclass(frozen=True, eq=False)
 class Drafting:
-    """Applies a plan to blocks. ``columns`` have the dictionaries of the quasi-identifiers."""
+    """Applies a plan to blocks.
+
+    ``columns`` have the dictionaries of the quasi-identifiers, ``types`` the types they have in the source, where these
+    are not those of the dictionaries: truth values are understood as text, and released as truth values.
+    """
 
     plan: ReleasePlan
     population: BlockedPopulation
     columns: Mapping[str, EncodedColumn]
     randomness: Randomness
+    types: Mapping[str, pl.DataType] = field(default_factory=dict)
+
+    def type_of(self, name: str) -> pl.DataType:
+        """The type of a quasi-identifier in the source."""
+        return self.types.get(name, self.columns[name].dictionary.dtype)
 
     def frames(self, sources: Iterator[pl.DataFrame], folder: Path, rows: int = BUCKET_ROWS) -> Iterator[DraftFrame]:
         """The release. ``sources`` are the rows of each block with the columns that are not quasi-identifiers."""
@@ -82,7 +91,7 @@ class Drafting:
     @cached_property
     def _palettes(self) -> dict[str, Palette]:
         return {
-            written.name: Palette.of(self.plan, written, self.columns[written.source].dictionary.dtype)
+            written.name: Palette.of(self.plan, written, self.type_of(written.source))
             for written in self.plan.written
             if written.source in self.plan.names
         }

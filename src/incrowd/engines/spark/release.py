@@ -153,7 +153,8 @@ def run_spark_release(
             population = BlockedPopulation.of(blocks, schema, randomness, largest_sample)
             plan = settle_blocks(steps.plan(population, blocks.columns), population, blocks.columns)
             progress("applying")
-            pieces = deal(store, Drafting(plan, population, blocks.columns, randomness), randomness, block_rows)
+            drafting = Drafting(plan, population, blocks.columns, randomness, table.schema)
+            pieces = deal(store, drafting, randomness, block_rows)
             try:
                 with staged_folder(session, folder) as hidden:
                     progress("writing")

@@ -47,7 +47,7 @@ def released_schema(drafting: Drafting, fields: Mapping[str, Any]) -> Any:
     from pyspark.sql.types import StructField, StructType
 
     plan = drafting.plan
-    source = pl.DataFrame(schema={name: drafting.columns[name].dictionary.dtype for name in plan.names})
+    source = pl.DataFrame(schema={name: drafting.type_of(name) for name in plan.names})
     nobody = np.empty(0, np.int32)
     drafted = draft_columns(plan, dict.fromkeys(plan.names, nobody), source, np.arange(0)).schema
     return StructType(

@@ -1,0 +1,88 @@
+"""The door to Spark: the function and the command, from a table that Spark has to a verified folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from incrowd.api import release, verify
+from incrowd.cli.main import main
+from incrowd.databases.query import Query
+from incrowd.errors import OutputError, ParameterError
+from spark_session import local_session
+
+ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}
+
+
+@pytest.fixture(scope="module")
+def session():
+    found = local_session()
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    draw = np.random.default_rng(0)
+    place = tmp_path_factory.mktemp("people") / "people.parquet"
+    pl.DataFrame(
+        {
+            "age": draw.integers(18, 90, 500),
+            "job": draw.choice(["cook", "nurse", "?"], 500),
+            "smoker": draw.random(500) < 0.5,
+            "ill": draw.choice(["no", "yes"], 500),
+            "__index_level_0__": np.arange(500),
+        }
+    ).write_parquet(place)
+    return place
+
+
+def test_a_frame_gives_a_frame(session, path, tmp_path):
+    made = release(session.read.parquet(str(path)), **ASKED, to=tmp_path / "out", report_to=tmp_path / "report.html")
+    assert made.table.columns == ["age", "job", "smoker", "ill"]
+    assert made.table.count() == 500
+    assert made.verdict.passed
+    assert "index-dropped" in {notice.code for notice in made.report.notices}
+    assert (
+        made.certificate["verification"] == json.loads((tmp_path / "out.certificate.json").read_text())["verification"]
+    )
+    assert verify(tmp_path / "out", k=5, quasi_identifiers=["age", "job"]).passed
+    assert (tmp_path / "report.html").exists()
+
+
+def test_truth_values_that_are_known_stay_truth_values(session, path, tmp_path):
+    asked = ASKED | {"quasi_identifiers": ["age", "smoker"]}
+    made = release(session.read.parquet(str(path)), **asked, to=tmp_path / "out")
+    assert dict(made.table.dtypes)["smoker"] == "boolean"
+
+
+def test_the_command(session, path, tmp_path, monkeypatch, capsys):
+    words = ["release", str(path), "--engine", "spark", "-q", "age,job", "--target", "ill", "-k", "5"]
+    monkeypatch.setattr(sys, "argv", ["incrowd", *words, "--to", str(tmp_path / "out"), "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert json.loads(capsys.readouterr().out)["certificate"]["rows"]["released"] == 500
+    assert {file.suffix for file in (tmp_path / "out").iterdir() if not file.name.startswith(".")} == {".parquet"}
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"accuracy": True}, ParameterError),
+        ({"engine": "sparc"}, ParameterError),
+        ({"to": "postgresql:///clinic?table=release"}, OutputError),
+    ],
+)
+def test_what_spark_does_not_do(session, path, options, error):
+    with pytest.raises(error):
+        release(session.read.parquet(str(path)), **ASKED, **options)
+
+
+def test_rows_of_a_database_are_read_without_spark(session):
+    with pytest.raises(ParameterError, match="without Spark"):
+        release(Query.of("postgresql:///clinic?table=visits"), **ASKED, engine="spark")
