@@ -69,6 +69,7 @@ def release(
     hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None,
     method: str | None = None,
     parameters: Mapping[str, Any] | None = None,
+    form: str | None = None,
     reading: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
     to: str | Path | NewTable | None = None,
@@ -118,6 +119,9 @@ def release(
         column.
     method, parameters
         A method of the catalog (``incrowd methods`` lists them) and its parameters.
+    form
+        In which form groups are released: ``"strict"`` (plain values), ``"counts"`` (all values of a group with their
+        counts) or ``"pair"`` (counts as a table of their own, beside that of the rows); else the method's own.
     reading
         How to read a text file: delimiter, encoding, missing.
     recipe
@@ -154,7 +158,7 @@ def release(
     (20, True)
     """
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
-    said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "reading": reading}
+    said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "form": form, "reading": reading}
     said |= {"require": require, "class_sensitive": class_sensitive, "population": population}
     said["repeats"] = _names(repeats)
     if known_together is not None:

@@ -61,6 +61,8 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
         raise ParameterError(
             "Rows of PostgreSQL are read without Spark. Leave the engine out, or read them with spark.read."
         )
+    if job.pair:
+        raise ParameterError("Spark writes one table. Choose form counts, or release without Spark.")
     if job.outputs.table is not None:
         raise OutputError("With Spark the release goes to a folder of Parquet files. Name one.")
     outputs = replace(job.outputs, release=None) if job.outputs.release else job.outputs

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.algorithms.catalog import make_method
+from incrowd.algorithms.release_forms import formed
 from incrowd.engines.engine import Engine
 from incrowd.lab.examples import Examples
 from incrowd.lab.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
@@ -46,6 +47,7 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe, engine: Eng
     population = engine.population(known, schema, randomness)
     method = make_method(recipe.method, dict(recipe.parameters))
     steps = method.decide(population, recipe.requirement, randomness)
+    steps = formed(steps, recipe.form, population, recipe.requirement)
     plan = ReleasePlan(method.name, (), recipe.requirement, schema, train.height, steps)
     plan = engine.settle(plan, population)
     draft = engine.draft(plan, population, source.frame[rows[third:]], randomness)

@@ -17,6 +17,7 @@ from incrowd.errors import OutputError
 from incrowd.publishing.staging import check_target
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.release_form import PAIR, groups_path
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,26 @@ class Job:
     def query(self) -> Query | None:
         """What is read from a server, if it is on one."""
         return query_of(self.given)
+
+    @property
+    def pair(self) -> bool:
+        """Whether the release is to be two tables, rows and groups."""
+        return self.recipe.form == PAIR
+
+    def check(self) -> None:
+        """Refuse impossible targets before any work is done."""
+        self.outputs.check(self.path, self.recipe_path, query=self.query)
+        if not self.pair:
+            return
+        if self.outputs.table is not None:
+            raise OutputError("Two tables cannot appear in a database at once. Choose form counts, or write files.")
+        if self.path is not None and self.path.is_dir():
+            raise OutputError("Folders of files are released as one table. Choose form counts.")
+        if self.outputs.release is not None:
+            second, others = groups_path(self.outputs.release), [self.outputs.plan, self.outputs.report]
+            check_target(second, tuple(path for path in (self.path, self.recipe_path) if path is not None))
+            if any(path is not None and path.resolve() == second.resolve() for path in others):
+                raise OutputError(f"{second.name} is where the table of groups goes. Name another file.")
 
     @property
     def form(self) -> FileForm:

@@ -36,11 +36,26 @@ class Release:
     report: Facts
     path: Path | None
     _load: Callable[[], Any]
+    _load_groups: Callable[[], Any] = lambda: None
 
     @cached_property
     def table(self) -> Any:
         """The released rows, in the kind of frame that came in (polars for files)."""
         return self._load()
+
+    @cached_property
+    def groups(self) -> Any:
+        """The table of groups, of a release of two tables (``form="pair"``); else None."""
+        return self._load_groups()
+
+    def decode(self, deals: int = 5, **options: Any) -> Any:
+        """A plain table from a release of counts, see :func:`incrowd.recipients.decode`.
+
+        Values are dealt at random within groups: the decoded table does not carry the guarantee of the release.
+        """
+        from incrowd.recipients.decoding import decode
+
+        return decode(self.table, groups=self.groups, deals=deals, **options)
 
     @property
     def verdict(self) -> Verdict:

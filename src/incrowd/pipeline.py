@@ -17,6 +17,7 @@ import polars as pl
 from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.population import Population
+from incrowd.algorithms.release_forms import formed
 from incrowd.databases.new_table import NewTable
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
@@ -34,9 +35,10 @@ from incrowd.people import people_asked
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
+from incrowd.publishing.pair import write_pair
 from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import private_folder, staged
+from incrowd.publishing.staging import private_folder, staged, staged_pair
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
@@ -44,24 +46,25 @@ from incrowd.recipe import Recipe
 from incrowd.report.certificate import certificate, hmac_of, owner_key, sha256_of
 from incrowd.report.facts import Accuracy, Facts, facts_of
 from incrowd.report.html import report_html
+from incrowd.report.plan_notices import plan_notices
 from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.asked_further import further_asked
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
+from incrowd.vocabulary.release_form import groups_path
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Role, Schema
 
-LITTLE = 0.1
 SCRATCH = "scratch"
 
 
 def run_release(job: Job) -> Release:
     """Read, decide, apply, write, verify; publish only what the verification proves."""
-    job.outputs.check(job.path, job.recipe_path, query=job.query)
+    job.check()
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
     make_method(job.recipe.method, dict(job.recipe.parameters))
     with _private_place(job) as hidden:
@@ -71,12 +74,11 @@ def run_release(job: Job) -> Release:
         large = isinstance(held, InBlocks)
         kept = Kept(_rename(job), hidden.parent / SCRATCH if large else None)
         with job.clock("applying"):
-            write(
-                job,
-                kept.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv")),
-                hidden,
-                whole=not large,
-            )
+            pieces = kept.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv"))
+            if job.pair:
+                write_pair(pieces, hidden, job.form, plan.counted, randomness)
+            else:
+                write(job, pieces, hidden, whole=not large)
         with job.clock("verifying"):
             verdict = verify(job, held, plan, kept.originals, hidden)
         with _on_the_server(job, hidden) as back:
@@ -93,7 +95,7 @@ def run_release(job: Job) -> Release:
 def understand(job: Job, folder: Path) -> Held:
     """The table as integer codes, every column with its role and type: in memory, or in a scratch folder."""
     path = job.path if job.query is None else _fetched(job, job.query, folder)
-    if path is None or not in_blocks(path, job.form, job.memory, job.recipe.requirement):
+    if path is None or job.pair or not in_blocks(path, job.form, job.memory, job.recipe.requirement):
         with job.clock("reading"):
             source = read(job.given if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
@@ -142,6 +144,7 @@ def plan_of(
     """What the method decides; means are not known yet. ``people`` are the population, if something is asked of it."""
     method = make_method(job.recipe.method, dict(job.recipe.parameters))
     steps = method.decide(population, job.recipe.requirement, randomness)
+    steps = formed(steps, job.recipe.form, population, job.recipe.requirement)
     steps = fitted(steps, population, job.recipe.requirement, people)
     return ReleasePlan(
         method=method.name,
@@ -172,7 +175,8 @@ def verify(job: Job, held: Held, plan: ReleasePlan, original: Original | Origina
         asked = replace(asked, people=people, further=further, may_lose=0 if further else asked.may_lose)
     resources = held.resources if isinstance(held, InBlocks) else None
     told = functools.partial(job.clock.rows, "verifying")
-    verdict = verify_release(written, job.form, asked, original, resources, told)
+    groups = groups_path(written) if job.pair else None
+    verdict = verify_release(written, job.form, asked, original, resources, told, groups)
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The release failed its verification and was not published. {failed}.")
@@ -197,6 +201,7 @@ def promised(
         quasi_identifiers=columns(quasi_identifiers),
         may_lose=sum(one.k - 1 for one in known) if find_method(plan.method).loses_rows else 0,
         shared_means=columns(plan.levelled),
+        counts=columns(plan.counted),
         bounds=[(low, high) for name in plan.spread for low, high in [columns([name])]],
         hierarchies={
             rename(column.name): column.hierarchy
@@ -218,17 +223,30 @@ def describe(
     written_as = "file" if job.outputs.table is None else "table"
     hashed = sha256_of(written) if job.outputs.release else None
     notices = (*notices, *_not_measured(job, accuracy is None))
+    second = groups_path(written)
     facts, issued = issue(
-        job, plan, verdict, notices, held.columns, source=source, written=written_as, sha256=hashed, accuracy=accuracy
+        job,
+        plan,
+        verdict,
+        notices,
+        held.columns,
+        source=source,
+        written=written_as,
+        sha256=hashed,
+        accuracy=accuracy,
+        groups={"file": second.name, "sha256": sha256_of(second)} if job.pair and hashed else None,
     )
     if job.outputs.table is not None:
         place = job.outputs.table.address
         return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
     if job.outputs.release is None:
         frame = to_frame_like(pl.read_parquet(written), held.origin)
-        return Release(plan, issued, facts, None, lambda: frame)
+        groups = to_frame_like(pl.read_parquet(groups_path(written)), held.origin) if job.pair else None
+        return Release(plan, issued, facts, None, lambda: frame, lambda: groups)
     path = job.outputs.release
-    return Release(plan, issued, facts, path, lambda: _load(path))
+    return Release(
+        plan, issued, facts, path, lambda: _load(path), lambda: _load(groups_path(path)) if job.pair else None
+    )
 
 
 def issue(
@@ -242,6 +260,7 @@ def issue(
     written: str,
     sha256: str | None = None,
     accuracy: Accuracy | None = None,
+    groups: dict[str, Any] | None = None,
 ) -> tuple[Facts, dict[str, Any]]:
     """Facts and certificate of a verified release."""
     facts = facts_of(
@@ -249,7 +268,7 @@ def issue(
         verdict,
         source=source,
         output=job.outputs.name,
-        notices=(*notices, *_little_shown(plan)),
+        notices=(*notices, *plan_notices(plan, columns)),
         accuracy=accuracy,
         written=written,
         seconds=job.clock.seconds,
@@ -264,6 +283,7 @@ def issue(
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
         responsible=job.outputs.responsible,
         table=_table_facts(job.outputs.table, plan),
+        groups=groups,
     )
 
 
@@ -271,7 +291,8 @@ def issue(
 def _private_place(job: Job) -> Iterator[Path]:
     """Where the release is written first: beside its target, or in a folder that goes away."""
     if job.outputs.release:
-        with staged(job.outputs.release) as hidden:
+        target = job.outputs.release
+        with staged_pair(target, groups_path(target)) if job.pair else staged(target) as hidden:
             yield hidden
     elif job.outputs.table and job.outputs.certificate:
         with private_folder(job.outputs.certificate) as folder:
@@ -356,15 +377,6 @@ def notices_asked(job: Job) -> Iterator[Notice]:
     if job.seed is not None:
         message = "a seed was given: who knows it and the program can undo the shuffling. For experiments only."
         yield Notice("seeded", "seed", message)
-
-
-def _little_shown(plan: ReleasePlan) -> Iterator[Notice]:
-    if plan.share_of_cells_shown < LITTLE:
-        message = (
-            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try another method, "
-            "hierarchies, fewer quasi-identifiers or a smaller k."
-        )
-        yield Notice("little-shown", plan.method, message)
 
 
 def _not_measured(job: Job, unknown: bool) -> Iterator[Notice]:

@@ -8,6 +8,7 @@
     k: 10
     method: kactus
     parameters: {numeric: bins}
+    form: counts
     reading: {delimiter: ";", missing: ["NA"]}
     repeats: [name]
     known_together:
@@ -31,6 +32,7 @@ from typing import Any
 from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.hierarchies.read import read_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.release_form import check_form
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.asking import asked_for
 from incrowd.vocabulary.requirements.sensitive_class import with_class
@@ -42,6 +44,7 @@ _KEYS = (
     "k",
     "method",
     "parameters",
+    "form",
     "reading",
     "repeats",
     "known_together",
@@ -66,6 +69,8 @@ class Recipe:
         A name from the catalog.
     parameters
         Parameters of the method.
+    form
+        In which form its groups are released: ``strict``, ``counts`` or ``pair``; None is the method's own.
     columns
         For each column that is named: role, type, order, hierarchy, all optional. A hierarchy is a ``Hierarchy`` or the
         path of its file.
@@ -95,6 +100,7 @@ class Recipe:
     k: int = 10
     method: str = "kactus"
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    form: str | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     repeats: Sequence[str] = ()
@@ -107,6 +113,7 @@ class Recipe:
         KAnonymity(self.k)
         if not isinstance(self.method, str):
             raise ParameterError("method must be the name of a method. To list them: incrowd methods.")
+        check_form(self.form)
         _check_keys(self.columns, None, "columns")
         for name, said in self.columns.items():
             _check_keys(said, _COLUMN_KEYS, f"column {name!r}")

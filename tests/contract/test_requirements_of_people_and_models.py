@@ -63,7 +63,7 @@ def fits(cell, value, groups):
     return float(low) < value <= float(high)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "blend"])  # which refuses it
 @FEW
 @given(st.data())
 def test_enough_people_fit_every_combination(name, data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from incrowd.api import release, verify
 from incrowd.cli.main import main
 from incrowd.databases.query import Query
 from incrowd.errors import OutputError, ParameterError
+from incrowd.recipients import decode
 from spark_session import local_session
 
 ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}
@@ -52,6 +54,17 @@ def test_a_frame_gives_a_frame(session, path, tmp_path):
     )
     assert verify(tmp_path / "out", k=5, quasi_identifiers=["age", "job"]).passed
     assert (tmp_path / "report.html").exists()
+
+
+def test_counts_are_released_and_verified_and_pairs_refused(session, path, tmp_path):
+    asked = ASKED | {"quasi_identifiers": ["age", "job", "smoker"], "method": "infogain-mondrian"}
+    made = release(session.read.parquet(str(path)), **asked, form="counts", to=tmp_path / "out")
+    assert made.verdict.passed
+    plain = decode(pl.read_parquet(tmp_path / "out" / "*.parquet"), deals=1)
+    people = pl.read_parquet(path)
+    assert Counter(plain["smoker"].to_list()) == Counter(str(each).lower() for each in people["smoker"])
+    with pytest.raises(ParameterError, match="one table"):
+        release(session.read.parquet(str(path)), **asked, form="pair", to=tmp_path / "pair")
 
 
 def test_truth_values_that_are_known_stay_truth_values(session, path, tmp_path):

@@ -16,7 +16,7 @@ WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
 DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
 MAKING = DECIDING | {"engines", "reading", "databases", "hierarchies", "verification", "publishing", "report"}
-MAKING |= {"recipe", "outcome"}
+MAKING |= {"recipe", "outcome", "recipients"}
 WHOLE = MAKING | {
     "understanding",
     "lab",
@@ -47,6 +47,7 @@ ROOMS = {
     "reading": WORDS,
     "hierarchies": WORDS | {"measures", "reading"},
     "databases": WORDS | {"reading"},
+    "recipients": WORDS | {"reading", "publishing"},
     "clock": set(),
     "job": MAKING | {"clock"},
     "clusters": MAKING | {"understanding", "job", "pipeline"},
@@ -58,7 +59,7 @@ ROOMS = {
     "attacks": MAKING | {"understanding", "lab", "risk"},
     "demo": WORDS,
     "recipe": WORDS | {"hierarchies"},
-    "outcome": WORDS | {"plan", "report", "verification"},
+    "outcome": WORDS | {"plan", "report", "verification", "recipients"},
     "understanding": WORDS | {"reading", "recipe"},
     "lab": MAKING | {"understanding"},
     "holdout": MAKING | {"lab"},

@@ -105,6 +105,13 @@ METHODS = {
             "LeFevre, DeWitt, Ramakrishnan: Workload-Aware Anonymization, 2006 and 2008",
             generalizes=True,
         ),
+        Entry(
+            "blend",
+            f"{_ROOM}.blending.blend",
+            "Blend",
+            "groups rows of about the same class probability and shows the counts of their values",
+            "ours; groups shown as counts go back to Xiao, Tao: Anatomy, 2006",
+        ),
     )
 }
 

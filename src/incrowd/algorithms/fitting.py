@@ -182,7 +182,7 @@ def true_of(form: Form, column: EncodedColumn, hierarchy: Hierarchy | None) -> F
             found = [leaf in below for leaf in hierarchy.find(column)[:-1].tolist()]
         case _:
             raise ParameterError(
-                "k-map and delta-presence ask which people fit a cell: nobody fits a mean or a middle. Release numbers "
-                "as intervals (numeric=bins for kactus, numeric=interval for the others)."
+                "k-map and delta-presence ask which people fit a cell: nobody fits a mean, a middle or counts. Release "
+                "numbers as intervals (numeric=bins for kactus, numeric=interval for the others)."
             )
     return np.array([*found, False], np.bool_)

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.plan.steps import Bin, Hide, Place, Recode
+from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.schema import Schema
@@ -91,4 +91,8 @@ class Population(Protocol):
 
         Which rows go where is decided by chance, once: placing by the same step again gives the same groups.
         """
+        ...
+
+    def seat(self, step: Seat) -> Population:
+        """The same rows, each in the group the step gives it; only where :meth:`sample` has all rows, in its order."""
         ...

@@ -1,7 +1,8 @@
 """Released cells, read back: which values of the original may stand behind a cell.
 
-A cell is nothing, a value, a set of values, a group of a hierarchy, an interval, or a number that is no value (a mean,
-a middle). The text of intervals, numbers and groups is read by the vocabulary; here is only which of them a cell is.
+A cell is nothing, a value, a set of values, a group of a hierarchy, an interval, counts of values, or a number that is
+no value (a mean, a middle). The text of intervals, numbers, counts and groups is read by the vocabulary; here is only
+which of them a cell is.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import polars as pl
 
 from incrowd.plan.release_plan import HIGH, LOW
 from incrowd.publishing.serialise import safe_name
+from incrowd.vocabulary.counts_text import Counted, read_counts
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
@@ -85,6 +87,7 @@ class CellReader:
             yield self._group(self.column.hierarchy, text)
         if "|" in text:
             yield from self._set(text.split("|"))
+        yield from self._counts(read_counts(text))
         if self.own.type.is_numeric:
             yield from self._interval(text)
             if self._number(text) is not None:
@@ -125,6 +128,14 @@ class CellReader:
         read = [self.read(member.replace("%7C", "|").replace("%25", "%")) for member in members]
         if all(one.understood and not one.averaged for one in read):
             yield Cell(np.logical_or.reduce([one.covers for one in read]))
+
+    def _counts(self, members: Sequence[Counted] | None) -> Iterator[Cell]:
+        """Counts of values: each of them may stand behind the cell, a missing one too; a hidden cell hides all."""
+        if members is None:
+            return
+        read = [self.read(value) if value is not None else Cell(self._only([-1])) for value, _ in members]
+        if all(one.understood and not one.averaged for one in read):
+            yield Cell(np.logical_or.reduce([one.covers for one in read or [self.read(None)]]))
 
     def _interval(self, text: str) -> Iterator[Cell]:
         found = parse_interval(text, dates=self.own.type is ColumnType.DATE)

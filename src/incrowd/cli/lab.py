@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from incrowd.cli.lab_blend import ablate, blend
 from incrowd.cli.lab_requirements import requirements
 from incrowd.cli.reproduce import reproduce
 from incrowd.cli.shared import Json, print_json
@@ -15,6 +16,8 @@ _HELP = "Data sets, learners, and the founding papers' experiments run again."
 lab_app = typer.Typer(name="lab", help=_HELP, no_args_is_help=True)
 lab_app.command()(reproduce)
 lab_app.command()(requirements)
+lab_app.command()(ablate)
+lab_app.command()(blend)
 
 
 @lab_app.command()

@@ -12,6 +12,7 @@ import typer
 
 from incrowd.cli.attack import attack
 from incrowd.cli.compare import compare
+from incrowd.cli.decode import decode
 from incrowd.cli.demo import demo
 from incrowd.cli.explain import explain
 from incrowd.cli.hide import hide
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 for command in (inspect, risk, compare, release, model, hide, verify, attack, explain, transform, methods, demo):
     app.command()(command)
+app.command()(decode)
 app.add_typer(hierarchy_app)
 app.add_typer(lab_app)
 

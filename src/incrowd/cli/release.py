@@ -37,6 +37,7 @@ Repeats = Annotated[str | None, typer.Option(help="Identifiers that may repeat, 
 Population = Annotated[
     Path | None, typer.Option(help="A table of the people the rows are from, for k-map and delta-presence.")
 ]
+Form = Annotated[str | None, typer.Option(help="How groups are released: strict (plain values), counts, pair.")]
 Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
 
 
@@ -57,6 +58,7 @@ def release(
     hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
     method: Annotated[str | None, typer.Option(help="See: incrowd methods.")] = None,
     set_: Settings = None,
+    form: Form = None,
     identifiers: Annotated[str | None, typer.Option(help="Columns to drop: a,b")] = None,
     repeats: Repeats = None,
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
@@ -84,6 +86,7 @@ def release(
 
     sensitive_class = answered(class_sensitive, target, recipe)
     where = place(to, replace)
+    running: dict[str, Any] = {"seed": seed, "memory": memory, "engine": engine, "master": master}
     with progress(json) as show:
         made = make(
             given(file, table, query),
@@ -100,6 +103,7 @@ def release(
             hierarchies=_hierarchies(hierarchies, hierarchy),
             method=method,
             parameters=parameters(set_),
+            form=form,
             reading=reading_options(delimiter, encoding, missing) or None,
             recipe=recipe,
             to=where,
@@ -108,11 +112,8 @@ def release(
             report_to=report,
             responsible=responsible,
             accuracy=accuracy,
-            seed=seed,
-            memory=memory,
-            engine=engine,
-            master=master,
             progress=show,
+            **running,
         )
     _tell(made, _files(where, certificate, report, plan), json)
 
@@ -128,6 +129,10 @@ def _files(release: Any, certificate: Path | None, report: Path | None, plan: Pa
 
 def _tell(made: Release, written: dict[str, str], json: bool) -> None:
     """The summary, or the same for machines."""
+    if "groups" in made.certificate["output"] and made.path is not None:
+        from incrowd.vocabulary.release_form import groups_path
+
+        written = {"release": written["release"], "groups": str(groups_path(made.path)), **written}
     if json:
         print_json({"files": written, "certificate": made.certificate, "seconds": made.report.seconds})
         return

@@ -15,6 +15,7 @@ from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.algorithms.catalog import METHODS, make_method
 from incrowd.errors import ParameterError
 from incrowd.lab.learners.catalog import find_learner, parsed
+from incrowd.vocabulary.release_form import check_form
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
 STANDARDS = (UNPROTECTED, MAJORITY)
@@ -55,7 +56,8 @@ class Choice:
         if method == KADET:
             _check_kadet(parameters)
         elif method in METHODS:
-            make_method(method, parameters)
+            check_form(parameters.get("form"))
+            make_method(method, {name: value for name, value in parameters.items() if name != "form"})
         return cls(method, tuple(parameters.items()))
 
     @property

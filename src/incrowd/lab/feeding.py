@@ -4,8 +4,9 @@ The choice moves results by up to ten points, so every result names it. Suppress
 and midpoints are numbers. A set, an interval and a public bin can each be taken in more than one way, see
 :class:`Feeding`.
 
-Test rows: where a method generalizes, they are seen through its plan, in the words of the release; elsewhere they are
-as they are, numbers in the plan's public bins.
+Counts of values are dealt out again, five times, with weights; test rows have their own values, numbers in the public
+bins. Other test rows: where a method generalizes, they are seen through its plan, in the words of the release;
+elsewhere they are as they are, numbers in the plan's public bins.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def learnable(schema: Schema) -> list[str]:
 
 def feed_unprotected(parts: Parts) -> tuple[Examples, Examples]:
     """Rows as they are."""
-    attributes = [_joined(name, raw_cells(parts.train[name]), raw_cells(parts.test[name])) for name in parts.inputs]
+    attributes = [joined(name, raw_cells(parts.train[name]), raw_cells(parts.test[name])) for name in parts.inputs]
     rows = np.arange(parts.train.height)
     return _examples(parts, rows, attributes)
 
@@ -148,6 +149,10 @@ def feed_release(
     seed
         Of the values that are drawn from sets.
     """
+    if plan.counted:
+        from incrowd.lab.fed_counts import feed_decoded
+
+        return feed_decoded(parts, plan, draft, test_frame, seed)
     generator = np.random.Generator(np.random.Philox(seed))
     seen = None
     if find_method(plan.method).generalizes:
@@ -158,11 +163,11 @@ def feed_release(
         own = parts.test[name]
         if name not in plan.names:
             released = raw_cells(parts.train[name].take(draft.origin))
-            attributes.append(_joined(name, released, raw_cells(own)))
+            attributes.append(joined(name, released, raw_cells(own)))
             continue
         cells = ReleasedCells.of(plan, name, ways)
         pair = cells.taken(draft.frame, generator), cells.tested(own, seen)
-        attributes.append(_joined(name, *(map(_as_category, pair) if feeding.hidden == "category" else pair)))
+        attributes.append(joined(name, *(map(_as_category, pair) if feeding.hidden == "category" else pair)))
     return _examples(parts, draft.origin, attributes)
 
 
@@ -200,7 +205,7 @@ def label_names(target: EncodedColumn, with_missing: bool) -> tuple[str, ...]:
     return (*names, missing) if with_missing else tuple(names)
 
 
-def _joined(name: str, train: Cells, test: Cells) -> tuple[Attribute, Attribute]:
+def joined(name: str, train: Cells, test: Cells) -> tuple[Attribute, Attribute]:
     """The attribute of both parts; categories are numbered over both."""
     if isinstance(train, np.ndarray) and isinstance(test, np.ndarray):
         return Attribute(name, train), Attribute(name, test)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.algorithms.catalog import make_method
+from incrowd.algorithms.release_forms import formed
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.engine import Draft
 from incrowd.errors import VerificationError
@@ -67,14 +68,17 @@ def release_rows(
     ----------
     table, frame
         The rows, encoded and as they were read; values that no row has are forgotten first.
+    parameters
+        Those of the method, and ``form``, the form of the release.
     """
     requirement.check_possible(table.height)
     names = [*schema.quasi_identifiers, *([schema.target] if schema.target else [])]
     known = without_unused(EncodedTable.of(table[name] for name in names))
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness)
-    chosen = make_method(method, dict(parameters))
-    steps = chosen.decide(population, requirement, randomness)
+    form = parameters.get("form")
+    chosen = make_method(method, {name: value for name, value in parameters.items() if name != "form"})
+    steps = formed(chosen.decide(population, requirement, randomness), form, population, requirement)
     described = tuple(chosen.parameters().items())
     plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.identifiers), *steps))
     plan = engine.settle(plan, population)

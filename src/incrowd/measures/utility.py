@@ -18,9 +18,11 @@ from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import (
     Category,
+    Counts,
     Form,
     Interval,
     Level,
+    Member,
     Midpoint,
     Range,
     Shown,
@@ -70,8 +72,13 @@ class Domain:
                 return self._between(low, high, "left")
             case Category(label):
                 return self._in_group(label)
+            case Counts(members) if members is not None:
+                return sum(self._of_member(member) for member, _ in members)
             case _:
                 return self.size
+
+    def _of_member(self, member: Member) -> int:
+        return self._between(member.low, member.high, "right") if isinstance(member, Interval) else 1
 
     @cached_property
     def _numbers(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:

@@ -14,6 +14,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
 from incrowd.vocabulary.released_value import (
     Category,
+    Counts,
     Form,
     Interval,
     Level,
@@ -38,6 +39,7 @@ _WORDS = {
     Midpoint: "as the middle of an interval",
     Range: "as a range",
     Category: "as a category",
+    Counts: "as counts of values",
 }
 
 

@@ -11,6 +11,7 @@ from incrowd.errors import PlanError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import (
     DROPPED,
+    AsCounts,
     Bin,
     Drop,
     Group,
@@ -20,6 +21,7 @@ from incrowd.plan.steps import (
     Reasons,
     Recode,
     Recoding,
+    Seat,
     Share,
     Show,
     Spread,
@@ -108,7 +110,7 @@ def _check(plan: ReleasePlan) -> None:
     """Steps must refer to columns, nodes, classes and groups that exist."""
     hidden = [name for step in plan.hides for name in step.names]
     sound = all(name in plan.schema for name in plan.names)
-    sound &= set(hidden) <= set(plan.names) and set(plan.spread) <= set(plan.names)
+    sound &= set(hidden) <= set(plan.names) and {*plan.spread, *plan.counted} <= set(plan.names)
     for place in plan.places:
         for share in place.shares:
             sound &= 0 <= share.node < len(place.tree.nodes)
@@ -128,6 +130,8 @@ def _step_to_json(step: Step) -> dict[str, Any]:
         case Place(tree, shares):
             rows = [[share.node, share.label, share.group, share.rows] for share in shares]
             return {"is": "place", "tree": tree_to_json(tree), "shares": rows}
+        case Seat(sizes):
+            return {"is": "seat", "sizes": list(sizes)}
         case Show(names, groups):
             return {"is": "show", "names": list(names), "groups": [_group_to_json(group) for group in groups]}
         case Recode(columns):
@@ -137,6 +141,8 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "hide", **said, "drop": drop, "rows": hidden}
         case Spread(names):
             return {"is": "spread", "names": list(names)}
+        case AsCounts(names, cuts):
+            return {"is": "as counts", "names": list(names), "cuts": {name: list(places) for name, places in cuts}}
         case Reasons(title, heads, lines, facts):
             told = {"title": title, "columns": list(heads), "rows": [list(line) for line in lines]}
             return {"is": "reasons", **told, "facts": [list(fact) for fact in facts]}
@@ -150,6 +156,8 @@ def _step_from_json(data: dict[str, Any]) -> Step:
             return Bin(tuple((name, tuple(places)) for name, places in data["cuts"].items()))
         case "place":
             return Place(tree_from_json(data["tree"]), tuple(_share_from_json(*share) for share in data["shares"]))
+        case "seat":
+            return Seat(tuple(map(_count, data["sizes"])))
         case "show":
             return Show(tuple(data["names"]), tuple(_group_from_json(group) for group in data["groups"]))
         case "recode":
@@ -161,6 +169,9 @@ def _step_from_json(data: dict[str, Any]) -> Step:
             return Hide(tuple(data["names"]), below, also, bool(data["drop"]), rows)
         case "spread":
             return Spread(tuple(data["names"]))
+        case "as counts":
+            cuts = tuple((name, tuple(places)) for name, places in data["cuts"].items())
+            return AsCounts(tuple(data["names"]), cuts)
         case "reasons":
             lines = tuple(tuple(line) for line in data["rows"])
             facts = tuple((name, _frozen(fact)) for name, fact in data["facts"])

@@ -7,12 +7,26 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from incrowd.errors import PlanError, SchemaError
-from incrowd.plan.steps import Bin, Drop, Group, Hide, Part, Place, Reasons, Recode, Recoding, Show, Spread, Step
+from incrowd.plan.steps import (
+    AsCounts,
+    Bin,
+    Drop,
+    Group,
+    Hide,
+    Part,
+    Place,
+    Reasons,
+    Recode,
+    Recoding,
+    Show,
+    Spread,
+    Step,
+)
 from incrowd.vocabulary.released_value import Form, Interval, Level, Suppressed, is_shown
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema
 
-_Step = TypeVar("_Step", Drop, Bin, Place, Show, Recode, Hide, Spread, Reasons)
+_Step = TypeVar("_Step", Drop, Bin, Place, Show, Recode, Hide, Spread, AsCounts, Reasons)
 LOW, HIGH = "_low", "_high"
 
 
@@ -71,7 +85,7 @@ class ReleasePlan:
             ends = [(p.members.low, p.members.high) for p in column.parts if isinstance(p.members, Interval)]
             if ends:
                 cuts[column.name] = tuple(sorted({end for pair in ends for end in pair if end is not None}))
-        return cuts
+        return cuts | {name: cuts for step in self._only(AsCounts) for name, cuts in step.cuts}
 
     @property
     def binned(self) -> tuple[str, ...]:
@@ -143,6 +157,11 @@ class ReleasePlan:
     def spread(self) -> tuple[str, ...]:
         """The attributes written as two columns, for the ends of their interval."""
         return tuple(name for step in self._only(Spread) for name in step.names)
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The attributes written as counts of values."""
+        return tuple(name for step in self._only(AsCounts) for name in step.names)
 
     @property
     def written(self) -> tuple[Written, ...]:

@@ -6,10 +6,12 @@
     Bin(cuts)                numbers are seen, from here on, only as the interval between public cuts they lie in
     Place(tree, shares)      each row comes to rest at a node of the tree; shares say how many of the rows
                              resting there go to which group (which of them is left to chance)
+    Seat(sizes)              each row goes to the group that the algorithm gave it; which row is where is not kept
     Show(names, groups)      the rows of a group all show the same forms
     Recode(columns)          every value shows the form of the part it belongs to, whatever the rest of its row
     Hide(names, below)       rows whose combination of these attributes is rare show nothing of them
     Spread(names)            intervals of these attributes are written as two columns, for their two ends
+    AsCounts(names, cuts)    these attributes are written as the counts of their values in each group
     Reasons(...)             what the algorithm says about its decision; nothing is done
 
 A plan shows either by groups (``Place``, ``Show``) or value by value (``Recode``, then ``Hide``). Several ``Place``
@@ -21,12 +23,13 @@ where that leaves something to chance, another draw may not fit them, and is ref
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from incrowd.errors import PlanError
 from incrowd.trees.tree import Tree
+from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.released_value import Form, Interval, Value, is_shown
 
 GROUP = "#group"
@@ -103,6 +106,30 @@ class Place:
     def cells(self) -> int:
         """How many cells there are, empty ones included."""
         return len(self.tree.nodes) * (len(self.tree.classes) if self.stratified else 1)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Each row goes to the group that the algorithm gave it, row by row, by something that is not part of the plan.
+
+    Parameters
+    ----------
+    sizes
+        Rows of each group.
+    seats
+        The group of each row, in the order of the table; not written with the plan, and not compared. A plan that was
+        read has none: it explains the release, but cannot be applied to the table again.
+    """
+
+    sizes: tuple[int, ...]
+    seats: Codes | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def known(self) -> Codes:
+        """The group of each row, if it is known."""
+        if self.seats is None:
+            raise PlanError("This plan does not keep which row is in which group. Release the table again.")
+        return self.seats
 
 
 @dataclass(frozen=True)
@@ -198,6 +225,23 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class AsCounts:
+    """These attributes are written as the counts of their values in each group, and as ``*`` where they are hidden.
+
+    Numbers are counted in the bins between public cuts: ``cuts`` has those of each number among the names. A number
+    without cuts would tell one bin, which is nothing: it is hidden.
+    """
+
+    names: tuple[str, ...]
+    cuts: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+    def __post_init__(self) -> None:
+        Bin(self.cuts)
+        if not {name for name, _ in self.cuts} <= set(self.names):
+            raise PlanError("Only attributes that are written as counts have cuts to count between.")
+
+
+@dataclass(frozen=True)
 class Reasons:
     """What the algorithm has to say about its decision: a table of what it did, in order, and single facts."""
 
@@ -207,4 +251,4 @@ class Reasons:
     facts: tuple[tuple[str, Any], ...] = ()
 
 
-Step = Drop | Bin | Place | Show | Recode | Hide | Spread | Reasons
+Step = Drop | Bin | Place | Seat | Show | Recode | Hide | Spread | AsCounts | Reasons

@@ -72,6 +72,40 @@ def staged(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def staged_pair(target: Path, second: Path) -> Iterator[Path]:
+    """The same for two files that belong together: give a private path for the first; the second is written beside it.
+
+    The first stands for both: it goes away before the second is replaced, and appears when the second is in place. So
+    whenever the program is stopped, where the first is, the second belongs to it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with staged_pair(target, target.with_name("b.txt")) as path:
+    ...     _ = path.write_text("a"), path.with_name("b.txt").write_text("b")
+    >>> sorted(p.name for p in target.parent.iterdir())
+    ['a.txt', 'b.txt']
+    """
+    with private_folder(target) as folder, private_folder(second):
+        yield folder / target.name
+        try:
+            for name in (target.name, second.name):
+                _flush(folder / name)
+            target.unlink(missing_ok=True)
+            (folder / second.name).replace(second)
+            _flush(second.parent)
+            try:
+                (folder / target.name).replace(target)
+            except OSError:
+                second.unlink()
+                raise
+            _flush(target.parent)
+        except OSError as error:
+            raise OutputError(f"{target.name} cannot be written: {error.strerror}.") from error
+
+
+@contextlib.contextmanager
 def private_folder(target: Path) -> Iterator[Path]:
     """Give the private folder beside a target, empty and locked; it goes when the block ends."""
     check_target(target)

@@ -38,8 +38,12 @@ def certificate(
     input_hmac: str | None,
     responsible: str | None = None,
     table: dict[str, Any] | None = None,
+    groups: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The certificate as plain data; ``table`` describes the output if it is no file but a table of a database."""
+    """The certificate as plain data; ``table`` describes the output if it is no file but a table of a database.
+
+    ``groups`` has the name and the hash of the table of groups, if the release is one of two tables.
+    """
     data: dict[str, Any] = {
         "incrowd_certificate": VERSION,
         "statement": f"The release satisfies {facts.requirement}, recounted independently from the written "
@@ -48,7 +52,7 @@ def certificate(
         else "The release was not verified.",
         "made": facts.when.isoformat(timespec="seconds"),
         "responsible": responsible or facts.responsible,
-        "output": table or {"file": facts.output, "sha256": output_sha256},
+        "output": table or {"file": facts.output, "sha256": output_sha256, **({"groups": groups} if groups else {})},
         "recipe_sha256": recipe_sha256,
         "input_hmac_sha256": input_hmac,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},

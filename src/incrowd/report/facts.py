@@ -17,6 +17,7 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import (
     Category,
+    Counts,
     Form,
     Interval,
     Level,
@@ -40,6 +41,7 @@ FORMS: dict[str, tuple[type[Form], ...]] = {
     "mean": (Mean,),
     "interval": (Interval, Level, Midpoint, Range),
     "category": (Category,),
+    "counts": (Counts,),
 }
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 BAR, LONGEST_NAME, MOST_ATTRIBUTES = 20, 24, 12
-_LETTERS = dict(zip(ALL_FORMS, "#=~-+.", strict=True))
-_BLOCKS = dict(zip(ALL_FORMS, "█▓▒░▄·", strict=True))
-_COLOURS = dict(zip(ALL_FORMS, ("blue", "cyan", "yellow", "magenta", "green", "dim"), strict=True))
+_LETTERS = dict(zip(ALL_FORMS, "#=~-+%.", strict=True))
+_BLOCKS = dict(zip(ALL_FORMS, "█▓▒░▄▚·", strict=True))
+_COLOURS = dict(zip(ALL_FORMS, ("blue", "cyan", "yellow", "magenta", "green", "red", "dim"), strict=True))
 
 
 def summary(facts: Facts) -> str:

@@ -85,6 +85,8 @@ class Asked:
         Pairs of columns that hold the two ends of an interval, the low one excluded.
     hierarchies
         Hierarchies of values, for columns that may show the name of a group.
+    counts
+        Quasi-identifiers written as counts of values.
     further
         What is required of columns in every class beyond its size.
     people
@@ -98,5 +100,6 @@ class Asked:
     shared_means: Collection[str] = ()
     bounds: Sequence[tuple[str, str]] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    counts: Collection[str] = ()
     further: Sequence[Further] = ()
     people: People | None = None

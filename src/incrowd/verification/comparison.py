@@ -8,9 +8,10 @@ from typing import Any
 
 from incrowd.verification.asked import Asked, Original
 from incrowd.verification.opening import column, register
+from incrowd.verification.published_counts import CountsComparison, PieceOfCounts
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
-_MACROS = (
+MACROS = (
     # text that a spreadsheet would take for a formula is written with an apostrophe before it
     r"""escaped(t) AS CASE
         WHEN length(t) > 1 AND regexp_matches(t, '^[=+@\t\r-]') AND TRY_CAST(t AS DOUBLE) IS NULL
@@ -33,11 +34,13 @@ class Found:
     """What one piece of a release shows next to its original.
 
     ``wrong`` has for each column how many cells do not follow from the original. ``means`` has for each column with
-    numbers that are means what this piece adds to them: a PyArrow table with a row for each number.
+    numbers that are means what this piece adds to them: a PyArrow table with a row for each number; ``counts`` what it
+    adds to published counts.
     """
 
     wrong: Mapping[str, int]
     means: Mapping[str, Any]
+    counts: PieceOfCounts | None = None
 
 
 class Comparison:
@@ -49,9 +52,11 @@ class Comparison:
         Has the table ``released``, or gets it before each piece is compared.
     escapes
         Whether text that looks like a formula was written with an apostrophe before it.
+    pair
+        Whether counts come from a table of their own, where values stand alone in a cell.
     """
 
-    def __init__(self, connection: Any, asked: Asked, *, escapes: bool) -> None:
+    def __init__(self, connection: Any, asked: Asked, *, escapes: bool, pair: bool = False) -> None:
         self._connection, self._columns, self._escapes = connection, list(asked.columns), escapes
         known_as = {name: column(i) for i, name in enumerate(asked.columns)}
         self._known_as = known_as
@@ -64,8 +69,11 @@ class Comparison:
         self._named = {known_as[name] for name, found in asked.hierarchies.items() if found.kind is Leaves.VALUES}
         self._written: dict[str, str] = {}
         self._given: dict[str, str] = {}
-        for macro in _MACROS:
+        for macro in MACROS:
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+        self._counted = [known_as[name] for name in asked.counts]
+        escaped = escapes and pair
+        self._counts = CountsComparison(connection, self._keys, self._counted, escaped) if self._counted else None
         for name, hierarchy in asked.hierarchies.items():
             self._register_groups(known_as[name], hierarchy)
 
@@ -77,20 +85,24 @@ class Comparison:
         self._written, self._given = self._describe("released"), self._describe("original")
         wrong = {name: self._wrong(at) for name, at in self._known_as.items()}
         means = {name: self._sums(at) for name, at in self._known_as.items() if self._shows_means(at)}
-        return Found(wrong, means)
+        numbers = {at: self._own_number(at) if self._is_number(at) else None for at in self._counted}
+        return Found(wrong, means, self._counts.piece(numbers) if self._counts else None)
 
     def added(self, pieces: Iterable[Found]) -> dict[str, int]:
         """How many cells of each column do not follow from the original (for means: how many different ones)."""
         wrong = dict.fromkeys(self._columns, 0)
         sums: dict[str, list[Any]] = {}
+        counts: list[PieceOfCounts] = []
         for piece in pieces:
+            counts += [piece.counts] if piece.counts else []
             for name, cells in piece.wrong.items():
                 wrong[name] += cells
             for name, part in piece.means.items():
                 sums.setdefault(name, []).append(part)
         for name, parts in sums.items():
             wrong[name] += self._wrong_means(self._known_as[name], parts)
-        return wrong
+        found = self._counts.added(counts) if self._counts else {}
+        return {name: cells + found.get(self._known_as[name], 0) for name, cells in wrong.items()}
 
     def _register_claims(self, original: Original) -> None:
         import pyarrow as pa
@@ -113,9 +125,11 @@ class Comparison:
         )
 
     def _wrong(self, at: str) -> int:
-        """How many cells of a column do not follow from the original; means are counted elsewhere."""
+        """How many cells of a column do not follow from the original; means and counts are dealt with elsewhere."""
         if at not in self._keys:
             return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(at)}")
+        if at in self._counted:
+            return 0
         if at in self._ends:
             return self._wrong_ends(*self._ends[at])
         if at in self._middles:
@@ -126,7 +140,9 @@ class Comparison:
 
     def _shows_means(self, at: str) -> bool:
         """Whether some cells of a numeric quasi-identifier are to be the mean of the rows they speak for."""
-        if at not in self._keys or at in self._ends or at in self._middles or not self._is_number(at):
+        if at not in self._keys or at in self._counted or at in self._ends or at in self._middles:
+            return False
+        if not self._is_number(at):
             return False
         if self._written[at] != "VARCHAR":
             return True

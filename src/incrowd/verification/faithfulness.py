@@ -2,7 +2,8 @@
 
 What a released quasi-identifier cell may hold, given the row's own value: nothing; the value; a set with the
 value in it; the name of a group above it in its hierarchy; an interval around it; for numbers, the mean over the rows
-it speaks for, or the middle of an interval around it. All other columns must be exactly as they were.
+it speaks for, or the middle of an interval around it; the counts of all values of its class. All other columns must be
+exactly as they were.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.class_sizes import recount_promises, sizes_of
 from incrowd.verification.comparison import Comparison
 from incrowd.verification.opening import connect, duckdb_module, open_large, open_table
+from incrowd.verification.pair import open_pair
 from incrowd.verification.pieces import compare_pieces
 from incrowd.verification.population import recount_population
 from incrowd.verification.requirements import recount_requirements
@@ -35,16 +37,22 @@ def verify_release(
     original: Original | Originals,
     resources: Resources | None = None,
     told: Told | None = None,
+    groups: Path | None = None,
 ) -> Verdict:
     """Recount everything a release promises, from the bytes on disk.
 
-    An original in pieces is compared piece by piece, in the scratch folder of the resources where need be.
+    An original in pieces is compared piece by piece, in the scratch folder of the resources where need be. ``groups``
+    is the table of groups of a release of two tables, which is compared whole.
     """
     duckdb = duckdb_module()
     limits, whole = resources or Resources(), isinstance(original, Original)
     with connect(limits.share(0.5), None, limits.scratch) as connection:
         try:
-            if whole:
+            joined: tuple[Check, ...] = ()
+            if groups is not None:
+                found, check = open_pair(connection, path, groups, form, asked.columns, list(asked.counts))
+                place, joined = path, (check,)
+            elif whole:
                 found, place = open_table(connection, path, form, copy=True), path
             else:
                 found, place = open_large(connection, path, form, limits.scratch)
@@ -53,6 +61,7 @@ def verify_release(
             sizes, counted = recount_promises(connection, found, asked.promises)
             checks = [
                 Check("columns", True, f"{len(found)} columns, as asked for"),
+                *joined,
                 *counted,
                 *recount_requirements(connection, found, [names for _, names, _ in asked.promises], asked.further),
                 *recount_population(connection, found, asked.quasi_identifiers, asked.people),
@@ -60,7 +69,7 @@ def verify_release(
             ]
             if checks[-1].passed:
                 escapes = form.kind == "csv"
-                compare = Comparison(connection, asked, escapes=escapes)
+                compare = Comparison(connection, asked, escapes=escapes, pair=groups is not None)
                 wrong = compare.added(
                     [compare.piece(original)]
                     if isinstance(original, Original)

@@ -11,6 +11,8 @@
     Midpoint(low, high, value)  the same, written as its middle
     Range(low, high)    from the smallest to the largest number of the group, both included
     Category(label)     a group of values, by its name in the attribute's hierarchy
+    Counts(members)     all values of the group's rows, each with how many rows have it; numbers as public bins
+    Common()            not known yet: becomes the value, the set or the interval that the rows of the group have
     Suppressed()        nothing
 """
 
@@ -22,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.errors import PlanError
+from incrowd.vocabulary.counts_text import write_counts
 from incrowd.vocabulary.schema import ColumnType
 
 Value = str | int | float
@@ -61,6 +64,9 @@ class Interval:
     high: float | None = None
 
 
+Member = Value | Interval | None
+
+
 @dataclass(frozen=True)
 class Level:
     """An interval, written as the mean of all rows that show it; ``None`` until those rows are known."""
@@ -95,11 +101,39 @@ class Category:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """The values of the group's rows, each with its rows, in the order of the attribute; missing is None and the last.
+
+    Numbers are counted in public bins, so their members are intervals. ``members`` is None until the rows are known.
+    """
+
+    members: tuple[tuple[Member, int], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Common:
+    """What the rows of the group have in common, which only they tell: a value, a set, an interval, or nothing."""
+
+
+@dataclass(frozen=True)
 class Suppressed:
     """Nothing is shown."""
 
 
-Form = Shown | ShownMissing | ValueSet | Mean | Interval | Level | Midpoint | Range | Category | Suppressed
+Form = (
+    Shown
+    | ShownMissing
+    | ValueSet
+    | Mean
+    | Interval
+    | Level
+    | Midpoint
+    | Range
+    | Category
+    | Counts
+    | Common
+    | Suppressed
+)
 
 
 def is_shown(form: Form) -> bool:
@@ -118,6 +152,8 @@ def render(form: Form, column_type: ColumnType) -> str | float | int | None:
     'Blue|Yellow'
     >>> render(Interval(30, 50), ColumnType.INTEGER), render(Interval(None, 50), ColumnType.INTEGER)
     ('(30, 50]', '(-inf, 50]')
+    >>> render(Counts((("Blue", 3), (None, 2))), ColumnType.CATEGORICAL)
+    'Blue:3|?:2'
     >>> render(Suppressed(), ColumnType.REAL) is None
     True
     """
@@ -135,8 +171,23 @@ def render(form: Form, column_type: ColumnType) -> str | float | int | None:
             return f"[{_end(low, '', column_type)}, {_end(high, '', column_type)}]"
         case Category(label):
             return label
+        case Counts(members):
+            return write_counts((member_text(member, column_type), rows) for member, rows in members or ())
         case _:
             return None
+
+
+def member_text(member: Member, column_type: ColumnType) -> str | None:
+    """A member of counts as text; None is the missing one.
+
+    Examples
+    --------
+    >>> member_text(Interval(30, 50), ColumnType.INTEGER), member_text("nurse", ColumnType.TEXT)
+    ('(30, 50]', 'nurse')
+    """
+    if member is None:
+        return None
+    return str(render(member, column_type)) if isinstance(member, Interval) else str(member)
 
 
 def escape_member(value: str) -> str:
@@ -173,8 +224,21 @@ def form_to_json(form: Form) -> dict[str, Any]:
             return {"is": name, "low": low, "high": high, "value": value}
         case Category(label):
             return {"is": name, "label": label}
+        case Counts(members):
+            listed = members and [[_member_to_json(member), rows] for member, rows in members]
+            return {"is": name, "members": listed}
         case _:
             return {"is": name}
+
+
+def _member_to_json(member: Member) -> Any:
+    return [member.low, member.high] if isinstance(member, Interval) else member
+
+
+def _member_from_json(member: Any, rows: Any) -> tuple[Member, int]:
+    if not isinstance(rows, int) or rows < 1:
+        raise PlanError("A count in this plan is not a whole number.")
+    return Interval(*member) if isinstance(member, list) else member, rows
 
 
 def form_from_json(data: dict[str, Any]) -> Form:
@@ -202,6 +266,10 @@ def form_from_json(data: dict[str, Any]) -> Form:
             return Range(low, high)
         case {"is": "Category", "label": str(label)}:
             return Category(label)
+        case {"is": "Counts", "members": members}:
+            return Counts(members and tuple(_member_from_json(*member) for member in members))
+        case {"is": "Common"}:
+            return Common()
         case {"is": "ShownMissing"}:
             return ShownMissing()
         case {"is": "Suppressed"}:

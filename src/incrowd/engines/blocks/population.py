@@ -16,7 +16,7 @@ from incrowd.engines.blocks.allotting import allot, allotted
 from incrowd.engines.blocks.store import Blocks
 from incrowd.engines.embedded.combining import combine, first_rows
 from incrowd.engines.embedded.population import EmbeddedPopulation
-from incrowd.plan.steps import Bin, Hide, Place, Recode
+from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, distinct, keys_of
@@ -160,12 +160,26 @@ class BlockedPopulation:
 
         return self._once(step, placing, placed=True)
 
+    def seat(self, step: Seat) -> BlockedPopulation:
+        """The same rows, each in the group the step gives it; rows are in the order of the blocks."""
+
+        def seating() -> Change:
+            parts = np.split(step.known, np.cumsum(self.blocks.rows)[:-1])
+            return lambda population, place: population.seat(_seats_of(parts[place], len(step.sizes)))
+
+        return self._once(step, seating, placed=True)
+
     def _once(self, step: object, make: Callable[[], Change], *, placed: bool = False) -> BlockedPopulation:
         """The population after a step; asked again, the same one."""
         if id(step) not in self._next:
             after = replace(self, changes=(*self.changes, make()), placed=self.placed or placed, before=self, _next={})
             self._next[id(step)] = (step, after)
         return self._next[id(step)][1]
+
+
+def _seats_of(seats: npt.NDArray[np.int32], groups: int) -> Seat:
+    """The seats of one block."""
+    return Seat(tuple(np.bincount(seats, minlength=groups).tolist()), seats)
 
 
 def stacked(tables: Sequence[EncodedTable]) -> EncodedTable:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from incrowd.algorithms.population import Population
+from incrowd.engines.embedded.counting import settle_counts, with_distinct_looks
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.engines.embedded.settling import needs_rows, settle_forms
 from incrowd.engines.embedded.tally import Tally
 from incrowd.errors import PlanError
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import DROPPED, Bin, Drop, Hide, Place, Reasons, Recode, Show, Spread
+from incrowd.plan.steps import DROPPED, AsCounts, Bin, Drop, Hide, Place, Reasons, Recode, Seat, Show, Spread
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 
 
@@ -24,11 +25,13 @@ def applied(plan: ReleasePlan, population: Population) -> Population:
                 population = population.bin(step)
             case Place():
                 population = population.place(step)
+            case Seat():
+                population = population.seat(step)
             case Recode():
                 population = population.recode(step)
             case Hide():
                 population = population.hide(step)
-            case Drop() | Show() | Spread() | Reasons():
+            case Drop() | Show() | Spread() | AsCounts() | Reasons():
                 pass
             case _:
                 raise PlanError(f"No engine knows the step {type(step).__name__}.")
@@ -57,9 +60,8 @@ def tally_forms(plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Code
 
 def settled(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], tallies: Mapping[str, Tally]) -> ReleasePlan:
     """The plan with its forms filled in; of the columns only the dictionaries are asked."""
-    return plan.with_forms(
-        {
-            name: settle_forms(plan.forms(name), columns[name], tallies[name]) if name in tallies else plan.forms(name)
-            for name in plan.names
-        }
-    )
+    forms = {name: plan.forms(name) for name in plan.names}
+    for name, tally in tallies.items():
+        known = settle_forms(forms[name], columns[name], tally)
+        forms[name] = tuple(settle_counts(known, columns[name], tally, plan.cuts.get(name), plan.rows_showing(name)))
+    return with_distinct_looks(plan.with_forms(forms))

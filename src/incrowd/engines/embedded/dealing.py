@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import PlanError
-from incrowd.plan.steps import DROPPED, Place
+from incrowd.plan.steps import DROPPED, Place, Seat
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.randomness import Randomness, permutation
 
@@ -35,6 +35,14 @@ def deal(cells: npt.NDArray[np.integer], step: Place, randomness: Randomness) ->
     rows = rows[np.argsort(cells[rows], kind="stable")]
     groups[rows] = np.repeat([group for group, _ in dealt], [count for _, count in dealt])
     return groups
+
+
+def seated(step: Seat, rows: int) -> Codes:
+    """The group of every row; raises if the step was made for other rows."""
+    seats = step.known
+    if len(seats) != rows or np.bincount(seats, minlength=len(step.sizes)).tolist() != list(step.sizes):
+        raise PlanError("The plan was made for other rows: its groups do not fit the table's rows.")
+    return seats
 
 
 def main_groups(step: Place) -> Codes:

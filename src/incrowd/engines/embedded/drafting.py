@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.plan.release_plan import LOW, ReleasePlan, Written
+from incrowd.vocabulary.counts_text import HIDDEN
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.released_value import (
@@ -58,6 +59,9 @@ def column_values(plan: ReleasePlan, written: Written, source_type: pl.DataType)
     forms, column_type = plan.forms(written.source), plan.schema[written.source].type
     if written.end:
         return end_values(written, forms, column_type)
+    if written.source in plan.counted:
+        texts = [render(form, column_type) for form in forms]
+        return pl.Series(written.name, [HIDDEN if text is None else text for text in texts], pl.String)
     return shown_values(written.name, forms, column_type, source_type)
 
 

@@ -12,11 +12,12 @@ from incrowd.engines.embedded.applying import applied, settled, shown_forms, tal
 from incrowd.engines.embedded.dealing import main_groups
 from incrowd.engines.embedded.drafting import draft_columns
 from incrowd.engines.embedded.evidence import claims
+from incrowd.engines.embedded.own_words import own_words
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.engines.embedded.truthful import truthful
 from incrowd.engines.engine import Draft
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Bin, Place, Recode
+from incrowd.plan.steps import Bin, Place, Recode, Seat
 from incrowd.trees.routing import route
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
@@ -52,9 +53,12 @@ class EmbeddedEngine:
 
         Where the plan shows by groups, each row shows what most rows that rest at the same place of the tree show, and
         a cell that would not be true of the row is suppressed. Where it shows value by value, each value shows its
-        part; rare combinations are not looked for. No promise is counted: the plan's promise is about the rows it was
-        made for.
+        part; rare combinations are not looked for. Where it publishes counts, or seats rows one by one, each row shows
+        its own value, a number its public bin. No promise is counted: the plan's promise is about the rows it was made
+        for.
         """
+        if plan.counted or any(isinstance(step, Seat) for step in plan.steps):
+            return own_words(plan, table, source)
         population = EmbeddedPopulation(table, plan.schema, SystemRandomness())
         for step in plan.steps:
             match step:

@@ -14,10 +14,10 @@ import polars as pl
 from incrowd.algorithms.population import Combinations
 from incrowd.engines.embedded.binning import bin_table
 from incrowd.engines.embedded.combining import combine, first_rows
-from incrowd.engines.embedded.dealing import deal
+from incrowd.engines.embedded.dealing import deal, seated
 from incrowd.engines.embedded.hiding import drop_rows, hide_rows, rare_rows
 from incrowd.engines.embedded.recoding import recode_table
-from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode
+from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode, Seat
 from incrowd.trees.classes import class_places
 from incrowd.trees.routing import route
 from incrowd.trees.tree import Tree
@@ -127,6 +127,10 @@ class EmbeddedPopulation:
         """The same rows, dealt to groups; the same step gives the same groups again."""
 
         return self._once(step, lambda: self._changed(self.table, deal(self._cells(step), step, self.randomness)))
+
+    def seat(self, step: Seat) -> EmbeddedPopulation:
+        """The same rows, each in the group the step gives it."""
+        return self._once(step, lambda: self._changed(self.table, seated(step, self.rows)))
 
     def resting(self, step: Place) -> npt.NDArray[np.int64]:
         """Rows that rest in each cell of a placing step."""

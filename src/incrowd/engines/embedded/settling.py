@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.engines.embedded.tally import Counts, Tally
+from incrowd.engines.embedded.tally import Counts as Times
+from incrowd.engines.embedded.tally import Tally
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.released_value import Form, Level, Mean, Range
+from incrowd.vocabulary.released_value import Common, Counts, Form, Level, Mean, Range
 
 _EXACT_IN_A_FLOAT = 2**53
 _SPLITS = 2.0**27 + 1
@@ -23,7 +24,7 @@ Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 def needs_rows(forms: Sequence[Form]) -> bool:
     """Whether some form has to be filled in."""
-    return any(isinstance(form, Mean | Range | Level) for form in forms)
+    return any(isinstance(form, Mean | Range | Level | Counts | Common) for form in forms)
 
 
 def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally) -> Sequence[Form]:
@@ -96,12 +97,12 @@ def _means(values: Numbers, tally: Tally, rows: npt.NDArray[np.float64]) -> npt.
     return np.array([mean(part, times) if len(part) else np.nan for part, times in parts], np.float64)
 
 
-def _mean_of_whole(values: npt.NDArray[Any], times: Counts) -> float:
+def _mean_of_whole(values: npt.NDArray[Any], times: Times) -> float:
     total: int = sum(value * count for value, count in zip(values.tolist(), times.tolist(), strict=True))
     return total / int(times.sum())
 
 
-def _mean_of_small(values: npt.NDArray[Any], times: Counts) -> float:
+def _mean_of_small(values: npt.NDArray[Any], times: Times) -> float:
     """Each product as the exact sum of two floats (Veltkamp, Dekker); the mean is rounded once."""
     counts = times.astype(np.float64)
     product = values * counts
@@ -121,7 +122,7 @@ def _halves(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], 
     return high, numbers - high
 
 
-def _mean_of_any(values: npt.NDArray[Any], times: Counts) -> float:
+def _mean_of_any(values: npt.NDArray[Any], times: Times) -> float:
     """The sum may be larger than any float, the mean is not."""
     total = sum(Fraction(value) * count for value, count in zip(values.tolist(), times.tolist(), strict=True))
     return float(total / int(times.sum()))

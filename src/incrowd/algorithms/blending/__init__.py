@@ -1,0 +1,1 @@
+"""Blend: groups of rows with about the same class probability, shown as value counts."""

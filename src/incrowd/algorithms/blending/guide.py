@@ -1,0 +1,191 @@
+"""The guide: for every row the class probabilities by a model that has not seen the row. They are never released."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.algorithms.blending.bayes import bayes_scores
+from incrowd.errors import ParameterError
+from incrowd.trees.threads import one_thread
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.randomness import Randomness, permutation
+
+Numbers = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+FOLDS, TINY, SMALL, LARGEST, WIDEST = 3, 100, 3000, 100_000, 250
+ALONE = 30_000
+"""On fewer rows one thread is quicker: threads that wait for each other cost more than they give."""
+
+
+@dataclass(frozen=True, eq=False)
+class Guided:
+    """Class probabilities of each row, and the share of rows whose likeliest class is their own."""
+
+    scores: Numbers
+    accuracy: float
+
+
+def _boosting() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(early_stopping=False)
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(300, min_samples_leaf=2)
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000)
+
+
+GUIDES: Mapping[str, Callable[[], Any]] = MappingProxyType(
+    {"boosting": _boosting, "forest": _forest, "logistic": _logistic}
+)
+AUTO, BAYES = "auto", "bayes"
+
+
+def check_guide(guide: Any) -> None:
+    """Raise unless the guide can be had and gives probabilities."""
+    if isinstance(guide, str):
+        if guide not in (AUTO, BAYES, *GUIDES):
+            known = ", ".join((AUTO, BAYES, *GUIDES))
+            raise ParameterError(f"guide must be one of {known}, or a classifier of scikit-learn.")
+    elif not (hasattr(guide, "fit") and hasattr(guide, "predict_proba")):
+        raise ParameterError("guide must be a classifier that gives probabilities (predict_proba).")
+
+
+def chosen_guide(guide: Any, rows: int) -> Any:
+    """The guide, where it is left to the table: naive Bayes for tiny ones, a forest for small ones, else boosting.
+
+    Examples
+    --------
+    >>> chosen_guide("auto", 50), chosen_guide("auto", 500), chosen_guide("auto", 50_000)
+    ('bayes', 'forest', 'boosting')
+    """
+    if not isinstance(guide, str) or guide != AUTO:
+        return guide
+    return BAYES if rows < TINY else "forest" if rows < SMALL else "boosting"
+
+
+def guided(table: EncodedTable, names: Sequence[str], target: str, guide: Any, randomness: Randomness) -> Guided:
+    """Probabilities of the classes, each row's by models that did not learn from it.
+
+    A forest tells them out of bag; other models are trained on two of three folds each. Of large tables a random part
+    is learned from, and the other rows have the mean of the three models.
+    """
+    labels, classes = table[target].codes, table[target].width
+    columns = [table[name] for name in names]
+    rows = permutation(table.height, randomness)
+    seed = int(randomness.words(1)[0] % np.uint64(2**31 - FOLDS))
+    model = chosen_guide(guide, table.height)
+    if len(np.unique(labels)) < 2 or not columns or table.height < 2 * FOLDS or model == BAYES:
+        scores = bayes_scores(columns, labels, classes, rows)
+    else:
+        with (one_thread() if table.height < ALONE else nullcontext)():
+            learned = _out_of_bag if model == "forest" else _out_of_fold
+            scores = learned(model, columns, labels, classes, rows[:LARGEST], seed)
+    return Guided(scores, float(np.mean(scores.argmax(axis=1) == labels)))
+
+
+def _out_of_bag(
+    _guide: Any, columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: Rows, seed: int
+) -> Numbers:
+    matrix = _matrix(columns)
+    model = _forest().set_params(oob_score=True, random_state=seed)
+    with quiet():  # a row that is in every bag is told below
+        model.fit(matrix[rows], labels[rows])
+    told = np.nan_to_num(model.oob_decision_function_)
+    told[told.sum(axis=1) == 0] = np.bincount(labels[rows], minlength=classes)[model.classes_] / len(rows)
+    found = np.zeros((len(matrix), classes))
+    found[np.ix_(rows, model.classes_)] = told
+    rest = _others(rows, len(labels))
+    if len(rest):
+        found[np.ix_(rest, model.classes_)] = model.predict_proba(matrix[rest])
+    return found
+
+
+def _out_of_fold(
+    guide: Any, columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: Rows, seed: int
+) -> Numbers:
+    from sklearn.base import clone
+
+    found, rest = np.zeros((len(labels), classes)), _others(rows, len(labels))
+    model = GUIDES[guide]() if isinstance(guide, str) else clone(guide)
+    matrix = _taken_by(model, columns)
+    for fold in range(FOLDS):
+        trained = _fitted(model, matrix, labels, np.delete(rows, np.s_[fold::FOLDS]), seed + fold)
+        left_out = rows[fold::FOLDS]
+        found[np.ix_(left_out, trained.classes_)] = trained.predict_proba(matrix[left_out])
+        if len(rest):
+            found[np.ix_(rest, trained.classes_)] += trained.predict_proba(matrix[rest]) / FOLDS
+    return found
+
+
+def _others(rows: Rows, height: int) -> Rows:
+    """The rows that are not among these."""
+    others = np.ones(height, np.bool_)
+    others[rows] = False
+    return np.flatnonzero(others)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Learning without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _fitted(model: Any, matrix: Any, labels: Codes, rows: Rows, seed: int) -> Any:
+    from sklearn.base import clone
+
+    fresh = clone(model)
+    if "random_state" in fresh.get_params(deep=False):
+        fresh.set_params(random_state=seed)
+    with quiet():
+        fresh.fit(matrix[rows], labels[rows])
+    return fresh
+
+
+def _taken_by(model: Any, columns: Sequence[EncodedColumn]) -> Any:
+    """The columns as the classifier takes them: codes and NaN, or a 0/1 column for each value and scaled numbers."""
+    if model.__sklearn_tags__().input_tags.allow_nan:
+        few = [not column.type.is_numeric and column.width <= WIDEST for column in columns]
+        if "categorical_features" in model.get_params(deep=False):
+            model.set_params(categorical_features=few)
+        return _matrix(columns)
+    from scipy.sparse import csr_array, hstack
+
+    parts = []
+    for column in columns:
+        if column.type.is_numeric:
+            numbers = _numbers(column)
+            spread = np.nanstd(numbers) or 1.0
+            parts.append(csr_array(np.nan_to_num((numbers - np.nanmean(numbers)) / spread)[:, None]))
+        else:
+            at = (np.arange(len(column.codes)), column.codes)
+            parts.append(csr_array((np.ones(len(column.codes)), at), shape=(len(column.codes), column.width)))
+    return hstack(parts, format="csr")
+
+
+def _matrix(columns: Sequence[EncodedColumn]) -> Numbers:
+    """Numbers, and codes of categories; NaN where a value is missing."""
+    return np.stack([_numbers(column) for column in columns], axis=1)
+
+
+def _numbers(column: EncodedColumn) -> Numbers:
+    values = column.numbers if column.type.is_numeric else np.arange(len(column.dictionary))
+    return np.append(values.astype(np.float64), np.nan)[column.codes]

@@ -1,0 +1,37 @@
+"""The recipient's side of a release of counts: read it, deal it out, learn from it.
+
+::
+
+    decode(release, deals=5)          a plain table for any learner; it does not carry the guarantee
+    public_bins(release)              the cuts between which numbers were counted
+    binned(rows, bins)                new rows with their numbers in the same bins
+    CountsNaiveBayes, CountsTree      scikit-learn classifiers that learn from the counts themselves
+
+Nothing here needs more than the released files.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incrowd.recipients.bins import binned, public_bins
+    from incrowd.recipients.decoding import decode
+    from incrowd.recipients.naive_bayes import CountsNaiveBayes
+    from incrowd.recipients.tree import CountsTree
+
+_HOME = {
+    "CountsNaiveBayes": "naive_bayes",
+    "CountsTree": "tree",
+    "binned": "bins",
+    "decode": "decoding",
+    "public_bins": "bins",
+}
+__all__ = ["CountsNaiveBayes", "CountsTree", "binned", "decode", "public_bins"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'incrowd.recipients' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"incrowd.recipients.{_HOME[name]}"), name)

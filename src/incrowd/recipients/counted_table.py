@@ -1,0 +1,209 @@
+"""A release of counts, read: its groups, and for each group and attribute the values with their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.errors import FileFormatError, HeaderError
+from incrowd.vocabulary.counts_text import HIDDEN, Counted, read_counts
+from incrowd.vocabulary.leaf_interval import parse_interval
+from incrowd.vocabulary.released_value import Interval
+from incrowd.vocabulary.schema import unknown_column
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedColumn:
+    """One attribute: the values that occur (None is missing) and how many rows of each group have them.
+
+    ``counts`` is groups x values; a group that hides the attribute has zeros.
+    """
+
+    name: str
+    values: tuple[str | None, ...]
+    counts: Counts
+
+    @property
+    def hidden(self) -> npt.NDArray[np.bool_]:
+        """The groups that hide the attribute."""
+        return np.asarray(self.counts.sum(axis=1) == 0)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTable:
+    """A release of counts.
+
+    Parameters
+    ----------
+    groups
+        The number of each row's group.
+    columns
+        The attributes that are published as counts.
+    beside
+        All other columns.
+    order
+        The names of all columns, as they stood.
+
+    Examples
+    --------
+    >>> table = CountedTable.of(pl.DataFrame({"job": ["cook:2|nurse:1"] * 3, "ill": ["y", "n", "n"]}))
+    >>> table.columns["job"].values, table.columns["job"].counts.tolist()
+    (('cook', 'nurse'), [[2, 1]])
+    """
+
+    groups: npt.NDArray[np.int64]
+    columns: Mapping[str, CountedColumn]
+    beside: pl.DataFrame
+    order: tuple[str, ...]
+
+    @property
+    def sizes(self) -> Counts:
+        """Rows of each group."""
+        return np.bincount(self.groups).astype(np.int64)
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, columns: Iterable[str] | None = None) -> CountedTable:
+        """Read a release; the columns of counts are found by themselves if they are not named.
+
+        Rows that carry the same counts are a group, and there must be as many of them as the counts say.
+        """
+        names = _named(frame, columns) if columns is not None else find_counts(frame)
+        if not names:
+            raise FileFormatError("This table has no column of counts like value:rows|value:rows. Is it a release?")
+        looks = frame.select(pl.col(names).cast(pl.String).fill_null(HIDDEN))
+        firsts = looks.unique(maintain_order=True).with_row_index("\x1fgroup")
+        numbers = looks.join(firsts, on=names, how="left", maintain_order="left")["\x1fgroup"].to_numpy()
+        groups = numbers.astype(np.int64)
+        found = {name: _column(name, firsts[name].to_list()) for name in names}
+        table = cls(groups, found, frame.drop(names), tuple(frame.columns))
+        table._check_whole()
+        return table
+
+    @classmethod
+    def of_pair(cls, rows: pl.DataFrame, groups: pl.DataFrame) -> CountedTable:
+        """Read a release of two tables: rows, and ``group, attribute, value, count``.
+
+        An attribute that no group tells of is not known here. Attributes come before the other columns.
+
+        Examples
+        --------
+        >>> rows = pl.DataFrame({"group": [7, 7], "ill": ["y", "n"]})
+        >>> told = {"group": [7, 7], "attribute": ["job", "job"], "value": ["cook", None], "count": [1, 1]}
+        >>> CountedTable.of_pair(rows, pl.DataFrame(told)).columns["job"].values
+        ('cook', None)
+        """
+        if groups.width != 4 or groups.columns[0] not in rows.columns:
+            raise FileFormatError("The table of groups has the columns group, attribute, value and count.")
+        key, attribute, value, count = groups.columns
+        found = rows[key].cast(pl.String).unique(maintain_order=True)
+        place = {name: number for number, name in enumerate(found.to_list())}
+        members: dict[str, list[list[Counted]]] = {}
+        cast = groups.select(pl.col(key, attribute, value).cast(pl.String), pl.col(count).cast(pl.Int64))
+        for group, name, told, many in cast.iter_rows():
+            if group not in place:
+                raise FileFormatError("The table of groups tells of a group that has no row. Read both files whole.")
+            if name not in members:
+                members[name] = [[] for _ in place]
+            members[name][place[group]].append((told, many))
+        numbers = rows[key].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
+        columns = {name: counted_column(name, told) for name, told in members.items()}
+        beside = rows.drop(key)
+        table = cls(numbers, columns, beside, (*columns, *beside.columns))
+        table._check_whole()
+        return table
+
+    def _check_whole(self) -> None:
+        sizes = self.sizes
+        for name, column in self.columns.items():
+            told = column.counts.sum(axis=1)
+            wrong = int(np.count_nonzero((told != sizes) & ~column.hidden))
+            if wrong:
+                raise FileFormatError(
+                    f"{name}: in {wrong:,} groups there are not as many rows as their counts say. Read the whole "
+                    "release, before rows are chosen from it, with all of its columns of counts."
+                )
+
+
+def find_counts(frame: pl.DataFrame) -> list[str]:
+    """The columns of a frame that hold counts: every text reads as counts, in a multiple of the rows it speaks of.
+
+    Examples
+    --------
+    >>> find_counts(pl.DataFrame({"job": ["cook:1|nurse:1"] * 2, "sex": ["*", "*"], "at": ["12:30", "12:31"]}))
+    ['job', 'sex']
+    """
+    texts = {name: frame[name] for name, kind in frame.schema.items() if kind == pl.String}
+    told = {name: found for name, column in texts.items() if (found := _told(column)) is not None}
+    if not any(told.values()):
+        return []
+    nulls = [name for name in frame.columns if frame[name].null_count() == frame.height]  # ``*`` was read as missing
+    return [name for name in frame.columns if name in told or (name in nulls and name in texts)]
+
+
+def _told(column: pl.Series) -> int | None:
+    """How many different counts a column holds, hidden ones apart; None if some text is something else."""
+    found = 0
+    for text, rows in column.fill_null(HIDDEN).value_counts().iter_rows():
+        members = read_counts(text)
+        if members is None or (members and rows % sum(count for _, count in members)):
+            return None
+        found += bool(members)
+    return found
+
+
+def _named(frame: pl.DataFrame, columns: Iterable[str]) -> list[str]:
+    names = list(columns)
+    for name in names:
+        if name not in frame.columns:
+            raise HeaderError(unknown_column(name, frame.columns))
+    return names
+
+
+def _column(name: str, texts: Sequence[str]) -> CountedColumn:
+    """The attribute of groups whose texts are given."""
+    return counted_column(name, [_members(name, text) for text in texts])
+
+
+def _members(name: str, text: str) -> tuple[Counted, ...]:
+    members = read_counts(text)
+    if members is None:
+        raise FileFormatError(f"{name}: a cell does not hold counts like value:rows|value:rows.")
+    return members
+
+
+def counted_column(name: str, groups: Sequence[Sequence[Counted]]) -> CountedColumn:
+    """The attribute of groups whose values and counts are given."""
+    place: dict[str | None, int] = {}
+    for value in _in_order({value for members in groups for value, _ in members}):
+        place[value] = len(place)
+    counts = np.zeros((len(groups), len(place)), np.int64)
+    for number, members in enumerate(groups):
+        for value, rows in members:
+            counts[number, place[value]] += rows
+    return CountedColumn(name, tuple(place), counts)
+
+
+def _in_order(values: Iterable[str | None]) -> list[str | None]:
+    """Intervals ascending, other texts by letter, missing last."""
+
+    def key(value: str | None) -> tuple[Any, ...]:
+        interval = None if value is None else interval_of(value)
+        if interval is not None:
+            return 0, -np.inf if interval.low is None else interval.low, ""
+        return (2, 0, "") if value is None else (1, 0, value)
+
+    return sorted(values, key=key)
+
+
+def interval_of(text: str) -> Interval | None:
+    """The interval of numbers, or of days since 1970, that a text writes; None if it is none."""
+    if not text.startswith("("):
+        return None
+    return parse_interval(text) or parse_interval(text, dates=True)

@@ -1,0 +1,32 @@
+"""What the owner should know about a plan before its release is passed on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from incrowd.errors import Notice
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.released_value import is_shown
+
+LITTLE = 0.1
+
+
+def plan_notices(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> Iterator[Notice]:
+    """Whether little is shown, and which attributes published as counts have values that few people share."""
+    if plan.share_of_cells_shown < LITTLE:
+        message = (
+            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try another method, "
+            "hierarchies, fewer quasi-identifiers or a smaller k."
+        )
+        yield Notice("little-shown", plan.method, message)
+    k = plan.requirement.smallest_group
+    for name in plan.counted:
+        column = columns[name]
+        rare = 0 if column.type.is_numeric else int(((column.counts[:-1] > 0) & (column.counts[:-1] < k)).sum())
+        if rare and any(is_shown(form) for form in plan.forms(name)):
+            message = (
+                f"{rare:,} values are in fewer than {k:,} rows of the table; counts name them, and so the group of who "
+                "has them. Coarsen or drop the column if others may know that these people are in the table."
+            )
+            yield Notice("rare-values", name, message)

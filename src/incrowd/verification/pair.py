@@ -1,0 +1,76 @@
+"""Opening a release of two tables, rows and groups, as the one table of counts that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from incrowd.verification.comparison import MACROS as CELLS
+from incrowd.verification.opening import column, open_table, text
+from incrowd.verification.published_counts import MACROS as MEMBERS
+from incrowd.verification.verdict import Check
+from incrowd.vocabulary.file_form import FileForm
+
+_GROUP_COLUMNS = ["attribute", "value", "count"]
+
+
+def open_pair(
+    connection: Any, rows: Path, groups: Path, form: FileForm, columns: Sequence[str], counted: Sequence[str]
+) -> tuple[list[str], Check]:
+    """Register the table ``released`` with the columns of a release of counts; the names of its columns, and a check.
+
+    The check is that both tables number the same groups, and that groups with different numbers tell different things:
+    then the classes of the joined table are the groups. The names are those that were found if they are not as asked.
+    """
+    beside = [name for name in columns if name not in counted]
+    found = open_table(connection, groups, form, copy=True)
+    if len(found) != 4 or found[1:] != _GROUP_COLUMNS:
+        return found, Check("groups", False, "the table of groups has other columns")
+    connection.execute("CREATE OR REPLACE TEMP TABLE told AS FROM released")
+    names = open_table(connection, rows, form, copy=True)
+    if names != [found[0], *beside]:
+        return names, Check("groups", False, "the table of rows has other columns")
+    connection.execute("CREATE OR REPLACE TEMP TABLE listed AS FROM released")
+    for macro in (*CELLS, *MEMBERS):
+        connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE texts AS SELECT c0 AS number, c1 AS attribute, string_agg(member_of(c2) || ':' "
+        "|| c3, '|' ORDER BY c2 IS NULL, low_end(c2), c2) AS text FROM told GROUP BY ALL"
+    )
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE released AS {_joined(columns, counted, beside)}")
+    return list(columns), _groups_check(connection, columns, counted)
+
+
+def _joined(columns: Sequence[str], counted: Sequence[str], beside: Sequence[str]) -> str:
+    """The query that gives each row the texts of its group, in the order of the rows."""
+    cells, joins = [], []
+    for place, name in enumerate(columns):
+        if name in counted:
+            joins.append(f"LEFT JOIN texts AS t{place} ON t{place}.number = r.c0 AND t{place}.attribute = {text(name)}")
+            cells.append(f"coalesce(t{place}.text, '*') AS {column(place)}")
+        else:
+            cells.append(f"r.{column(1 + beside.index(name))} AS {column(place)}")
+    return f"SELECT {', '.join(cells)} FROM listed AS r {' '.join(joins)} ORDER BY r.rowid"
+
+
+def _groups_check(connection: Any, columns: Sequence[str], counted: Sequence[str]) -> Check:
+    keys = ", ".join(column(list(columns).index(name)) for name in counted)
+    attributes = ", ".join(text(name) for name in counted)
+    rows, groups, looks, alone, foreign = connection.execute(
+        "SELECT (SELECT count(*) FROM listed), (SELECT count(DISTINCT c0) FROM listed), "
+        f"(SELECT count(*) FROM (SELECT DISTINCT {keys} FROM released)), "
+        "(SELECT count(DISTINCT c0) FROM told WHERE c0 NOT IN (SELECT c0 FROM listed WHERE c0 IS NOT NULL)), "
+        f"(SELECT count(*) FROM told WHERE c0 IS NULL OR c1 IS NULL OR c1 NOT IN ({attributes}))"
+    ).fetchone()
+    (joined,) = connection.execute("SELECT count(*) FROM released").fetchone()
+    (unnumbered,) = connection.execute("SELECT count(*) FROM listed WHERE c0 IS NULL").fetchone()
+    passed = joined == rows and groups == looks and not (alone or foreign or unnumbered)
+    if passed:
+        return Check("groups", True, f"{groups:,} groups, the same in both tables")
+    return Check(
+        "groups",
+        False,
+        f"{groups:,} groups of rows tell {looks:,} different things; {alone:,} groups have no row; {foreign:,} lines "
+        f"tell of no group or attribute; {unnumbered:,} rows are in no group",
+    )
