@@ -77,6 +77,10 @@ def release(
     report_to: str | Path | None = None,
     responsible: str | None = None,
     accuracy: bool = False,
+    risk: bool | None = None,
+    attacks: bool | Iterable[str] = False,
+    ledger: str | Path | None = None,
+    despite_earlier: bool = False,
     seed: int | None = None,
     memory: int | str | None = None,
     engine: str | None = None,
@@ -129,6 +133,15 @@ def release(
         Who answers for the release; stands in the certificate.
     accuracy
         Measure what a decision tree learns before and after, on held-out rows.
+    risk
+        Measure risk before and after, as :func:`measure_risk` does; if you do not say, only where a report is written.
+    attacks
+        Attack the release and the table itself, as :func:`attack_release` does: all attacks, or those you name.
+    ledger
+        A private folder with the book of earlier releases of the table. The same request gets the same groups again; a
+        release that tells, together with earlier ones, more than was promised is refused.
+    despite_earlier
+        Publish it anyway; the certificate then says what they tell together.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
     memory
@@ -180,7 +193,9 @@ def release(
     limit = None if memory is None else bytes_of(memory)
     recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
     given = query_of(table) or table  # an address is not kept as text
-    job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock, memory=limit)
+    job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
+    measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
+    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier)
     return _run(job, engine, master)
 
 
@@ -268,6 +283,15 @@ def _hierarchies(
     given: Mapping[str, Hierarchy | str | Path] | str | Path,
 ) -> Mapping[str, Hierarchy | str | Path]:
     return hierarchies_in(given) if isinstance(given, str | Path) else given
+
+
+def _attacks(names: bool | Iterable[str]) -> bool | tuple[str, ...]:
+    """All, none, or names that are known to be names of attacks before any work is done."""
+    from incrowd.attacks.catalog import find_attacks
+
+    if isinstance(names, bool):
+        return names
+    return tuple(attack.name for attack in find_attacks(_names(names)))
 
 
 def _path(path: str | Path | None) -> Path | None:

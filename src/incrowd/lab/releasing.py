@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.algorithms.catalog import make_method
+from incrowd.algorithms.fitting import fitted
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.engine import Draft
 from incrowd.errors import VerificationError
@@ -18,6 +19,7 @@ from incrowd.plan.steps import Drop
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirements.subjects import subject_names
 from incrowd.vocabulary.schema import Schema
 
 
@@ -60,6 +62,7 @@ def release_rows(
     parameters: Mapping[str, Any],
     requirement: Requirement,
     seed: int,
+    people: EncodedTable | None = None,
 ) -> Made:
     """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame.
 
@@ -67,14 +70,17 @@ def release_rows(
     ----------
     table, frame
         The rows, encoded and as they were read; values that no row has are forgotten first.
+    people
+        The population, if something is required of it.
     """
     requirement.check_possible(table.height)
-    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else [])]
-    known = without_unused(EncodedTable.of(table[name] for name in names))
+    asked = subject_names(requirement, schema.target)
+    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *asked]
+    known = without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness)
     chosen = make_method(method, dict(parameters))
-    steps = chosen.decide(population, requirement, randomness)
+    steps = fitted(chosen.decide(population, requirement, randomness), population, requirement, people)
     described = tuple(chosen.parameters().items())
     plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.identifiers), *steps))
     plan = engine.settle(plan, population)
