@@ -16,8 +16,10 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executorEnv.POLARS_MAX_THREADS": "1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
 }
-"""On one machine Spark listens to that machine only, and its tasks are the threads."""
+"""On one machine Spark listens to that machine only, and its tasks are the threads; progress is told by incrowd."""
 
 ONE_BLOCK_AT_A_TIME = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}
 """Rows that hold a whole block are handed to Python one by one."""
