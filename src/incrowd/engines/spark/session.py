@@ -92,7 +92,9 @@ def _started(builder: Any) -> Any:
     from pyspark.errors import PySparkException
 
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")  # a session of its own; that of others is left as it is
+        return session
     except PySparkException as failure:
         raise MissingPackageError(
             f"Spark could not be started ({type(failure).__name__}). Is the master right, and Java 17 or newer there?"
