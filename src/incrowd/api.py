@@ -216,6 +216,8 @@ def verify(
     quasi_identifiers: Iterable[str] = (),
     known_together: Iterable[tuple[Iterable[str], int]] = (),
     require: Any = None,
+    population: Any = None,
+    hierarchies: Mapping[str, Hierarchy] | str | Path | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
@@ -224,7 +226,8 @@ def verify(
     """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
 
     With ``known_together``, sets of columns each with its own k, every set is recounted instead. ``require`` asks for
-    more, as in :func:`release`: every requirement names its column, ``"k=10, entropy-l=1.5 on diagnosis"``.
+    more, as in :func:`release`: every requirement names its column, ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and
+    delta-presence need the ``population``, and the ``hierarchies`` whose groups the table shows.
 
     The recount is DuckDB's, on the file's own bytes. A missing value is a value. Tables that DuckDB cannot read itself
     (data frames, Excel, text in other encodings) are read by incrowd and handed over. With ``memory``, such as
@@ -242,6 +245,8 @@ def verify(
         quasi_identifiers=_names(quasi_identifiers) or [],
         known_together=[(_names(columns) or [], rows) for columns, rows in known_together],
         require=require,
+        population=population,
+        hierarchies=hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies,
         delimiter=delimiter,
         encoding=encoding,
         missing=_names(missing),
