@@ -3,7 +3,7 @@
 ``launch.py STDOUT LIMIT COMMAND …`` prints wall and CPU seconds, peak memory, exit status and whether it was ended
 after LIMIT seconds, as JSON. It imports next to nothing: to the system, a process begins with the memory of the one
 that started it. Peak memory is the system's figure for one process; where a command starts others, it is that of all
-of them together, looked at ten times a second.
+of them together, looked at ten times a second, and so are CPU seconds: a process that nobody waited for is in no sum.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-EVERY, PAGE = 0.1, os.sysconf("SC_PAGE_SIZE")
+EVERY, PAGE, TICK = 0.1, os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 
 
 class Watch(threading.Thread):
@@ -25,7 +25,7 @@ class Watch(threading.Thread):
     def __init__(self, child: int, limit: float) -> None:
         super().__init__(daemon=True)
         self.child, self.deadline = child, time.perf_counter() + limit
-        self.most, self.late = 0, False
+        self.most, self.spent, self.late = 0, 0.0, False
         self.over = threading.Event()
 
     def run(self) -> None:
@@ -34,6 +34,7 @@ class Watch(threading.Thread):
             family = list(_family(self.child))
             if len(family) > 1:
                 self.most = max(self.most, sum(map(_resident, family)))
+                self.spent = max(self.spent, sum(map(_spent, family)))
             if time.perf_counter() > self.deadline and not self.late:
                 self.late = True
                 os.killpg(self.child, signal.SIGKILL)
@@ -56,7 +57,12 @@ def main() -> None:
     watch.over.set()
     unit = 1 if sys.platform == "darwin" else 1024
     memory = max(usage.ru_maxrss * unit, watch.most)
-    cost = {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "memory": memory, "late": watch.late}
+    cost = {
+        "wall": wall,
+        "cpu": max(usage.ru_utime + usage.ru_stime, watch.spent),
+        "memory": memory,
+        "late": watch.late,
+    }
     print(json.dumps(cost | {"status": os.waitstatus_to_exitcode(status)}))
 
 
@@ -79,6 +85,15 @@ def _resident(process: int) -> int:
             return int(told.read().split()[1]) * PAGE
     except OSError:
         return 0
+
+
+def _spent(process: int) -> float:
+    """CPU seconds of one process and of those that it waited for."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as told:
+            return sum(map(int, told.read().rpartition(")")[2].split()[11:15])) / TICK
+    except OSError:
+        return 0.0
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ PARTS = {
     "largest": Part("bench.largest", "A hundred million rows"),
     "breadth": Part("bench.breadth", "More quasi-identifiers, larger k"),
     "peers": Part("bench.peers.section", "Next to other tools"),
+    "cluster": Part("bench.cluster", "On Spark"),
     "profile": Part("bench.profile", "Where the time goes"),
     "tree": Part("bench.tree", "Growing the tree"),
     "command": Part("bench.command", "The whole command"),
@@ -36,7 +37,7 @@ PARTS = {
     "kadet": Part("bench.kadet", "Trees that are k-anonymous themselves"),
 }
 GROUPS = {
-    "speed": ("sizes", "breadth", "peers", "profile"),
+    "speed": ("sizes", "breadth", "peers", "cluster", "profile"),
     "all": tuple(name for name in PARTS if name != "largest"),
 }
 TITLES = tuple(part.title for part in PARTS.values())

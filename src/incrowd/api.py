@@ -78,6 +78,10 @@ def release(
     report_to: str | Path | None = None,
     responsible: str | None = None,
     accuracy: bool = False,
+    risk: bool | None = None,
+    attacks: bool | Iterable[str] = False,
+    ledger: str | Path | None = None,
+    despite_earlier: bool = False,
     seed: int | None = None,
     memory: int | str | None = None,
     engine: str | None = None,
@@ -133,6 +137,15 @@ def release(
         Who answers for the release; stands in the certificate.
     accuracy
         Measure what a decision tree learns before and after, on held-out rows.
+    risk
+        Measure risk before and after, as :func:`measure_risk` does; if you do not say, only where a report is written.
+    attacks
+        Attack the release and the table itself, as :func:`attack_release` does: all attacks, or those you name.
+    ledger
+        A private folder with the book of earlier releases of the table. The same request gets the same groups again; a
+        release that tells, together with earlier ones, more than was promised is refused.
+    despite_earlier
+        Publish it anyway; the certificate then says what they tell together.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
     memory
@@ -184,7 +197,9 @@ def release(
     limit = None if memory is None else bytes_of(memory)
     recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
     given = query_of(table) or table  # an address is not kept as text
-    job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, accuracy=accuracy, clock=clock, memory=limit)
+    job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
+    measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
+    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier)
     return _run(job, engine, master)
 
 
@@ -205,6 +220,8 @@ def verify(
     quasi_identifiers: Iterable[str] = (),
     known_together: Iterable[tuple[Iterable[str], int]] = (),
     require: Any = None,
+    population: Any = None,
+    hierarchies: Mapping[str, Hierarchy] | str | Path | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
@@ -213,7 +230,8 @@ def verify(
     """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
 
     With ``known_together``, sets of columns each with its own k, every set is recounted instead. ``require`` asks for
-    more, as in :func:`release`: every requirement names its column, ``"k=10, entropy-l=1.5 on diagnosis"``.
+    more, as in :func:`release`: every requirement names its column, ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and
+    delta-presence need the ``population``, and the ``hierarchies`` whose groups the table shows.
 
     The recount is DuckDB's, on the file's own bytes. A missing value is a value. Tables that DuckDB cannot read itself
     (data frames, Excel, text in other encodings) are read by incrowd and handed over. With ``memory``, such as
@@ -231,6 +249,8 @@ def verify(
         quasi_identifiers=_names(quasi_identifiers) or [],
         known_together=[(_names(columns) or [], rows) for columns, rows in known_together],
         require=require,
+        population=population,
+        hierarchies=hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies,
         delimiter=delimiter,
         encoding=encoding,
         missing=_names(missing),
@@ -272,6 +292,15 @@ def _hierarchies(
     given: Mapping[str, Hierarchy | str | Path] | str | Path,
 ) -> Mapping[str, Hierarchy | str | Path]:
     return hierarchies_in(given) if isinstance(given, str | Path) else given
+
+
+def _attacks(names: bool | Iterable[str]) -> bool | tuple[str, ...]:
+    """All, none, or names that are known to be names of attacks before any work is done."""
+    from incrowd.attacks.catalog import find_attacks
+
+    if isinstance(names, bool):
+        return names
+    return tuple(attack.name for attack in find_attacks(_names(names)))
 
 
 def _path(path: str | Path | None) -> Path | None:

@@ -24,9 +24,10 @@ from incrowd.engines.spark.session import spark_session
 from incrowd.engines.spark.store import Gathered
 from incrowd.engines.spark.table import SparkTable
 from incrowd.errors import Notice, OutputError, ParameterError, RequirementError, VerificationError
+from incrowd.issuing import issue
 from incrowd.job import Job
 from incrowd.outcome import Release
-from incrowd.pipeline import issue, notices_asked, plan_of, possible, promised, write_beside
+from incrowd.pipeline import notices_asked, plan_of, possible, promised, write_beside
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.dictionary import Tally, as_coded
 from incrowd.reading.draft import draft_schema
@@ -53,6 +54,11 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
     """Release a Spark frame, a table of Spark's catalog, or Parquet files that Spark can read."""
     if job.accuracy:
         raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
+    if job.risk or job.attacks or job.ledger is not None:
+        raise ParameterError(
+            "On Spark no risk is measured, no attack is run and no ledger is kept: the whole table must be in memory "
+            "for that. Leave them out, or release on one machine."
+        )
     if isinstance(job.recipe.requirement, Together):
         raise RequirementError(
             "On Spark groups are promised their size, k. Further requirements are kept on one machine."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,11 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One release to be made: what, from what, to where, by what."""
+    """One release to be made: what, from what, to where, by what.
+
+    ``risk`` None: measured where a report is written. ``attacks`` are all, or some by name. ``ledger`` is the folder of
+    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one.
+    """
 
     given: Any
     recipe: Recipe
@@ -77,6 +82,10 @@ class Job:
     accuracy: bool = False
     clock: Clock = field(default_factory=Clock)
     memory: int | None = None
+    risk: bool | None = None
+    attacks: bool | Sequence[str] = False
+    ledger: Path | None = None
+    despite_earlier: bool = False
 
     @property
     def path(self) -> Path | None:

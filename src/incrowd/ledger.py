@@ -1,39 +1,32 @@
 """A private book of the releases of a table, so that together they keep what each of them keeps alone.
 
-Two releases of the same rows in different groups tell more than either: whoever is in one group here and in another
-there is in both, and that may be few. So the book keeps, for every release, its plan and the secret from which its
-groups were drawn. A further release that asks for the same groups gets the same groups, row by row, and together they
-tell no more than one. Of one that asks for other groups the groups that both make together are counted.
+The book is a folder that only its owner can read. It has an entry for every release: the secret from which its groups
+were drawn, so that a release that asks for the same groups gets the same groups, row by row; and the group of every
+row, so that of one that asks for other groups it can be counted what both tell together. An entry is one file: it is
+there as a whole, or not at all.
 
-The book holds secrets: it belongs to the owner of the table, like the plan.
+The book holds secrets. It belongs to the owner of the table, like the plan.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hmac
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from incrowd.algorithms.catalog import make_method
-from incrowd.engines.embedded.applying import applied, shown_forms
-from incrowd.engines.embedded.drafting import draft_columns
-from incrowd.engines.embedded.population import EmbeddedPopulation
-from incrowd.errors import IncrowdError, OutputError, PlanError
-from incrowd.holding.memory import InMemory
-from incrowd.plan.plan_file import read_plan, write_plan
-from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import DROPPED, Drop
-from incrowd.publishing.staging import staged
-from incrowd.reading.encode import encode
-from incrowd.vocabulary.randomness import KeyedRandomness
+from incrowd.errors import OutputError, PlanError
+from incrowd.publishing.staging import private_folder, staged
+from incrowd.report.certificate import kept_key
 
-_KEY_BYTES = 32
+KEY, ENDING, LOCK = "ledger.key", ".entry.parquet", "ledger"
+_METADATA, _VERSION = b"incrowd.ledger", 1
 
 
 @dataclass(frozen=True)
@@ -43,110 +36,136 @@ class Entry:
     Parameters
     ----------
     mark
-        The keyed hash of the table it was made from.
+        Of the table it was made from, see :func:`mark_of`.
+    asked
+        The digest of what decides its groups.
     key
         The secret of its draws.
     made, sha256, requirement, version
         When, the hash of its bytes, what it promises, and by which incrowd.
+    k
+        The smallest group that it promises; None if it promises more than sizes of groups, or sizes by several sets.
+    quasi_identifiers, unchanged
+        The columns that it shows by groups, and those that it shows as they are.
     """
 
     mark: str
+    asked: str
     key: str
     made: str
     sha256: str
     requirement: str
     version: str
+    k: int | None
+    quasi_identifiers: tuple[str, ...]
+    unchanged: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """An entry with the class of every row of the table, null for rows that were left out."""
+
+    entry: Entry
+    classes: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Ledger:
-    """The book: a folder that only its owner can read.
+    """The book, open for one run.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    key
+        The secret of its marks. It lies in the book, so that the book can be moved to another machine.
 
     Examples
     --------
     >>> import tempfile
-    >>> Ledger(Path(tempfile.mkdtemp())).of("no such table")
-    []
+    >>> with open_ledger(Path(tempfile.mkdtemp()) / "book") as book:
+    ...     book.read()
+    ([], [])
     """
 
     folder: Path
+    key: bytes
 
-    def of(self, mark: str) -> list[tuple[Entry, ReleasePlan]]:
-        """The releases of a table, the first one first."""
-        found = []
-        for file in sorted(self.folder.glob("*.entry.json")) if self.folder.is_dir() else ():
-            entry = _read(file)
-            if entry.mark == mark:
-                found.append((entry, read_plan(file.with_name(file.name.replace(".entry.json", ".plan.parquet")))))
-        return found
+    def read(self) -> tuple[list[Recorded], list[str]]:
+        """The entries, the first one first; and the names of those that cannot be read."""
+        entries, unread = [], []
+        for file in sorted(self.folder.glob(f"*{ENDING}")):
+            try:
+                entries.append(_read(file))
+            except PlanError:
+                unread.append(file.name)
+        return entries, unread
 
-    def add(self, entry: Entry, plan: ReleasePlan) -> None:
+    def add(self, entry: Entry, classes: Any) -> None:
         """Write a release into the book."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        said = json.dumps({"incrowd_ledger": _VERSION, **asdict(entry)})
+        table = pa.table({"class": classes}).replace_schema_metadata({_METADATA: said.encode()})
+        name = f"{entry.made.replace(':', '').replace('+0000', 'Z')}-{secrets.token_hex(4)}{ENDING}"
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.folder.chmod(0o700)
+            with staged(self.folder / name) as hidden:
+                hidden.touch(mode=0o600)
+                pq.write_table(table, hidden)
         except OSError as error:
             raise OutputError(f"The ledger {self.folder.name} cannot be written: {error.strerror}.") from None
-        name = f"{entry.made.replace(':', '')}-{secrets.token_hex(4)}"
-        with staged(self.folder / f"{name}.plan.parquet") as hidden:
-            write_plan(plan, hidden)
-        with staged(self.folder / f"{name}.entry.json") as hidden:
-            hidden.touch(mode=0o600)
-            hidden.write_text(json.dumps(asdict(entry)), encoding="utf-8")
 
 
-def _read(file: Path) -> Entry:
+@contextlib.contextmanager
+def open_ledger(folder: Path) -> Iterator[Ledger]:
+    """Open the book, or begin a new one; one run at a time."""
     try:
-        return Entry(**json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        raise PlanError(f"{file.name} is no entry of a ledger that incrowd wrote.") from None
+        folder.mkdir(mode=0o700, exist_ok=True)
+        strange = not (folder / KEY).exists() and any(not file.name.startswith(".") for file in folder.iterdir())
+    except FileNotFoundError:
+        raise OutputError(f"The ledger {folder.name}: its folder does not exist. Make the folder first.") from None
+    except OSError as error:
+        raise OutputError(f"The ledger {folder.name} cannot be opened: {error.strerror}.") from None
+    if strange:
+        raise OutputError(f"{folder.name} is a folder with other files, not a ledger. Name a new or an empty folder.")
+    with private_folder(folder / LOCK):
+        folder.chmod(0o700)
+        yield Ledger(folder, kept_key(folder / KEY))
 
 
-def key_for(wanted: ReleasePlan, earlier: Sequence[tuple[Entry, ReleasePlan]]) -> bytes:
-    """The secret of an earlier release that was asked for in the same way, or a new one.
+def _read(file: Path) -> Recorded:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    ``wanted`` has no steps yet: it says what is asked for.
-    """
-    for entry, plan in reversed(earlier):
-        if entry.version == version("incrowd") and _asked(plan) == _asked(wanted):
-            return bytes.fromhex(entry.key)
-    return secrets.token_bytes(_KEY_BYTES)
-
-
-def _asked(plan: ReleasePlan) -> tuple[Any, ...]:
-    """What decides the groups."""
-    columns = tuple(plan.schema[name] for name in plan.schema.encoded)
-    plain = tuple((c.name, c.type, c.role, c.order, c.hierarchy and c.hierarchy.to_json()) for c in columns)
-    return plan.method, plan.parameters, plan.requirement, plan.rows, plain
-
-
-def shown_before(entry: Entry, plan: ReleasePlan, held: InMemory) -> pl.DataFrame | None:
-    """What an earlier release shows of each input row, null for rows that it left out; None if that cannot be found.
-
-    The release is made again from its secret. It is found if the plan comes out the same.
-    """
     try:
-        table, _ = encode(held.source, plan.schema, plan.schema.encoded)
-        randomness = KeyedRandomness(bytes.fromhex(entry.key))
-        population = held.engine.population(table, plan.schema, randomness)
-        method = make_method(plan.method, dict(plan.parameters))
-        steps = method.decide(population, plan.requirement, randomness)
-    except IncrowdError:
-        return None
-    again = ReleasePlan(
-        plan.method, plan.parameters, plan.requirement, plan.schema, plan.rows, (Drop(plan.schema.identifiers), *steps)
-    )
-    again = held.engine.settle(again, population)
-    return cells_shown(again, population, held.source.frame) if again == plan else None
+        table = pq.read_table(file)
+        said = json.loads((table.schema.metadata or {})[_METADATA])
+        if said.pop("incrowd_ledger") != _VERSION or table.schema.field("class").type != pa.int32():
+            raise ValueError
+        said |= {name: tuple(said[name]) for name in ("quasi_identifiers", "unchanged")}
+        entry = Entry(**said)
+        bytes.fromhex(entry.key)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise PlanError(f"{file.name} in the ledger is damaged, or incrowd did not write it.") from None
+    return Recorded(entry, table["class"].combine_chunks())
 
 
-def cells_shown(plan: ReleasePlan, population: Any, source: pl.DataFrame) -> pl.DataFrame:
-    """The released quasi-identifier cells of every input row, in the order of the input."""
-    after = applied(plan, population)
-    assert isinstance(after, EmbeddedPopulation)
-    names = plan.schema.quasi_identifiers
-    frame = draft_columns(plan, shown_forms(plan, after), source.select(names), after.kept[:0])
-    if after.groups is None:
-        return frame
-    left_out = pl.Series(after.groups == DROPPED)
-    return frame.with_columns(pl.when(~left_out).then(pl.struct(pl.all())).alias("shown")).select("shown")
+def mark_of(frame: pl.DataFrame, key: bytes) -> str:
+    """By what the book knows a table again: a keyed hash of its names and cells as text, in their order.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [39, None]})
+    >>> mark_of(table, b"key") == mark_of(table.cast(pl.String), b"key")
+    True
+    >>> mark_of(table, b"key") == mark_of(table, b"another key")
+    False
+    """
+    digest = hmac.new(key, digestmod="sha256")
+    digest.update(json.dumps([frame.height, frame.columns]).encode())
+    for column in frame.iter_columns():
+        cells = column.cast(pl.String)
+        digest.update(cells.str.len_bytes().cast(pl.Int64).fill_null(-1).to_numpy().tobytes())
+        digest.update((cells.str.join("").item() or "").encode())
+    return digest.hexdigest()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,19 @@ from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.release_forms import formed
-from incrowd.databases.new_table import NewTable
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
-from incrowd.errors import Notice, RequirementError, VerificationError
+from incrowd.earlier import Recounted, opened_book, page_of
+from incrowd.errors import Notice, VerificationError
 from incrowd.holding.blocks import InBlocks
 from incrowd.holding.choice import in_blocks
 from incrowd.holding.held import Held
 from incrowd.holding.keeping import Kept
 from incrowd.holding.memory import InMemory
-from incrowd.holdout import LARGEST, measure_accuracy
+from incrowd.issuing import issue
 from incrowd.job import Job, Outputs
+from incrowd.measured import check_measurable, measure
 from incrowd.outcome import Release
 from incrowd.people import people_asked
 from incrowd.plan.plan_file import write_plan
@@ -42,17 +42,14 @@ from incrowd.publishing.staging import private_folder, staged, staged_pair
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
-from incrowd.recipe import Recipe
-from incrowd.report.certificate import certificate, hmac_of, owner_key, sha256_of
-from incrowd.report.facts import Accuracy, Facts, facts_of
+from incrowd.report.certificate import sha256_of
 from incrowd.report.html import report_html
-from incrowd.report.plan_notices import plan_notices
 from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.asked_further import further_asked
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
+from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, SeededRandomness, SystemRandomness
 from incrowd.vocabulary.release_form import groups_path
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
@@ -67,10 +64,12 @@ def run_release(job: Job) -> Release:
     job.check()
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
     make_method(job.recipe.method, dict(job.recipe.parameters))
-    with _private_place(job) as hidden:
+    with opened_book(job) as book, _private_place(job) as hidden:
         held = understand(job, hidden.parent)
+        check_measurable(job, held)
         notices = (*held.notices, *possible(job, held.schema, held.columns, held.rows), *notices_asked(job))
-        plan, population = decide(job, held, randomness)
+        page = page_of(job, book, held)
+        plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         large = isinstance(held, InBlocks)
         kept = Kept(_rename(job), hidden.parent / SCRATCH if large else None)
         with job.clock("applying"):
@@ -81,11 +80,14 @@ def run_release(job: Job) -> Release:
                 write(job, pieces, hidden, whole=not large)
         with job.clock("verifying"):
             verdict = verify(job, held, plan, kept.originals, hidden)
+            beside = None if page is None else page.together(plan, hidden, job.form, _rename(job), kept.originals)
         with _on_the_server(job, hidden) as back:
             if back is not None:
                 with job.clock("verifying"):
                     verdict = verify(job, held, plan, kept.originals, back)
-            release = describe(job, held, notices, plan, verdict, hidden)
+            release = describe(job, held, notices, plan, verdict, hidden, beside)
+            if beside is not None:
+                beside.enter(release.certificate["made"], hidden)
             if job.outputs.certificate:
                 job.outputs.certificate.unlink(missing_ok=True)  # an old one must not stand beside a new release
     write_beside(release, job.outputs)
@@ -95,7 +97,7 @@ def run_release(job: Job) -> Release:
 def understand(job: Job, folder: Path) -> Held:
     """The table as integer codes, every column with its role and type: in memory, or in a scratch folder."""
     path = job.path if job.query is None else _fetched(job, job.query, folder)
-    if path is None or job.pair or not in_blocks(path, job.form, job.memory, job.recipe.requirement):
+    if path is None or job.pair or not _in_blocks(job, path):
         with job.clock("reading"):
             source = read(job.given if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
@@ -106,6 +108,12 @@ def understand(job: Job, folder: Path) -> Held:
         stream = open_stream(path, **job.recipe.reading, scratch=resources.scratch)
     with job.clock("encoding"):
         return InBlocks.of(stream, job.recipe, resources, job.clock.rows)
+
+
+def _in_blocks(job: Job, path: Path) -> bool:
+    """Whether the file is worked on in blocks; with a ledger only if it has to be, and then that is refused."""
+    has_to = job.ledger is None or path.is_dir() or job.memory is not None
+    return has_to and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 
 
 def _fetched(job: Job, query: Query, folder: Path) -> Path:
@@ -212,28 +220,31 @@ def promised(
 
 
 def describe(
-    job: Job, held: Held, notices: tuple[Notice, ...], plan: ReleasePlan, verdict: Verdict, written: Path
+    job: Job,
+    held: Held,
+    notices: tuple[Notice, ...],
+    plan: ReleasePlan,
+    verdict: Verdict,
+    written: Path,
+    beside: Recounted | None = None,
 ) -> Release:
     """Facts and certificate of a verified release."""
-    accuracy = None
-    if job.accuracy:
-        with job.clock("measuring accuracy"), suppress(RequirementError):  # two thirds of the rows may not keep it
-            accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe, job.engine)
     source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
     written_as = "file" if job.outputs.table is None else "table"
     hashed = sha256_of(written) if job.outputs.release else None
-    notices = (*notices, *_not_measured(job, accuracy is None))
     second = groups_path(written)
+    measured = measure(job, held, plan, written, source)
     facts, issued = issue(
         job,
         plan,
         verdict,
-        notices,
+        (*notices, *measured.notices, *(beside.notices if beside else ())),
         held.columns,
         source=source,
         written=written_as,
         sha256=hashed,
-        accuracy=accuracy,
+        measured=measured,
+        earlier=beside.facts if beside else None,
         groups={"file": second.name, "sha256": sha256_of(second)} if job.pair and hashed else None,
     )
     if job.outputs.table is not None:
@@ -246,44 +257,6 @@ def describe(
     path = job.outputs.release
     return Release(
         plan, issued, facts, path, lambda: _load(path), lambda: _load(groups_path(path)) if job.pair else None
-    )
-
-
-def issue(
-    job: Job,
-    plan: ReleasePlan,
-    verdict: Verdict,
-    notices: Sequence[Notice],
-    columns: Mapping[str, EncodedColumn],
-    *,
-    source: str,
-    written: str,
-    sha256: str | None = None,
-    accuracy: Accuracy | None = None,
-    groups: dict[str, Any] | None = None,
-) -> tuple[Facts, dict[str, Any]]:
-    """Facts and certificate of a verified release."""
-    facts = facts_of(
-        plan,
-        verdict,
-        source=source,
-        output=job.outputs.name,
-        notices=(*notices, *plan_notices(plan, columns)),
-        accuracy=accuracy,
-        written=written,
-        seconds=job.clock.seconds,
-        columns=columns,
-        class_sensitive=job.recipe.class_sensitive,
-        responsible=job.outputs.responsible,
-    )
-    return facts, certificate(
-        facts,
-        output_sha256=sha256,
-        recipe_sha256=_recipe_hash(job.recipe),
-        input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
-        responsible=job.outputs.responsible,
-        table=_table_facts(job.outputs.table, plan),
-        groups=groups,
     )
 
 
@@ -312,14 +285,6 @@ def _on_the_server(job: Job, hidden: Path) -> Iterator[Path | None]:
         with job.clock("copying to the database"):
             back = stack.enter_context(published(hidden, job.outputs.table))
         yield back
-
-
-def _table_facts(table: NewTable | None, plan: ReleasePlan) -> dict[str, Any] | None:
-    """What the certificate says of a table, which has no bytes to be hashed."""
-    if table is None:
-        return None
-    columns = [column.name for column in plan.written]
-    return {"database": table.address.database, "table": str(table.name), "columns": columns}
 
 
 def write_beside(release: Release, outputs: Outputs) -> None:
@@ -377,14 +342,3 @@ def notices_asked(job: Job) -> Iterator[Notice]:
     if job.seed is not None:
         message = "a seed was given: who knows it and the program can undo the shuffling. For experiments only."
         yield Notice("seeded", "seed", message)
-
-
-def _not_measured(job: Job, unknown: bool) -> Iterator[Notice]:
-    if job.accuracy and unknown:
-        message = "not measured: the two thirds of the rows that would be released for it cannot keep the requirement."
-        yield Notice("accuracy-not-measured", "accuracy", message)
-
-
-def _recipe_hash(recipe: Recipe) -> str:
-    text = json.dumps(asdict(recipe), sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -12,6 +12,7 @@ from incrowd.databases.given import on_disk
 from incrowd.errors import IncrowdError, ParameterError
 from incrowd.verification.asked_further import further_asked
 from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
+from incrowd.verification.population import People
 from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.file_form import FileForm
@@ -21,7 +22,7 @@ from incrowd.vocabulary.requirements.asking import asked_for
 from incrowd.vocabulary.requirements.subjects import subject_names
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.resources import Resources, bytes_of
-from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.schema import Column, Role, Schema
 
 
 def recount(
@@ -31,6 +32,7 @@ def recount(
     quasi_identifiers: Iterable[str],
     known_together: Iterable[tuple[Iterable[str], int]] = (),
     require: Any = None,
+    population: Any = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -42,7 +44,8 @@ def recount(
     The recount is DuckDB's, on the file's own bytes. Only what DuckDB cannot read itself (data frames, Excel,
     text that is not UTF-8) or what needs an option to be read is read first; what is large of it, in pieces. What does
     not fit into the memory goes to a private folder that is removed afterwards. For requirements beyond k the columns
-    they are about are read to know their type: numbers have an order, texts have none.
+    they are about are read to know their type: numbers have an order, texts have none. k-map and delta-presence are
+    recounted against the ``population``; a release that shows groups of a hierarchy needs ``hierarchies``, too.
     """
     limit = None if memory is None else bytes_of(memory)
     requirement, names = _asked(k, list(dict.fromkeys(quasi_identifiers)), known_together, require)
@@ -52,11 +55,17 @@ def recount(
     reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
     with on_disk(table) as found:
         further = _further(found, requirement, names, hierarchies or {}, reading)
-        return _recount(found, promises, further, reading, limit)
+        people = _people(population, requirement, names, hierarchies or {}, reading)
+        return _recount(found, promises, further, people, reading, limit)
 
 
 def _recount(
-    table: Any, promises: Promises, further: Sequence[Further], reading: dict[str, Any], memory: int | None
+    table: Any,
+    promises: Promises,
+    further: Sequence[Further],
+    people: People | None,
+    reading: dict[str, Any],
+    memory: int | None,
 ) -> Verdict:
     if isinstance(table, str | Path):
         path = Path(table)
@@ -66,10 +75,10 @@ def _recount(
                 resources = Resources(memory, scratch=Path(scratch))
                 if form is None:
                     path, form = _copied(path, reading, resources), FileForm("parquet")
-                return verify_table(path, form, promises, further, resources)
+                return verify_table(path, form, promises, further, resources, people)
     from incrowd.reading.read import read
 
-    return verify_arrow(read(table, **reading).frame.to_arrow(), promises, further)
+    return verify_arrow(read(table, **reading).frame.to_arrow(), promises, further, people)
 
 
 def _is_large(path: Path, memory: int | None) -> bool:
@@ -102,14 +111,12 @@ def _further(
     reading: Mapping[str, Any],
 ) -> tuple[Further, ...]:
     """What is required of columns, with how their values are told apart."""
-    if not isinstance(requirement, Together):
+    if not isinstance(requirement, Together) or not requirement.on_columns:
         return ()
     from incrowd.reading.draft import draft_schema
     from incrowd.reading.encode import encode
     from incrowd.reading.read import read
 
-    if requirement.on_population:
-        raise ParameterError("k-map and delta-presence are recounted when a release is made, with its population.")
     subjects = subject_names(requirement, None)
     for name in subjects:
         if name in names:
@@ -120,6 +127,33 @@ def _further(
     schema = Schema(tuple(columns))
     encoded, _ = encode(source, schema, list(subjects))
     return further_asked(requirement, schema, encoded, source.frame, str)
+
+
+def _people(
+    given: Any,
+    requirement: Requirement,
+    names: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    reading: Mapping[str, Any],
+) -> People | None:
+    """What is required of a population, with its people; what their columns are is drafted from the population."""
+    from incrowd.reading.draft import draft_schema
+    from incrowd.reading.population import read_population
+    from incrowd.reading.read import read
+
+    if not isinstance(requirement, Together) or not requirement.on_population:
+        return None
+    if len(requirement.sets(names)) > 1:
+        raise ParameterError("k-map and delta-presence cannot be combined with sets of columns known together.")
+    source = None if given is None else read(given, **reading)
+    drafted = Schema(()) if source is None else draft_schema(source)
+    columns = (
+        replace(drafted[name] if name in drafted else Column(name), role=Role.QUASI_IDENTIFIER, hierarchy=None)
+        for name in names
+    )
+    people = read_population(None if source is None else source.frame, requirement, Schema(tuple(columns)))
+    assert people is not None
+    return People(people, {name: name for name in names}, requirement.on_population, hierarchies)
 
 
 def _asked(

@@ -1,8 +1,12 @@
-"""For every requirement: algorithms, SQL and fractions agree on 10,000 random groups, at the border too."""
+"""For every requirement: algorithms, SQL and fractions agree on 10,000 random groups, at the border too.
+
+k-map and delta-presence, which look at a population, are in ``test_population_requirements.py``.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -14,9 +18,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import oracle_requirements as oracle
 
+from incrowd.verification.class_sizes import verify_arrow
 from incrowd.verification.opening import connect, register
 from incrowd.verification.requirements import Further, broken_classes
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.beta_likeness import BetaLikeness
 from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
 from incrowd.vocabulary.requirements.delta_disclosure import DeltaDisclosure
@@ -141,3 +147,23 @@ def test_a_union_of_groups_that_keep_it_keeps_it(name):
         keeping = [group for group in groups.tolist() if holds(requirement, group, whole)]
         for one, other in pairwise(keeping):
             assert holds(requirement, [a + b for a, b in zip(one, other, strict=True)], whole)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_algorithms_and_sql_agree_on_sizes(together):
+    """k-anonymity, of all columns or of sets of them."""
+    rng = np.random.default_rng(3)
+    both = set()
+    for _ in range(GROUPS // PER_TABLE):
+        sizes = rng.integers(1, 12, PER_TABLE).tolist()
+        k = int(pick(rng, sizes))
+        asked = KnownTogether((KnownSet(("group",), k),)) if together else KAnonymity(k)
+        expected = [size >= k for size in sizes]
+        assert [asked.holds(np.array([size - size // 2, size // 2])) for size in sizes] == expected
+        table = pa.table({"group": np.repeat(np.arange(PER_TABLE), sizes)})
+        found = verify_arrow(table, [(str(asked), one.names, one.k) for one in asked.sets(["group"])])
+        assert found.passed == all(expected)
+        assert found.sizes.classes_below(k) == expected.count(False)
+        assert dict(found.sizes.histogram) == Counter(sizes)
+        both |= set(expected)
+    assert both == {True, False}

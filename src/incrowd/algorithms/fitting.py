@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from incrowd.algorithms.population import Population
 from incrowd.errors import ParameterError
@@ -99,54 +100,60 @@ def _combinations_fitted(
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """Combinations: which look alike, their rows, and which people fit each look."""
+    """Combinations, by what a recipient sees of them.
+
+    ``look`` is what each combination looks like; ``rows`` and ``people`` are the rows of each look and the people that
+    fit it, ``blank`` the looks that show nothing; ``everybody`` are all people, ``nobody`` those that fit no look.
+    """
 
     look: Counts
     rows: Counts
-    fits: list[Flags]
-    weights: Counts
+    people: Counts
+    blank: Flags
+    everybody: int
+    nobody: int
 
     @classmethod
     def of(
         cls, forms: Sequence[Sequence[Form]], rows: Counts, names: Sequence[str], schema: Schema, people: EncodedTable
     ) -> _Fit:
         looks: dict[tuple[Form, ...], int] = {}
-        look = [looks.setdefault(tuple(map(_as_seen, each)), len(looks)) for each in forms]
-        codes = np.stack([people[name].codes for name in names], axis=1)
-        kinds, weights = np.unique(codes, axis=0, return_counts=True)
-        true: list[dict[Form, Flags]] = []
-        for place, name in enumerate(names):
-            seen = {each[place] for each in looks}
-            true.append({form: true_of(form, people[name], schema[name].hierarchy) for form in seen})
-        fits = [
-            np.logical_and.reduce([true[a][form][kinds[:, a]] for a, form in enumerate(each)], dtype=np.bool_)
-            for each in looks
+        look = np.array([looks.setdefault(tuple(map(_as_seen, each)), len(looks)) for each in forms], np.int64)
+        codes = pl.DataFrame([pl.Series(name, people[name].codes) for name in names])
+        alike = codes.group_by(codes.columns).len(name="")
+        kinds, sizes = [alike[name].to_numpy() for name in names], alike[""].to_numpy().astype(np.int64)
+        true = [
+            {form: true_of(form, people[name], schema[name].hierarchy) for form in {each[place] for each in looks}}
+            for place, name in enumerate(names)
         ]
-        return cls(np.array(look, np.int64), rows, fits, weights.astype(np.int64))
+        fitting, met = np.zeros(len(looks), np.int64), np.zeros(len(sizes), np.bool_)
+        for number, each in enumerate(looks):
+            left = np.arange(len(sizes))
+            for known, own, form in zip(true, kinds, each, strict=True):
+                left = left if isinstance(form, Suppressed) else left[known[form][own[left]]]
+            fitting[number] = sizes[left].sum()
+            met[left] = True
+        blank = np.array([all(isinstance(form, Suppressed) for form in each) for each in looks])
+        total = np.bincount(look, rows, len(looks)).astype(np.int64)
+        return cls(look, total, fitting, blank, int(sizes.sum()), int(sizes[~met].sum()))
 
     def hidden(self, asked: Sequence[OfPopulation]) -> Flags:
         """Which combinations show nothing in the end."""
-        looks = len(self.fits)
-        rows = np.bincount(self.look, self.rows, looks).astype(np.int64)
-        people = np.array([int(self.weights[fits].sum()) for fits in self.fits], np.int64)
-        blank = np.array([bool(fits.all()) for fits in self.fits]) & (people == self.weights.sum())
-        gone = np.logical_or.reduce([~part.holds_each(rows, people) for part in asked])
-        order = np.argsort(rows, kind="stable")
+        gone = np.logical_or.reduce([~part.holds_each(self.rows, self.people) for part in asked])
+        order = np.argsort(self.rows, kind="stable")
         count = 1
-        while not self._kept(asked, rows, gone, blank) and not gone.all():
-            more = order[~gone[order] & ~blank[order]][:count]
+        while not self._kept(asked, gone) and not gone.all():
+            more = order[~gone[order] & ~self.blank[order]][:count]
             gone[more if len(more) else order] = True
             count *= 2
         return np.asarray(gone[self.look])
 
-    def _kept(self, asked: Sequence[OfPopulation], rows: Counts, gone: Flags, blank: Flags) -> bool:
+    def _kept(self, asked: Sequence[OfPopulation], gone: Flags) -> bool:
         """Whether those that show nothing keep what is required, and everybody fits something where that is asked."""
-        together = int(rows[gone | blank].sum())
-        whole = np.array([int(self.weights.sum())])
+        together = int(self.rows[gone | self.blank].sum())
         if together:
-            return all(part.holds_each(np.array([together]), whole)[0] for part in asked)
-        nobody = int(self.weights[~np.logical_or.reduce(self.fits)].sum())
-        return not nobody or all(part.holds_each(np.array([0]), np.array([nobody]))[0] for part in asked)
+            return all(part.holds_each(np.array([together]), np.array([self.everybody]))[0] for part in asked)
+        return not self.nobody or all(part.holds_each(np.array([0]), np.array([self.nobody]))[0] for part in asked)
 
 
 def _as_seen(form: Form) -> Form:

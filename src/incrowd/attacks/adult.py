@@ -1,11 +1,10 @@
 """All attacks on releases of Adult: five methods, three k, next to a plain Mondrian as it is often written.
 
-Run by ``python -m incrowd.attacks.adult --write docs/attacks_adult.md``.
+Run by ``incrowd lab attacks --page docs/attacks_adult.md``.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +41,7 @@ BY_COLUMN = (
     "deFinetti",
 )
 APART = ("minimality", "tree reconstruction", "suppression pattern", "mean of a group")
-STRONGER = "k=10, distinct-l=2, t=0.3"
+STRONGER = {SALARY: "k=10, distinct-l=2, t=0.3", OCCUPATION: "k=10, distinct-l=3 on occupation, t=0.3 on occupation"}
 HIDERS = ("generic", "quiet", "nrd")
 SAMPLE, SAMPLES, CELLS = 40, 3, 4
 Tell = Callable[[str], None]
@@ -148,12 +147,25 @@ def _attacked(subject: Subject, method: str, k: int) -> list[Row]:
 
 
 def attack_promised(subject: Subject, methods: Sequence[str] = METHODS) -> Results:
-    """Releases with l-diversity and t-closeness of the salary on top of k = 10."""
+    """Releases with l-diversity and t-closeness of the salary, or of the occupation, on top of k = 10."""
     begun = Stopwatch()
     rows = []
-    for method in methods:
-        scene = _scene(subject, method, asked_for(STRONGER, KAnonymity(10)))
-        rows += [Row(one.attack, SALARY, method, 10, one) for one in attack_scene(scene, BY_COLUMN).findings]
+    for column, asked in STRONGER.items():
+        for method in methods:
+            scene = replace(_scene(subject, method, asked_for(asked, KAnonymity(10))), sensitive=(column,))
+            rows += [Row(one.attack, column, method, 10, one) for one in attack_scene(scene, BY_COLUMN).findings]
+    return Results(rows, subject.table.height, *begun.spent)
+
+
+def attack_plain(subject: Subject, ks: Sequence[int] = KS) -> Results:
+    """Mondrian's boxes without hierarchies: whether somebody can lie between them."""
+    begun = Stopwatch()
+    schema = Schema(tuple(replace(column, hierarchy=None) for column in subject.schema.columns))
+    rows = []
+    for method in ("mondrian", "infogain-mondrian"):
+        for k in ks:
+            scene = _scene(replace(subject, schema=schema), method, KAnonymity(k))
+            rows += [Row(one.attack, "", method, k, one) for one in attack_scene(scene, ["membership by box"]).findings]
     return Results(rows, subject.table.height, *begun.spent)
 
 
@@ -213,20 +225,12 @@ def _compact(table: EncodedTable) -> EncodedTable:
     return without_unused(table)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run everything and write the page."""
+def write_attacks(page: Path, data: Path | None = None, rows: int | None = None, tell: Tell = print) -> None:
+    """Run everything and write the page; with ``rows``, on so many rows only, for a quick look."""
     from incrowd.attacks.adult_page import write_adult
 
-    parser = argparse.ArgumentParser(description="All attacks on releases of Adult.")
-    parser.add_argument("--write", type=Path, default=Path("docs/attacks_adult.md"))
-    parser.add_argument("--data", type=Path, default=None)
-    parser.add_argument("--rows", type=int, default=None, help="fewer rows, for a quick look")
-    asked = parser.parse_args(arguments)
-    subject = read_adult(asked.data, asked.rows)
-    found = attack_adult(subject)
-    extra = (attack_promised(subject), attack_means(subject), attack_trees(subject), attack_patterns(subject))
-    write_adult(asked.write, found, *extra, quick=asked.rows is not None)
-
-
-if __name__ == "__main__":
-    main()
+    subject = read_adult(data, rows)
+    found = attack_adult(subject, tell=tell)
+    promised, plain, means = attack_promised(subject), attack_plain(subject), attack_means(subject)
+    trees, patterns = attack_trees(subject), attack_patterns(subject)
+    write_adult(page, found, promised, plain, means, trees, patterns, quick=rows is not None)

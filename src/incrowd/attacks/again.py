@@ -28,12 +28,15 @@ class Again:
         As in the catalog of methods.
     requirement
         What every release keeps.
+    people
+        The population, if something is required of it.
     """
 
     method: str
     requirement: Requirement
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    people: EncodedTable | None = None
 
     def release(self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int) -> Made:
         """A release of all the given rows."""
-        return release_rows(table, frame, schema, self.method, self.parameters, self.requirement, seed)
+        return release_rows(table, frame, schema, self.method, self.parameters, self.requirement, seed, self.people)

@@ -29,8 +29,8 @@ def attack_release(
         Called with the name of each attack as it begins.
     **given
         What else is on the table, see :class:`incrowd.attacks.opening.Given`: control, plan, certificate,
-        quasi_identifiers, target, sensitive, requirement, method, parameters, hierarchies, earlier, model, cells,
-        hider, reading, seed.
+        quasi_identifiers, target, sensitive, requirement, method, parameters, hierarchies, population, earlier, model,
+        cells, hider, reading, seed.
 
     Returns
     -------

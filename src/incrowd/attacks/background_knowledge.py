@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.cells import Ints
 from incrowd.attacks.scene import Scene
+from incrowd.vocabulary.released_cell import Ints
 
 DRAWS = 50
 

@@ -15,11 +15,12 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.attacks.attack import CannotRunError
-from incrowd.attacks.cells import Cell, CellReader, Ints, plain_texts, written_cells
+from incrowd.attacks.written import plain_texts, written_cells
 from incrowd.publishing.serialise import safe_name
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Origin, Source
 from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.released_cell import Cell, CellReader, Ints
 from incrowd.vocabulary.schema import Column, Role, Schema
 
 _AT_ONCE = 4096
@@ -81,9 +82,11 @@ class Boxes:
     def nearest(self, people: EncodedTable) -> Ints:
         """The class of each person: the smallest box, or that with the most cells that can be true."""
         home = self.home(people)
-        for row in np.flatnonzero(home < 0):
+        outside = np.flatnonzero(home < 0)
+        covers = [self.covers(place).T for place in range(len(self.names))] if len(outside) else []
+        for row in outside:
             true = sum(
-                self.covers(place)[:, people[name].codes[row]].astype(np.int64) for place, name in enumerate(self.names)
+                each[people[name].codes[row]].astype(np.int64) for name, each in zip(self.names, covers, strict=True)
             )
             home[row] = int(np.argmax(true))
         return home

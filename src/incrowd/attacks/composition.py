@@ -14,9 +14,9 @@ import numpy as np
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.boxes import Released
-from incrowd.attacks.cells import Bools, Ints
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import SMALLEST, Scene
+from incrowd.vocabulary.released_cell import Bools, Ints
 
 
 class Composition:

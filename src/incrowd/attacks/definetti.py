@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.cells import Ints
 from incrowd.attacks.measuring import Floats, ratio_interval
 from incrowd.attacks.scene import Scene
+from incrowd.vocabulary.released_cell import Ints
 
 GOAL, ROUNDS = 1.1, 5
 

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.attacks.attack import CannotRunError
-from incrowd.attacks.cells import Ints
 from incrowd.attacks.measuring import Floats
 from incrowd.attacks.scene import Split
 from incrowd.lab.seeds import seed_of
 from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.released_cell import Ints
 
 TREES = 30
 

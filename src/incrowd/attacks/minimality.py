@@ -24,11 +24,11 @@ import polars as pl
 
 from incrowd.attacks.again import Again
 from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.cells import CellReader
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene
 from incrowd.errors import IncrowdError
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.released_cell import CellReader
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 

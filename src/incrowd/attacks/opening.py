@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,16 +20,20 @@ from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode
+from incrowd.reading.population import read_population
 from incrowd.reading.read import read
 from incrowd.reading.source import Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.in_words import read_promises
+from incrowd.vocabulary.requirements.subjects import with_subjects
+from incrowd.vocabulary.requirements.t_closeness import TCloseness
+from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 CERTIFICATE = ".certificate.json"
-_PLAIN_K = re.compile(r"^(\d+)-anonymity$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,8 @@ class Given:
         How the release was made, where neither plan nor certificate say.
     hierarchies
         By column, or a folder with a file for each.
+    population
+        The people the rows are from, where something was promised about them.
     earlier
         Earlier releases of the same people.
     model
@@ -77,6 +82,7 @@ class Given:
     method: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None
+    population: Any = None
     earlier: Sequence[Any] = ()
     model: Mapping[str, Any] | str | Path | None = None
     cells: Sequence[tuple[int, str]] = ()
@@ -90,8 +96,11 @@ def open_scene(given: Given) -> Scene:
     plan, certificate = _plan(given), _certificate(given)
     source = read(given.original, **given.reading)
     schema = _schema(given, source, plan, certificate)
-    table, control = _encoded(source, schema, given)
     requirement = _requirement(given, plan, certificate)
+    if requirement is not None:
+        schema = with_subjects(requirement, schema)
+        _check_distances(requirement, schema, certificate if plan is None else {})
+    table, control = _encoded(source, schema, given)
     secret = tuple(given.sensitive or schema.sensitive or ([schema.target] if schema.target else []))
     for name in secret:
         if name not in schema.untouched:
@@ -221,14 +230,30 @@ def _encoded(source: Source, schema: Schema, given: Given) -> tuple[EncodedTable
 
 
 def _requirement(given: Given, plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> Requirement | None:
-    """What was promised; None if nobody says, or only in words that are not read."""
+    """What was promised; None if nobody says."""
     if isinstance(given.requirement, str):
         found: Requirement = asked_for(given.requirement, KAnonymity(1))
         return found
     if given.requirement is not None or plan is not None:
         return given.requirement or (plan.requirement if plan else None)
-    words = _PLAIN_K.match(str(certificate.get("requirement_asked", "")))
-    return KAnonymity(int(words[1])) if words else None
+    said = [one["promise"] for one in certificate.get("requirement_recounted", ())]
+    return read_promises(said) if said else None
+
+
+def _check_distances(requirement: Requirement, schema: Schema, certificate: Mapping[str, Any]) -> None:
+    """Raise if a distance was measured by an order or a hierarchy that the certificate does not tell."""
+    ordered = {each["name"] for each in certificate.get("columns", ()) if each["type"] == ColumnType.ORDERED}
+    by_tree: Iterable[str] = certificate.get("hierarchies", ())
+    for part in requirement.on_columns if isinstance(requirement, Together) else ():
+        column = schema[part.on or str(schema.target)]
+        if not isinstance(part, TCloseness) or part.distance == "equal":
+            continue
+        no_order = column.name in ordered and column.type is not ColumnType.ORDERED
+        if no_order or (column.name in by_tree and column.hierarchy is None):
+            raise SchemaError(
+                f"How far the values of {column.name!r} lie apart is not in the certificate: give the plan, or the "
+                "hierarchies."
+            )
 
 
 def _again(
@@ -242,9 +267,18 @@ def _again(
     if requirement is None:
         return None
     if given.method is not None:
-        return Again(given.method, requirement, dict(given.parameters))
-    if plan is not None:
-        return _as_described(plan.method, requirement, dict(plan.parameters))
+        made: Again | None = Again(given.method, requirement, dict(given.parameters))
+    elif plan is not None:
+        made = _as_described(plan.method, requirement, dict(plan.parameters))
+    else:
+        made = _certified_method(certificate, requirement, schema)
+    wanted = isinstance(requirement, Together) and requirement.on_population
+    if made is None or (wanted and given.population is None):
+        return None
+    return replace(made, people=read_population(given.population, requirement, schema, given.reading))
+
+
+def _certified_method(certificate: Mapping[str, Any], requirement: Requirement, schema: Schema) -> Again | None:
     used: Iterable[str] = certificate.get("hierarchies", ())
     if not certificate or any(name in schema and schema[name].hierarchy is None for name in used):
         return None

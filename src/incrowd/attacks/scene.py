@@ -19,10 +19,10 @@ import polars as pl
 from incrowd.attacks.again import Again, Rows
 from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released, read_released
-from incrowd.attacks.cells import Ints
 from incrowd.lab.releasing import Made
 from incrowd.lab.seeds import seed_of
 from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.schema import Schema
@@ -157,7 +157,7 @@ class Scene:
         if self.again is None:
             raise CannotRunError(
                 "It takes a release made again, and how this one was made is not known. Give its plan, or keep its "
-                "certificate beside it and give its hierarchies."
+                "certificate beside it and give its hierarchies; and its population, if something was promised of it."
             )
         return self.again
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.boxes import Released, read_released
-from incrowd.attacks.cells import Ints
 from incrowd.attacks.composition import classes_of
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import SMALLEST, Scene
+from incrowd.vocabulary.released_cell import Ints
 
 EARLIER = 0.9
 

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.boxes import Released
-from incrowd.attacks.cells import Cell, CellReader, Ints
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.released_cell import Cell, CellReader, Ints
 
 
 class SinglingOut:

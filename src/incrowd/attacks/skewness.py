@@ -15,9 +15,9 @@ import numpy as np
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.boxes import Released, histogram
-from incrowd.attacks.cells import Ints
 from incrowd.attacks.measuring import Floats
 from incrowd.attacks.scene import Scene
+from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirements.subject import Subject
 
 DEALS = 199

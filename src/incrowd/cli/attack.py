@@ -44,6 +44,9 @@ def attack(
     require: Annotated[str | None, typer.Option(help='What was promised: "k=10, t=0.2 on income"')] = None,
     method: Annotated[str | None, typer.Option(help="How the release was made; see: incrowd methods.")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
+    population: Annotated[
+        Path | None, typer.Option(help="The people the rows are from, if something was promised of them.")
+    ] = None,
     earlier: Annotated[
         list[Path] | None, typer.Option(help="An earlier release of the same people; may be repeated.")
     ] = None,
@@ -85,6 +88,7 @@ def attack(
             requirement=require,
             method=method,
             hierarchies=hierarchies,
+            population=population,
             earlier=earlier or (),
             model=model,
             cells=[(row - FIRST_ROW, column) for row, column in map(_cell, cell or ())],

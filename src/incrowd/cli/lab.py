@@ -1,4 +1,4 @@
-"""``incrowd lab``: data sets, learners, and the founding papers' experiments."""
+"""``incrowd lab``: data sets, learners, the founding papers' experiments, and what stronger promises cost and stop."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
+from incrowd.cli.lab_attacks import attacks
 from incrowd.cli.lab_blend import ablate, blend
 from incrowd.cli.lab_requirements import requirements
 from incrowd.cli.reproduce import reproduce
 from incrowd.cli.shared import Json, print_json
 
-_HELP = "Data sets, learners, and the founding papers' experiments run again."
+_HELP = "Data sets, learners, the founding papers' experiments run again, and attacks on releases."
 lab_app = typer.Typer(name="lab", help=_HELP, no_args_is_help=True)
 lab_app.command()(reproduce)
 lab_app.command()(requirements)
+lab_app.command()(attacks)
 lab_app.command()(ablate)
 lab_app.command()(blend)
 

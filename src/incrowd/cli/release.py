@@ -38,6 +38,22 @@ Population = Annotated[
     Path | None, typer.Option(help="A table of the people the rows are from, for k-map and delta-presence.")
 ]
 Form = Annotated[str | None, typer.Option(help="How groups are released: strict (plain values), counts, pair.")]
+Risk = Annotated[
+    bool | None,
+    typer.Option("--risk/--no-risk", help="Measure risk before and after; done anyway where a report is written."),
+]
+LedgerFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger", help="A private folder: the book of earlier releases, so that together they tell no more than one."
+    ),
+]
+DespiteEarlier = Annotated[
+    bool,
+    typer.Option(
+        "--despite-earlier", help="Publish even if earlier releases and this one tell more together than was promised."
+    ),
+]
 Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
 
 
@@ -67,6 +83,10 @@ def release(
     certificate: Certificate = None,
     plan: Annotated[Path | None, typer.Option(help="Write the plan there (.json, .parquet). Keep it private.")] = None,
     accuracy: Annotated[bool, typer.Option("--accuracy", help="Measure accuracy before and after.")] = False,
+    risk: Risk = None,
+    attacks: Annotated[bool, typer.Option("--attacks", help="Attack the release and the table itself.")] = False,
+    ledger: LedgerFolder = None,
+    despite_earlier: DespiteEarlier = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
     memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
@@ -86,34 +106,24 @@ def release(
 
     sensitive_class = answered(class_sensitive, target, recipe)
     where = place(to, replace)
-    running: dict[str, Any] = {"seed": seed, "memory": memory, "engine": engine, "master": master}
+    named = {"quasi_identifiers": quasi_identifiers, "identifiers": identifiers, "sensitive": sensitive}
+    asked: Any = {role: names(said) for role, said in (named | {"repeats": repeats}).items()}
+    asked |= {"target": target, "class_sensitive": sensitive_class, "require": require, "population": population}
+    asked |= {"method": method, "recipe": recipe, "seed": seed, "ledger": ledger, "despite_earlier": despite_earlier}
+    asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible}
+    asked |= {"certificate_to": certificate, "plan_to": plan, "report_to": report}
+    asked |= {"form": form, "memory": memory, "engine": engine, "master": master}
     with progress(json) as show:
         made = make(
             given(file, table, query),
-            quasi_identifiers=names(quasi_identifiers),
-            target=target,
-            identifiers=names(identifiers),
-            sensitive=names(sensitive),
-            repeats=names(repeats),
             k=None if k is None else whole(k),
             known_together=known_sets(known_together) or None,
-            require=require,
-            class_sensitive=sensitive_class,
-            population=population,
             hierarchies=_hierarchies(hierarchies, hierarchy),
-            method=method,
             parameters=parameters(set_),
-            form=form,
             reading=reading_options(delimiter, encoding, missing) or None,
-            recipe=recipe,
             to=where,
-            certificate_to=certificate,
-            plan_to=plan,
-            report_to=report,
-            responsible=responsible,
-            accuracy=accuracy,
             progress=show,
-            **running,
+            **asked,
         )
     _tell(made, _files(where, certificate, report, plan), json)
 

@@ -35,6 +35,12 @@ def verify(
     against: Annotated[
         Path | None, typer.Option(help="FILE is a published model: recount it against the table it was grown on.")
     ] = None,
+    population: Annotated[
+        Path | None, typer.Option(help="A table of the people the rows are from, for k-map and delta-presence.")
+    ] = None,
+    hierarchies: Annotated[
+        Path | None, typer.Option(help="A folder with a hierarchy file for each column that has one.")
+    ] = None,
     memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -46,12 +52,13 @@ def verify(
     if against is not None:
         from incrowd.modelling import verify_model
 
-        if k is not None or quasi_identifiers is not None or known_together or require:
+        if k is not None or quasi_identifiers is not None or known_together or require or population or hierarchies:
             raise ParameterError("A model says itself what it keeps: leave out -k and the columns.")
         verdict = verify_model(Path(file), enough_memory(against), **reading)
     elif file.lower().endswith(".json"):
         raise ParameterError("A model is verified against its table. Add --against and the file of the table.")
     else:
+        from incrowd.hierarchies.read import hierarchies_in
         from incrowd.recount import recount
 
         verdict = recount(
@@ -60,6 +67,8 @@ def verify(
             quasi_identifiers=names(quasi_identifiers) or [],
             known_together=known_sets(known_together),
             require=require,
+            population=population,
+            hierarchies=None if hierarchies is None else hierarchies_in(hierarchies),
             memory=memory,
             **reading,
         )

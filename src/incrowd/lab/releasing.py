@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.algorithms.catalog import make_method
+from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.release_forms import formed
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.engine import Draft
@@ -19,6 +20,7 @@ from incrowd.plan.steps import Drop
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirements.subjects import subject_names
 from incrowd.vocabulary.schema import Schema
 
 
@@ -61,6 +63,7 @@ def release_rows(
     parameters: Mapping[str, Any],
     requirement: Requirement,
     seed: int,
+    people: EncodedTable | None = None,
 ) -> Made:
     """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame.
 
@@ -70,15 +73,19 @@ def release_rows(
         The rows, encoded and as they were read; values that no row has are forgotten first.
     parameters
         Those of the method, and ``form``, the form of the release.
+    people
+        The population, if something is required of it.
     """
     requirement.check_possible(table.height)
-    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else [])]
-    known = without_unused(EncodedTable.of(table[name] for name in names))
+    asked = subject_names(requirement, schema.target)
+    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *asked]
+    known = without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness)
     form = parameters.get("form")
     chosen = make_method(method, {name: value for name, value in parameters.items() if name != "form"})
     steps = formed(chosen.decide(population, requirement, randomness), form, population, requirement)
+    steps = fitted(steps, population, requirement, people)
     described = tuple(chosen.parameters().items())
     plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.identifiers), *steps))
     plan = engine.settle(plan, population)

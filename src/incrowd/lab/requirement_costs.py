@@ -34,6 +34,7 @@ K, SEED = 10, 1
 LEVELS = {"entropy-l": ("1", "1.2", "1.4", "1.6"), "t-equal": ("1", "0.6", "0.5", "0.4", "0.3", "0.2", "0.1")}
 TITLES = {"entropy-l": "Accuracy under entropy l-diversity of the class", "t-equal": "Accuracy under t-closeness"}
 ATTRIBUTES = "iac-8"
+Points = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -141,11 +142,18 @@ def _mean(costs: Sequence[Cost], method: str, word: str, level: str) -> Cost | N
 
 
 def _drawn(word: str, costs: Sequence[Cost]) -> str:
-    series = {}
+    """The plot; methods that are alike in all plots are one line, so that colours mean the same in each."""
+    alike: dict[tuple[Points, ...], list[str]] = {}
     for method in dict.fromkeys(cost.method for cost in costs):
-        means = [_mean(costs, method, word, level) for level in LEVELS[word]]
-        series[method] = sorted((float(mean.level), 100 * mean.accuracy) for mean in means if mean is not None)
+        alike.setdefault(tuple(_points(costs, method, each) for each in LEVELS), []).append(method)
+    place = list(LEVELS).index(word)
+    series = {", ".join(methods): points[place] for points, methods in alike.items()}
     return line_chart(TITLES[word], f"{word} (1: k={K} alone)", "% right", series, lambda x: f"{x:g}", "close")
+
+
+def _points(costs: Sequence[Cost], method: str, word: str) -> Points:
+    means = [_mean(costs, method, word, level) for level in LEVELS[word]]
+    return tuple(sorted((float(mean.level), round(100 * mean.accuracy, 1)) for mean in means if mean is not None))
 
 
 def _lines(subject: Subject, repetitions: int, costs: Sequence[Cost]) -> Iterator[str]:

@@ -96,7 +96,7 @@ class Place:
     @property
     def stratified(self) -> bool:
         """Whether shares are given class by class."""
-        return any(share.label is not None for share in self.shares)
+        return bool(self.shares) and self.shares[0].label is not None  # as in the first, so in all
 
     def cell(self, share: Share) -> int:
         """The number of the share's cell: its node, or its node and class."""

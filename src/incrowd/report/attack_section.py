@@ -8,7 +8,7 @@ from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, Atta
 from incrowd.report.facts import Facts
 from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
 from incrowd.report.sections import section
-from incrowd.report.wording import counted
+from incrowd.report.wording import attack_summary
 
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}
 CLASSES = {LEAK: "bad", NO_LEAK: "good", NOT_RUN: "unknown"}
@@ -39,18 +39,6 @@ def attacks(facts: Facts) -> Html:
         *_words("Not run", found, NOT_RUN),
         *_words("No leak found", found, NO_LEAK),
     )
-
-
-def attack_summary(found: AttackFacts) -> str:
-    """How many attacks found a leak, and how many did not run.
-
-    Examples
-    --------
-    >>> attack_summary(AttackFacts((AttackFact("row order", NO_LEAK), AttackFact("minimality", NOT_RUN))))
-    '0 of 2 attacks found a leak, 1 found none, 1 did not run.'
-    """
-    said = f"{found.count(LEAK)} of {counted(len(found.after), 'attack')} found a leak"
-    return f"{said}, {found.count(NO_LEAK)} found none, {found.count(NOT_RUN)} did not run."
 
 
 def _row(one: AttackFact, found: AttackFacts) -> list[Html]:

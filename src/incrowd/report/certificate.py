@@ -14,7 +14,6 @@ import os
 import platform
 import secrets
 import tempfile
-from dataclasses import asdict
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -86,7 +85,7 @@ def certificate(
         "utility": "not measured" if facts.utility is None else facts.utility.to_json(),
         "risk": "not measured" if facts.risk is None else certified_risk(facts.risk),
         "attacks": "not run" if facts.attacks is None else facts.attacks.to_json(),
-        "earlier_releases": "not tracked" if facts.earlier is None else [asdict(one) for one in facts.earlier],
+        "earlier_releases": "not tracked" if facts.earlier is None else facts.earlier.to_json(),
     }
     if facts.accuracy is not None:
         data["accuracy"] = {
@@ -144,15 +143,25 @@ def hmac_of(path: Path, key: bytes) -> str:
 def owner_key() -> bytes:
     """The owner's key: made at first use, kept in the user's configuration folder, readable by the owner only."""
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "incrowd"
-    path = folder / "certificate.key"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not path.exists():
-        with tempfile.NamedTemporaryFile(dir=folder) as fresh:  # readable by the owner only
-            fresh.write(secrets.token_bytes(KEY_BYTES))
-            fresh.flush()
-            with contextlib.suppress(FileExistsError):  # another run was first
-                os.link(fresh.name, path)
-    key = path.read_bytes()
+    return kept_key(folder / "certificate.key")
+
+
+def kept_key(path: Path) -> bytes:
+    """The secret key in a file that only its owner can read; made at first use."""
+    try:
+        if not path.exists():
+            with tempfile.NamedTemporaryFile(dir=path.parent) as fresh:  # readable by the owner only
+                fresh.write(secrets.token_bytes(KEY_BYTES))
+                fresh.flush()
+                os.fsync(fresh.fileno())
+                with contextlib.suppress(FileExistsError):  # another run was first
+                    os.link(fresh.name, path)
+        key = path.read_bytes()
+    except OSError as error:
+        raise OutputError(f"The key {path.name} cannot be read or made: {error.strerror}.") from None
     if len(key) != KEY_BYTES:
-        raise OutputError(f"The key {path.name} in the configuration folder is damaged. Remove it; a new one is made.")
+        raise OutputError(
+            f"The key {path.name} is damaged. Put it back from a copy, or remove it to begin with a new one."
+        )
     return key

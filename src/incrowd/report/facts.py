@@ -11,6 +11,7 @@ from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
 from incrowd.report.attack_facts import AttackFacts
+from incrowd.report.earlier_facts import Earlier
 from incrowd.report.promises import promises_of
 from incrowd.report.utility_facts import Utility, utility_of
 from incrowd.verification.verdict import Verdict
@@ -70,21 +71,12 @@ class AttributeFacts:
 
 
 @dataclass(frozen=True)
-class EarlierRelease:
-    """A release of the same table that was made before: the digest of its bytes, when, and what it promises."""
-
-    sha256: str
-    made: str = ""
-    requirement: str = ""
-
-
-@dataclass(frozen=True)
 class Facts:
     """One release, described.
 
     Of what is None it is said that it was not measured, not run, not tracked, or not said. ``asked`` are the promises,
-    each with what it means; ``risk`` is that of the table, with that of the release in its ``after``; ``earlier`` are
-    the entries of the ledger: none, or None where no ledger is kept.
+    each with what it means; ``risk`` is that of the table, with that of the release in its ``after``; ``earlier`` is
+    what the ledger knows of the table, None where no ledger is kept.
     """
 
     source: str
@@ -110,7 +102,7 @@ class Facts:
     utility: Utility | None = None
     risk: Risk | None = None
     attacks: AttackFacts | None = None
-    earlier: tuple[EarlierRelease, ...] | None = None
+    earlier: Earlier | None = None
     cuts: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     parts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     reasons: tuple[Reasons, ...] = ()
@@ -135,7 +127,7 @@ def facts_of(
     responsible: str | None = None,
     risk: Risk | None = None,
     attacks: AttackFacts | None = None,
-    earlier: Sequence[EarlierRelease] | None = None,
+    earlier: Earlier | None = None,
 ) -> Facts:
     """The facts of a plan and its verdict.
 
@@ -180,7 +172,7 @@ def facts_of(
         utility=None if columns is None else utility_of(plan, columns, verdict.sizes),
         risk=risk,
         attacks=attacks,
-        earlier=None if earlier is None else tuple(earlier),
+        earlier=earlier,
         parts=_parts(plan),
         reasons=plan.reasons,
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},

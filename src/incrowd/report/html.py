@@ -9,6 +9,7 @@ from typing import Any
 
 from incrowd.report import sections
 from incrowd.report.attack_section import attacks
+from incrowd.report.earlier_section import earlier_releases
 from incrowd.report.facts import Facts
 from incrowd.report.markup import Html, element, join, text
 from incrowd.report.risk_section import risk
@@ -74,6 +75,7 @@ def _body(facts: Facts, certificate: Mapping[str, Any] | None, signed: bool) -> 
         sections.verified(facts),
         risk(facts),
         attacks(facts),
+        earlier_releases(facts),
         utility(facts),
         sections.notices(facts),
         sections.limits(facts),

@@ -9,6 +9,7 @@ from incrowd.report.facts import Facts
 from incrowd.report.markup import Html, element, join, paragraph, table, text
 from incrowd.report.risk_charts import Histogram, risk_curve, size_chart
 from incrowd.report.sections import figure, section
+from incrowd.report.wording import unbroken
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
@@ -31,7 +32,7 @@ def risk(facts: Facts) -> Html:
     last = found.after or found
     checklist = _whole(safe_harbor_part(last, several=True), ())
     said = headline(found)
-    return section(title, "risk", paragraph(f"{said}."), *parts, checklist)
+    return section(title, "risk", paragraph(unbroken(f"{said}.")), *parts, checklist)
 
 
 def _whole(part: Part, figures: Sequence[Html]) -> Html:
@@ -48,10 +49,10 @@ def risk_part(part: Part, figures: Sequence[Html] = ()) -> Html:
 def _drawn(part: Part, caption: str) -> Iterator[Html]:
     if part.table:
         kind = "words" if part.table.words > 1 else "numbers told" if CONDITION in part.table.header else "numbers"
-        rows = [[text(cell.replace(" %", "\u00a0%")) for cell in row] for row in part.table.rows]
+        rows = [[text(unbroken(cell)) for cell in row] for row in part.table.rows]
         yield table(caption, [text(head) for head in part.table.header], rows, class_=kind)
-    yield from (paragraph(said) for said in part.said)
-    yield from (paragraph(aside, class_="aside") for aside in part.asides)
+    yield from (paragraph(unbroken(said)) for said in part.said)
+    yield from (paragraph(unbroken(aside), class_="aside") for aside in part.asides)
 
 
 def risk_figures(found: Risk) -> list[Html]:

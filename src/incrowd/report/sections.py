@@ -197,10 +197,13 @@ def _sizes(facts: Facts) -> list[str]:
 def _earlier(facts: Facts) -> str:
     if facts.earlier is None:
         return "Earlier releases: not tracked. Two releases about the same people can be combined."
-    if not facts.earlier:
+    if not facts.earlier.releases:
         return "Earlier releases: none in the ledger. A release that is not in it can still be combined with this one."
-    known = counted(len(facts.earlier), "release")
-    return f"Earlier releases: {known} of the same table in the ledger. Whoever has several of them can combine them."
+    known = counted(len(facts.earlier.releases), "release")
+    return (
+        f"Earlier releases: {known} of the same table in the ledger, counted together with this one, see above. "
+        "Others, and releases of other tables about the same people, can still be combined with it."
+    )
 
 
 def made(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
@@ -226,7 +229,8 @@ def digests(facts: Facts, certificate: Mapping[str, Any] | None) -> Iterator[tup
     }
     yield from ((term, digest) for term, digest in named.items() if digest)
     yield from ((f"Hierarchy of {name}", digest) for name, digest in issued.get("hierarchies", {}).items())
-    yield from (("Earlier release" + f" of {one.made}" * bool(one.made), one.sha256) for one in facts.earlier or ())
+    earlier = facts.earlier.releases if facts.earlier else ()
+    yield from (("Earlier release" + f" of {one.when}" * bool(one.made), one.sha256) for one in earlier)
 
 
 def _version(package: str) -> str:

@@ -58,6 +58,11 @@ def unknown(facts: Facts) -> Iterator[str]:
             yield f"{counted(gone, 'attack')} did not run, which says nothing about the risk."
     if facts.earlier is None:
         yield "Earlier releases of the same table were not tracked."
+    else:
+        if facts.earlier.despite:
+            yield "Together with earlier releases it tells more than was promised."
+        if facts.earlier.not_recounted:
+            yield "Not every release in the ledger could be recounted."
     if facts.accuracy is None:
         yield "Accuracy was not measured."
     if facts.notices:

@@ -10,9 +10,11 @@ from incrowd.report.wording import (
     ALL_FORMS,
     HIDDEN,
     Standing,
+    attack_summary,
     clipped,
     counted,
     forms_in,
+    joint_sentence,
     percent,
     plain,
     rows_sentence,
@@ -112,7 +114,20 @@ def _entries(facts: Facts) -> dict[str, str]:
         "groups": f"{facts.groups:,}; smallest {smallest}, largest {largest}",
         "cells kept": f"{percent(facts.cells_shown)} of the quasi-identifier cells show something",
     }
-    return entries | {"accuracy": _accuracy(facts.accuracy)}
+    return entries | {"accuracy": _accuracy(facts.accuracy)} | _trust(facts)
+
+
+def _trust(facts: Facts) -> dict[str, str]:
+    """Risk, attacks and earlier releases, those that were looked at."""
+    entries = {}
+    if facts.risk is not None and facts.risk.after is not None:
+        before, after = facts.risk.prosecutor.average, facts.risk.after.prosecutor.average
+        entries["risk"] = f"{percent(before)} before, {percent(after)} after, of being re-identified, on average"
+    if facts.attacks is not None:
+        entries["attacks"] = attack_summary(facts.attacks)
+    if facts.earlier is not None:
+        entries["earlier"] = joint_sentence(facts.earlier)
+    return entries
 
 
 def _accuracy(accuracy: Accuracy | None) -> str:

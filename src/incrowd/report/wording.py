@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFacts
+from incrowd.report.earlier_facts import Earlier
 from incrowd.report.facts import FORMS, AttributeFacts, Facts
 
 HIDDEN = "hidden"
@@ -127,3 +129,39 @@ def percent(share: float) -> str:
     if share < 0.0005 or share >= 0.9995:
         return "<0.1 %" if share < 0.5 else ">99.9 %"
     return f"{share * 100:.1f} %"
+
+
+def unbroken(words: str) -> str:
+    """The same, numbers and their per cent signs on one line."""
+    return words.replace(" %", "\u00a0%")
+
+
+def attack_summary(found: AttackFacts) -> str:
+    """How many attacks found a leak, and how many did not run.
+
+    Examples
+    --------
+    >>> from incrowd.report.attack_facts import AttackFact
+    >>> attack_summary(AttackFacts((AttackFact("row order", NO_LEAK), AttackFact("minimality", NOT_RUN))))
+    '0 of 2 attacks found a leak, 1 found none, 1 did not run.'
+    """
+    said = f"{found.count(LEAK)} of {counted(len(found.after), 'attack')} found a leak"
+    return f"{said}, {found.count(NO_LEAK)} found none, {found.count(NOT_RUN)} did not run."
+
+
+def joint_sentence(found: Earlier) -> str:
+    """What all releases tell together."""
+    joint = found.joint
+    if joint is None:
+        return "The ledger knows no earlier release of this table."
+    said = f"This release and {counted(len(found.releases), 'earlier one')} of the same table"
+    if not joint.closer:
+        return (
+            f"{said}: it shows nobody in a smaller group than the earlier ones do. The smallest group that all make "
+            f"together has {counted(joint.smallest, 'row')}."
+        )
+    return (
+        f"{said} make groups together, the smallest of {counted(joint.smallest, 'row')}; "
+        f"{joint.below:,} of {counted(joint.rows, 'row')} ({percent(joint.below / joint.rows)}) are in groups smaller "
+        f"than {joint.k}, {joint.broken:,} of them by this release." + " It was published despite that." * found.despite
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.verification.opening import column, connect, open_large, open_table, register
+from incrowd.verification.population import People, recount_population
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
@@ -23,11 +24,12 @@ def verify_table(
     promises: Promises,
     further: Sequence[Further] = (),
     resources: Resources | None = None,
+    people: People | None = None,
 ) -> Verdict:
     """Whether every combination of values in a file is shared by enough rows.
 
     ``promises`` lists a name, the columns that are combined, and how many rows must share a combination; ``further``
-    what is required of other columns in every such class.
+    what is required of other columns in every such class, ``people`` of a population.
 
     Works on any table, also one that incrowd did not make, and on a folder of Parquet files. What does not fit into the
     memory of the resources goes to their scratch folder.
@@ -38,16 +40,20 @@ def verify_table(
             found, _ = open_large(connection, Path(path), form, limits.scratch)
         else:
             found = open_table(connection, Path(path), form)
-        return _counted(connection, found, promises, further)
+        return _counted(connection, found, promises, further, people)
 
 
-def verify_arrow(table: Any, promises: Promises, further: Sequence[Further] = ()) -> Verdict:
+def verify_arrow(
+    table: Any, promises: Promises, further: Sequence[Further] = (), people: People | None = None
+) -> Verdict:
     """The same for a PyArrow table."""
     with connect() as connection:
-        return _counted(connection, register(connection, table, "released"), promises, further)
+        return _counted(connection, register(connection, table, "released"), promises, further, people)
 
 
-def _counted(connection: Any, names: Sequence[str], promises: Promises, further: Sequence[Further]) -> Verdict:
+def _counted(
+    connection: Any, names: Sequence[str], promises: Promises, further: Sequence[Further], people: People | None
+) -> Verdict:
     for name in {name for _, together, _ in promises for name in together}:
         if name not in names:
             raise HeaderError(unknown_column(name, names))
@@ -55,7 +61,8 @@ def _counted(connection: Any, names: Sequence[str], promises: Promises, further:
     if not sizes.rows:
         raise FileFormatError("The table has no rows; there is nothing to verify.")
     more = recount_requirements(connection, names, [together for _, together, _ in promises], further)
-    return Verdict(sizes, (*checks, *more))
+    fitting = recount_population(connection, names, list(people.columns) if people else (), people)
+    return Verdict(sizes, (*checks, *more, *fitting))
 
 
 def recount_promises(connection: Any, names: Sequence[str], promises: Promises) -> tuple[ClassSizes, tuple[Check, ...]]:

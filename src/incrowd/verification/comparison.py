@@ -146,10 +146,7 @@ class Comparison:
             return False
         if self._written[at] != "VARCHAR":
             return True
-        return (
-            at not in self._named
-            and self._ask(f"SELECT count(number({at})) FROM (SELECT DISTINCT {at} FROM released)") > 0
-        )
+        return at not in self._named and self._ask(f"SELECT count(number(shown)) FROM labels_{at}") > 0
 
     def _row(self, query: str) -> list[int]:
         return [int(cell) for cell in self._connection.execute(query).fetchall()[0]]
@@ -180,7 +177,7 @@ class Comparison:
         return f"{only_one} OR {here} IS DISTINCT FROM {there}"
 
     def _wrong_values(self, at: str) -> int:
-        """Cells that show a value or a set of values without the row's own."""
+        """Cells that show a value or a set of values without the row's own; most show the own value itself."""
         same, one_of = "shown = own", "list_contains(string_split(shown, '|'), member(own))"
         if self._escapes:
             same = f"({same} OR shown = escaped(own))"
@@ -192,7 +189,8 @@ class Comparison:
             same += " OR number(shown) = number(own)" if self._is_number(at) else ""
         return self._ask(
             f"WITH pairs AS (SELECT r.{at}::VARCHAR AS shown, o.{at}::VARCHAR AS own, count(*) AS cells "
-            f"FROM {_PAIRS} WHERE r.{at} IS NOT NULL GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
+            f"FROM {_PAIRS} WHERE r.{at} IS NOT NULL AND shown IS DISTINCT FROM own GROUP BY ALL) "
+            "SELECT coalesce(sum(cells), 0) FROM pairs "
             f"WHERE own IS NULL OR NOT coalesce({same} OR (contains(shown, '|') AND {one_of}), false)"
         )
 
@@ -225,14 +223,15 @@ class Comparison:
     def _wrong_labels(self, at: str) -> int:
         """Numbers written as text: intervals and sets of intervals that are not around the own number."""
         shown, own = f"r.{at}", self._own_number(at)
-        labels = (
-            f"WITH labels AS (SELECT {shown} AS shown, min({own}) AS low, max({own}) AS high, "
-            f"bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {shown} IS NOT NULL GROUP BY ALL) "
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE labels_{at} AS SELECT {shown} AS shown, min({own}) AS low, "
+            f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {shown} IS NOT NULL "
+            "GROUP BY ALL"
         )
         wrong, sets = self._row(
-            f"{labels} SELECT count(*) FILTER (WHERE number(shown) IS NULL AND NOT contains(shown, '|') "
+            "SELECT count(*) FILTER (WHERE number(shown) IS NULL AND NOT contains(shown, '|') "
             "AND NOT coalesce(whole AND within(low, high, shown), false)), "
-            "count(*) FILTER (WHERE contains(shown, '|')) FROM labels"
+            f"count(*) FILTER (WHERE contains(shown, '|')) FROM labels_{at}"
         )
         if not sets:
             return wrong

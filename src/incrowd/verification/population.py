@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,15 +11,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from incrowd.verification.opening import column
 from incrowd.verification.verdict import Check
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
+from incrowd.vocabulary.leaf_interval import day_number, parse_day, parse_interval, parse_number
 from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
 from incrowd.vocabulary.requirements.k_map import KMap
+from incrowd.vocabulary.schema import ColumnType
 
 Flags = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
+_FORMULA = re.compile(r"^'(?=[=+@\t\r-])")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +33,18 @@ class People:
 
     Parameters
     ----------
-    values
-        For each released column (two for bounds: the first of the pair) the values of all people, missing ones None;
-        numbers as numbers, dates as dates, everything else as text.
+    table
+        The people, with the quasi-identifiers.
+    columns
+        For each released column (two for bounds: the first of the pair) its name in the population.
     asked
         What is required.
     hierarchies, bounds
         As in :class:`~incrowd.verification.asked.Asked`.
     """
 
-    values: Mapping[str, Sequence[Any]]
+    table: EncodedTable
+    columns: Mapping[str, str]
     asked: Sequence[KMap | DeltaPresence]
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     bounds: Sequence[tuple[str, str]] = ()
@@ -50,81 +58,121 @@ def recount_population(
         return ()
     keys = ", ".join(column(names.index(name)) for name in quasi_identifiers)
     found = connection.execute(f"SELECT count(*), {keys} FROM released GROUP BY {keys}").fetchall()
-    fits = _Cells(people)
     rows = [int(each[0]) for each in found]
-    masks = [fits.of_row(dict(zip(quasi_identifiers, each[1:], strict=True))) for each in found]
-    counts = [int(mask.sum()) for mask in masks]
-    nobody = int((~np.logical_or.reduce(masks)).sum())
-    return tuple(_check(part, rows, counts, nobody) for part in people.asked)
+    fitting, nobody = _Matching(people).counted([dict(zip(quasi_identifiers, each[1:], strict=True)) for each in found])
+    return tuple(_check(part, rows, fitting, nobody) for part in people.asked)
+
+
+def combinations_kept(part: KMap | DeltaPresence, rows: Sequence[int], fitting: Sequence[int]) -> list[bool]:
+    """Whether each combination keeps a requirement, given its rows and the people that fit it.
+
+    Examples
+    --------
+    >>> combinations_kept(DeltaPresence("0.1", "0.5"), [5, 6, 1], [10, 10, 0])
+    [True, False, False]
+    """
+    if isinstance(part, KMap):
+        return [theirs >= part.k for theirs in fitting]
+    shares = (Fraction(mine, theirs) if theirs else None for mine, theirs in zip(rows, fitting, strict=True))
+    return [share is not None and part.low <= share <= part.high for share in shares]
 
 
 def _check(part: KMap | DeltaPresence, rows: Sequence[int], fitting: Sequence[int], nobody: int) -> Check:
-    if isinstance(part, KMap):
-        least = min(fitting)
-        return Check(str(part), least >= part.k, f"fewest people that fit one of {len(rows):,} combinations: {least:,}")
-    shares = [Fraction(mine, theirs) if theirs else Fraction(2) for mine, theirs in zip(rows, fitting, strict=True)]
-    passed = all(part.low <= share <= part.high for share in shares) and (not nobody or part.low == 0)
-    found = f"shares from {float(min(shares)):.4f} to {float(max(shares)):.4f}"
-    return Check(str(part), passed, f"{found}; {nobody:,} people fit no combination" if nobody else found)
+    kept = combinations_kept(part, rows, fitting)
+    everybody = isinstance(part, KMap) or part.low == 0 or not nobody
+    strange = fitting.count(0)
+    found = f"fewest people that fit one of {len(rows):,} combinations: {min(fitting):,}"
+    if isinstance(part, DeltaPresence):
+        shares = [mine / theirs for mine, theirs in zip(rows, fitting, strict=True) if theirs]
+        found = f"shares from {min(shares):.4f} to {max(shares):.4f}" if shares else "no shares"
+        found += f"; {nobody:,} people fit no combination" if nobody else ""
+    found += f"; {strange:,} combinations fit nobody" if strange else ""
+    return Check(str(part), all(kept) and everybody, found)
 
 
-class _Cells:
-    """Which people fit a cell; each text is read once."""
+class _Matching:
+    """People who fit combinations; people who are alike are looked at once, and each cell is read once."""
 
     def __init__(self, people: People) -> None:
-        self._people = people
-        self._known: dict[tuple[str, Any], Flags] = {}
         self._high = dict(people.bounds)
+        self._readers = {
+            name: _Reader(people.table[own], people.hierarchies.get(name)) for name, own in people.columns.items()
+        }
+        codes = pl.DataFrame({name: people.table[own].codes for name, own in people.columns.items()})
+        alike = codes.group_by(codes.columns).len("people of a kind")
+        self._kinds = {name: alike[name].to_numpy() for name in people.columns}
+        self._sizes: Counts = alike["people of a kind"].to_numpy().astype(np.int64)
 
-    def of_row(self, cells: Mapping[str, Any]) -> Flags:
-        found = np.ones(len(next(iter(self._people.values.values()))), np.bool_)
-        for name in self._people.values:
-            cell = (cells[name], cells[self._high[name]]) if name in self._high else cells[name]
-            key = (name, cell)
-            if key not in self._known:
-                self._known[key] = self._read(name, cell)
-            found &= self._known[key]
-        return found
-
-    def _read(self, name: str, cell: Any) -> Flags:
-        values = self._people.values[name]
-        if cell is None or cell == (None, None):
-            return np.ones(len(values), np.bool_)
-        fits = _between(*cell) if isinstance(cell, tuple) else _reader(cell, values, self._people.hierarchies.get(name))
-        by_value = {value: value is not None and bool(fits(value)) for value in set(values)}
-        return np.array([by_value[value] for value in values], np.bool_)
-
-
-def _between(low: Any, high: Any) -> Any:
-    ends = [None if end is None else _number(end) for end in (low, high)]
-    return lambda value: (
-        (ends[0] is None or _number(value) > ends[0]) and (ends[1] is None or _number(value) <= ends[1])
-    )
+    def counted(self, combinations: Sequence[Mapping[str, Any]]) -> tuple[list[int], int]:
+        """How many people fit each combination, and how many fit none."""
+        met, fitting = np.zeros(len(self._sizes), np.bool_), []
+        for cells in combinations:
+            left = np.arange(len(self._sizes))
+            for name, kinds in self._kinds.items():
+                cell = (cells[name], cells[self._high[name]]) if name in self._high else cells[name]
+                fits = self._readers[name].fitting(cell)
+                left = left if fits is None else left[fits[kinds[left]]]
+            met[left] = True
+            fitting.append(int(self._sizes[left].sum()))
+        return fitting, int(self._sizes[~met].sum())
 
 
-def _reader(cell: Any, values: Sequence[Any], hierarchy: Hierarchy | None) -> Any:
-    """The condition that a cell writes."""
-    some = next((value for value in values if value is not None), None)
-    if hierarchy is not None and str(cell) in hierarchy.labels:
-        below = hierarchy.leaves_below(hierarchy.labels.index(str(cell)))
-        return lambda value: hierarchy.leaf_of(value) in below
-    if isinstance(some, str) or some is None:
-        members = {part.replace("%7C", "|").replace("%25", "%") for part in str(cell).split("|")}
-        return lambda value: value == str(cell) or value in members
-    text = str(cell)
-    interval = parse_interval(text, dates=isinstance(some, datetime.date)) if text[:1] == "(" else None
-    if interval is not None:
-        return _between(interval.low, interval.high)
-    if text[:1] == "[":
-        low, high = (_number(end) for end in text[1:-1].split(", "))
-        return lambda value: low <= _number(value) <= high
-    return lambda value: _number(value) == _number(cell)
+class _Reader:
+    """Reads the cells of a column: for each code of the population, whether people who have it fit."""
+
+    def __init__(self, own: EncodedColumn, hierarchy: Hierarchy | None) -> None:
+        self._own, self._hierarchy = own, hierarchy
+        self._codes = {value: code for code, value in enumerate(own.dictionary.to_list())}
+        self._leaves = None if hierarchy is None else hierarchy.find(own)
+        self._known: dict[Any, Flags | None] = {None: None, (None, None): None}
+
+    def fitting(self, cell: Any) -> Flags | None:
+        """Whether each code fits; None if the cell shows nothing."""
+        if cell not in self._known:
+            self._known[cell] = self._between(*cell) if isinstance(cell, tuple) else self._read(str(cell))
+        return self._known[cell]
+
+    def _read(self, text: str) -> Flags:
+        """A text may be as it is, or have got an apostrophe before what looks like a formula."""
+        plain = _FORMULA.sub("", text)
+        return self._said(text) if plain == text else self._said(text) | self._said(plain)
+
+    def _said(self, text: str) -> Flags:
+        if self._hierarchy is not None and self._leaves is not None and text in self._hierarchy.labels:
+            below = self._hierarchy.leaves_below(self._hierarchy.labels.index(text))
+            return np.asarray((self._leaves >= below.start) & (self._leaves < below.stop))
+        members = {text, *(part.replace("%7C", "|").replace("%25", "%") for part in text.split("|"))}
+        if not self._own.type.is_numeric:
+            found = np.zeros(self._own.width, np.bool_)
+            found[[self._codes[member] for member in members if member in self._codes]] = True
+            return found
+        interval = parse_interval(text, dates=self._own.type is ColumnType.DATE) if text[:1] == "(" else None
+        if interval is not None:
+            return self._between(interval.low, interval.high)
+        ends = [_number(end) for end in text[1:-1].split(", ")] if text[:1] == "[" else []
+        if len(ends) == 2 and None not in ends:
+            return self._flags((self._own.numbers >= ends[0]) & (self._own.numbers <= ends[1]))
+        numbers = [number for number in map(_number, members) if number is not None]
+        return self._flags(np.isin(self._own.numbers, numbers))
+
+    def _between(self, low: Any, high: Any) -> Flags:
+        """Above the low end and at most the high one; an end that is missing is open."""
+        numbers, inside = self._own.numbers, np.ones(self._own.width - 1, np.bool_)
+        if low is not None:
+            inside &= numbers > _number(low)
+        if high is not None:
+            inside &= numbers <= _number(high)
+        return self._flags(inside)
+
+    def _flags(self, inside: Flags) -> Flags:
+        """With the missing value, of which nothing is true."""
+        return np.append(inside, False)
 
 
 def _number(value: Any) -> Any:
-    """A number, or the number of a day."""
+    """A number, or the number of a day; None of other texts."""
     if isinstance(value, datetime.date):
-        return parse_day(value.isoformat()[:10])
+        return day_number(value)
     if isinstance(value, str):
         day = parse_day(value)
         return parse_number(value) if day is None else day

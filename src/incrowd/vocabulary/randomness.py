@@ -50,7 +50,8 @@ class SeededRandomness:
 class KeyedRandomness:
     """A stream that is fixed by a secret key (SHAKE-256): without the key it cannot be told from chance.
 
-    For draws that are made again, or elsewhere, and must come out the same. A key is never written anywhere.
+    For draws that are made again, or elsewhere, and must come out the same. A key is never published; only a ledger
+    keeps it.
 
     Examples
     --------

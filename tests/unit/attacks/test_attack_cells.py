@@ -8,9 +8,10 @@ import pytest
 
 from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import read_released
-from incrowd.attacks.cells import CellReader, written_cells
+from incrowd.attacks.written import written_cells
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
+from incrowd.vocabulary.released_cell import CellReader
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 AGES = [20, 30, 40, 50]

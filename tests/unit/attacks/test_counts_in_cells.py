@@ -2,8 +2,8 @@
 
 import numpy as np
 import polars as pl
-
 from incrowd.attacks.cells import CellReader
+
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.schema import Column, ColumnType
 

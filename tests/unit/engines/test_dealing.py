@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.dealing import deal, main_groups
+from incrowd.engines.embedded.dealing import Shares, deal, main_groups
 from incrowd.errors import PlanError
 from incrowd.plan.steps import DROPPED, Place, Share
 from incrowd.trees.tree import Branch, Node, Tree
@@ -50,7 +50,7 @@ def deals(draw):
 @given(deals(), st.integers(0, 2**32))
 def test_shares_are_met_exactly(dealt, seed):
     step, cells = dealt
-    groups = deal(cells, step, SeededRandomness(seed))
+    groups = deal(cells, Shares.of(step), SeededRandomness(seed))
     found = Counter(zip(cells.tolist(), groups.tolist(), strict=True))
     promised = Counter()
     for share in step.shares:
@@ -64,10 +64,10 @@ def test_other_rows_are_refused(dealt, data):
     step, cells = dealt
     extra = data.draw(st.integers(0, step.cells - 1))
     with pytest.raises(PlanError, match="other rows"):
-        deal(np.append(cells, extra), step, SeededRandomness(1))
+        deal(np.append(cells, extra), Shares.of(step), SeededRandomness(1))
     if len(cells):
         with pytest.raises(PlanError, match="other rows"):
-            deal(cells[1:], step, SeededRandomness(1))
+            deal(cells[1:], Shares.of(step), SeededRandomness(1))
 
 
 def chi_square(counts, outcomes, draws):
@@ -80,7 +80,7 @@ def test_every_way_to_deal_is_equally_likely(chance):
     step = Place(star(1), (Share(0, None, 0, 0), Share(1, None, 0, 2), Share(1, None, 1, 3)))
     cells = np.ones(5, np.int64)
     draws = 4000
-    counts = Counter(tuple(np.flatnonzero(deal(cells, step, chance) == 0)) for _ in range(draws))
+    counts = Counter(tuple(np.flatnonzero(deal(cells, Shares.of(step), chance) == 0)) for _ in range(draws))
     assert set(counts) == set(combinations(range(5), 2))
     assert chi_square(counts, comb(5, 2), draws) < CHI_SQUARE[9]
 
@@ -105,7 +105,7 @@ def test_cells_are_dealt_independently_of_each_other():
     step = Place(star(2), tuple(Share(node, None, group, 1) for node in (1, 2) for group in (0, 1)))
     cells = np.array([1, 2, 1, 2])
     draws = 4000
-    counts = Counter(tuple(deal(cells, step, SeededRandomness(seed))) for seed in range(draws))
+    counts = Counter(tuple(deal(cells, Shares.of(step), SeededRandomness(seed))) for seed in range(draws))
     assert len(counts) == 4
     assert chi_square(counts, 4, draws) < CHI_SQUARE[9]
 

@@ -12,6 +12,7 @@ import pytest
 
 from incrowd.engines.blocks.allotting import allot, allotted
 from incrowd.engines.blocks.hypergeometric import good_ones
+from incrowd.engines.embedded.dealing import Shares
 from incrowd.plan.steps import Place, Share
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Eq, Missing
@@ -120,15 +121,14 @@ def test_shares_of_blocks_add_up_to_those_of_the_step():
         ("x",),
     )
     step = Place(tree, (Share(1, 0, 0, 5), Share(1, 0, 1, 4), Share(2, 0, 2, 3)))
-    cells = max(step.cell(share) for share in step.shares) + 1
-    counts = np.zeros((3, cells), np.int64)
-    counts[:, step.cell(step.shares[0])] = [2, 3, 4]
-    counts[:, step.cell(step.shares[2])] = [0, 3, 0]
-    steps = allotted(step, counts, SeededRandomness(2))
+    first, last = step.cell(step.shares[0]), step.cell(step.shares[2])
+    counts = np.zeros((3, step.cells), np.int64)
+    counts[:, first] = [2, 3, 4]
+    counts[:, last] = [0, 3, 0]
     dealt = Counter()
-    for block, mine in enumerate(steps):
-        for share in mine.shares:
-            dealt[share.group] += share.rows
-        for cell in (step.cell(step.shares[0]), step.cell(step.shares[2])):
-            assert sum(share.rows for share in mine.shares if mine.cell(share) == cell) == counts[block, cell]
+    for block, mine in enumerate(allotted(Shares.of(step), counts, SeededRandomness(2))):
+        for group, rows in zip(mine.group.tolist(), mine.rows.tolist(), strict=True):
+            dealt[group] += rows
+        for cell in (first, last):
+            assert mine.rows[mine.cell == cell].sum() == counts[block, cell]
     assert dealt == {0: 5, 1: 4, 2: 3}

@@ -22,9 +22,11 @@ from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.report.attack_facts import attacks_of
 from incrowd.report.certificate import certificate, schema
-from incrowd.report.facts import EarlierRelease, Facts
+from incrowd.report.earlier_facts import Earlier, EarlierRelease
+from incrowd.report.facts import Facts
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of
 from incrowd.risk.measuring import measure_risk as measure
+from incrowd.verification.joint import Joint
 
 DIGEST = "0f" * 32
 ATTACKS = {
@@ -79,7 +81,9 @@ def full() -> Facts:
         attacks=attacks_of(ATTACKS, ATTACKS),
         utility=losses,
         class_sensitive=True,
-        earlier=(EarlierRelease(DIGEST, "2026-01-02", "10-anonymity"),),
+        earlier=Earlier(
+            (EarlierRelease(DIGEST, "2026-01-02", "10-anonymity", 3),), Joint(10, 300, 3, 6, 20, 6), 0, True
+        ),
     )
 
 
@@ -148,7 +152,11 @@ def test_everything_that_was_measured_is_in_it_and_no_cell():
     assert data["risk"]["after"]["uniques"]["in_sample"] == 0
     assert set(data["risk"]["after"]["wp216"]) == {"singling_out", "linkability", "inference"}
     assert len(data["risk"]["safe_harbor"]) == 18
-    assert data["earlier_releases"] == [{"sha256": DIGEST, "made": "2026-01-02", "requirement": "10-anonymity"}]
+    [earlier] = data["earlier_releases"]["releases"]
+    told = {"sha256": DIGEST, "made": "2026-01-02", "requirement": "10-anonymity", "smallest": 3, "same_groups": False}
+    assert earlier == told
+    assert data["earlier_releases"]["together"]["share_below_k"] == 0.02
+    assert data["earlier_releases"]["published_despite"] is True
     assert data["quasi_identifier_cells"]["suppressed"] == 12
     assert values_in(people(), json.dumps(data)) == set()
 
@@ -168,7 +176,8 @@ def test_what_was_not_done_is_said():
         "earlier_releases": "not tracked",
         "class_sensitive": "not said",
     }
-    assert issued(example(earlier=()))["earlier_releases"] == []
+    none = {"releases": [], "not_recounted": 0, "published_despite": False, "together": None}
+    assert issued(example(earlier=Earlier()))["earlier_releases"] == none
 
 
 def test_an_attack_that_did_not_run_says_why_and_shows_no_number():
@@ -198,6 +207,8 @@ def test_what_was_asked_stands_beside_what_was_recounted():
         (("risk", "before", "classes"), {"1": 3}),
         (("verification", "class_size_histogram", 0), [10]),
         (("rows", "input"), True),
+        (("earlier_releases",), []),
+        (("earlier_releases", "together", "smallest_group"), "enough"),
         (("columns", 0, "smallest"), 17),
     ],
 )

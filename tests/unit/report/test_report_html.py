@@ -19,6 +19,7 @@ HEADINGS = [
     "What was verified",
     "Risk, before and after",
     "Attacks, before and after",
+    "Earlier releases",
     "What is still usable",
     "Notices",
     "What this does not promise",

@@ -17,10 +17,12 @@ from incrowd.plan.steps import Group, Show
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.report.attack_facts import AttackFact, AttackFacts, attacks_of
-from incrowd.report.facts import EarlierRelease
+from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.html import report_html
 from incrowd.report.promises import NOTHING, promises_of
+from incrowd.report.terminal import summary
 from incrowd.report.utility_facts import utility_of
+from incrowd.verification.joint import Joint
 from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.released_value import Interval, Shown, ShownMissing, Suppressed, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
@@ -117,13 +119,44 @@ def test_hostile_words_of_attacks_stay_text() -> None:
 
 def test_the_signature_is_for_these_bytes_and_what_is_open() -> None:
     issued = {"output": {"sha256": DIGEST}, "recipe_sha256": "1" * 64, "input_hmac_sha256": None, "hierarchies": {}}
-    facts = example(responsible="Data office", earlier=(EarlierRelease("2" * 64, "2026-01-02"),))
+    facts = example(responsible="Data office", earlier=Earlier((EarlierRelease("2" * 64, "2026-01-02"),)))
     words = said(facts, certificate=issued)
     assert words.count(DIGEST) == 2
     for one in ("1" * 64, "2" * 64, "Do not hand on", "Signature", "Data office", "No attack was run."):
         assert one in words
     assert "Table HMAC" not in words
     assert "Signature" not in said(facts, whole_page=False)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "words", "open_point"),
+    [
+        (Earlier(), "The ledger knows no earlier release", ""),
+        (Earlier((EarlierRelease(DIGEST),), Joint(5, 90, 5, 0, 0, 0)), "shows nobody in a smaller group", ""),
+        (
+            Earlier((EarlierRelease(DIGEST),), Joint(5, 90, 1, 9, 20, 6), despite=True),
+            "9 of 90 rows (10.0 %) are in groups smaller than 5, 6 of them by this release.",
+            "Together with earlier releases it tells more than was promised.",
+        ),
+        (Earlier(not_recounted=2), "2 files of the ledger cannot be read", "Not every release in the ledger"),
+    ],
+)
+def test_earlier_releases_are_told(earlier: Earlier, words: str, open_point: str) -> None:
+    page = said(example(earlier=earlier))
+    assert words in page
+    decided = page.split("To be weighed by whoever signs:")[1]
+    assert open_point in decided
+    assert ("Together with earlier" in decided) == earlier.despite
+    assert "not tracked" not in page
+
+
+def test_the_summary_tells_what_was_looked_at() -> None:
+    short = summary(example())
+    assert not {"risk", "attacks", "earlier"} & {line.split()[0] for line in short.splitlines()}
+    long = summary(full())
+    assert "after, of being re-identified, on average" in long
+    assert "1 of 3 attacks found a leak, 1 found none, 1 did not run." in long
+    assert "This release and 1 earlier one of the same table" in long
 
 
 def test_nothing_open_is_not_invented() -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.engines.blocks.hypergeometric import good_ones
-from incrowd.engines.embedded.dealing import check_counts
-from incrowd.plan.steps import Place, Share
+from incrowd.engines.embedded.dealing import Shares
 from incrowd.vocabulary.randomness import Randomness
 
 Counts = npt.NDArray[np.int64]
@@ -47,18 +45,16 @@ def _chance(randomness: Randomness) -> float:
     return float(randomness.words(1)[0] >> np.uint64(11)) * 2.0**-53
 
 
-def allotted(step: Place, counts: Counts, randomness: Randomness) -> list[Place]:
-    """The step for each block, given how many rows of it (blocks x cells) rest in each cell.
+def allotted(shares: Shares, counts: Counts, randomness: Randomness) -> list[Shares]:
+    """The shares of each block, given how many rows of it (blocks x cells) rest in each cell.
 
-    The shares of all blocks add up to those of the step; every way to deal the rows of a cell is equally likely.
+    Those of all blocks add up to those that are given; every way to deal the rows of a cell is equally likely.
     """
-    check_counts(counts.sum(axis=0), step)
-    shares: list[list[Share]] = [[] for _ in counts]
-    for cell, of_cell in groupby(sorted(step.shares, key=step.cell), key=step.cell):
-        left, parts = counts[:, cell], list(of_cell)
-        for place, share in enumerate(parts):
-            taken = left if place == len(parts) - 1 else allot(left, share.rows, randomness)
-            left = left - taken
-            for block in np.flatnonzero(taken):
-                shares[block].append(Share(share.node, share.label, share.group, int(taken[block])))
-    return [Place(step.tree, tuple(of_block)) for of_block in shares]
+    shares.check(counts.sum(axis=0))
+    taken = counts[:, shares.cell]
+    for cell in np.flatnonzero(shares.divided):
+        left = counts[:, cell]
+        for part in range(*np.searchsorted(shares.cell, [cell, cell + 1])):
+            taken[:, part] = allot(left, int(shares.rows[part]), randomness)
+            left = left - taken[:, part]
+    return [shares.of_block(rows) for rows in taken]

@@ -67,7 +67,7 @@ class Drafting:
         buckets = Buckets(folder, self.randomness, rows=rows, total=self.population.rows)
         after = applied(self.plan, self.population)
         assert isinstance(after, BlockedPopulation)
-        shown = after.blocks.each(lambda block, place: self._marked(after, block, place))
+        shown = after.blocks.each(lambda block, place: self.marked(after, block, place))
         start = 0
         for source, marked, height in zip(sources, shown, self.population.blocks.rows, strict=True):
             kept = marked[ORIGIN].to_numpy()
@@ -76,7 +76,7 @@ class Drafting:
             start += height
         return (self._drafted(frame) for frame in buckets.shuffled())
 
-    def _marked(self, after: BlockedPopulation, block: EncodedTable, place: int) -> pl.DataFrame:
+    def marked(self, after: BlockedPopulation, block: EncodedTable, place: int) -> pl.DataFrame:
         """The rows of a block that are kept: where they come from, what they show, what they have."""
         seen = after.seen(block, place)
         kept = seen.kept
@@ -89,7 +89,8 @@ class Drafting:
         return pl.DataFrame(columns)
 
     @cached_property
-    def _palettes(self) -> dict[str, Palette]:
+    def palettes(self) -> dict[str, Palette]:
+        """What each released column of a quasi-identifier can show."""
         return {
             written.name: Palette.of(self.plan, written, self.type_of(written.source))
             for written in self.plan.written
@@ -97,31 +98,37 @@ class Drafting:
         }
 
     @cached_property
-    def _claims(self) -> Mapping[str, tuple[Any, Any]]:
+    def claimed(self) -> Mapping[str, tuple[Any, Any]]:
         """What each form of an attribute claims; the last entry is for rows that show nothing."""
         every = {name: np.arange(len(self.plan.forms(name)) + 1, dtype=np.int32) for name in self.plan.names}
         return claims(self.plan, every)
 
     def _drafted(self, rows: pl.DataFrame) -> DraftFrame:
+        shown = self.shown(rows)
+        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in self.claimed.items()}
+        return DraftFrame(self.released(rows, shown), self.originals(rows), rows[ORIGIN].to_numpy(), claimed)
+
+    def released(self, rows: pl.DataFrame, shown: Mapping[str, tuple[Positions, Positions]]) -> Any:
+        """The rows as they are released: a PyArrow table in fresh memory."""
         import pyarrow as pa
 
-        shown = self._shown(rows)
-        columns = {
-            written.name: self._palettes[written.name].column(*shown[written.source])
-            if written.source in shown
-            else fresh_series(rows[written.source]).to_arrow(compat_level=pl.CompatLevel.oldest())
-            for written in self.plan.written
-        }
-        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in self._claims.items()}
-        return DraftFrame(pa.table(columns), self._original(rows), rows[ORIGIN].to_numpy(), claimed)
+        return pa.table(
+            {
+                written.name: self.palettes[written.name].column(*shown[written.source])
+                if written.source in shown
+                else fresh_series(rows[written.source]).to_arrow(compat_level=pl.CompatLevel.oldest())
+                for written in self.plan.written
+            }
+        )
 
-    def _shown(self, rows: pl.DataFrame) -> dict[str, tuple[Positions, Positions]]:
+    def shown(self, rows: pl.DataFrame) -> dict[str, tuple[Positions, Positions]]:
         """For each attribute the form that each row shows, and the forms that occur."""
         if FORM in rows.columns:
             return dict.fromkeys(self.plan.names, _with_occurring(rows[FORM]))
         return {name: _with_occurring(rows[FORM + name]) for name in self.plan.names}
 
-    def _original(self, rows: pl.DataFrame) -> Any:
+    def originals(self, rows: pl.DataFrame) -> Any:
+        """What the input held in these rows: a PyArrow table."""
         import pyarrow as pa
 
         return pa.table(

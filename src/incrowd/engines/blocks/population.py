@@ -15,6 +15,7 @@ from incrowd.algorithms.population import Combinations
 from incrowd.engines.blocks.allotting import allot, allotted
 from incrowd.engines.blocks.store import Blocks
 from incrowd.engines.embedded.combining import combine, first_rows
+from incrowd.engines.embedded.dealing import Shares
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
 from incrowd.trees.tree import Tree
@@ -155,8 +156,8 @@ class BlockedPopulation:
 
         def placing() -> Change:
             counts = np.stack(list(self.blocks.each(lambda block, place: self.seen(block, place).resting(step))))
-            steps = allotted(step, counts, self.randomness)
-            return lambda population, place: population.place(steps[place])
+            shares = allotted(Shares.of(step), counts, self.randomness)
+            return lambda population, place: population.dealt(step, shares[place])
 
         return self._once(step, placing, placed=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,27 +13,70 @@ from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.randomness import Randomness, permutation
 
 
-def deal(cells: npt.NDArray[np.integer], step: Place, randomness: Randomness) -> Codes:
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """The shares of a placing step as arrays, cell by cell: so many rows of a cell go to a group.
+
+    Examples
+    --------
+    >>> from incrowd.plan.steps import Share
+    >>> from incrowd.trees.tree import Node, Tree
+    >>> tree = Tree((Node(None, (), (3,)),), "class", ("yes",))
+    >>> shares = Shares.of(Place(tree, (Share(0, None, 7, 2), Share(0, None, 5, 1))))
+    >>> shares.cell.tolist(), shares.group.tolist(), shares.rows.tolist(), shares.divided.tolist()
+    ([0, 0], [7, 5], [2, 1], [True])
+    """
+
+    cells: int
+    cell: npt.NDArray[np.int64]
+    group: Codes
+    rows: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, step: Place) -> Shares:
+        """Those of a step, in the order of their cells."""
+        cell = np.array([step.cell(share) for share in step.shares], np.int64)
+        group = np.array([share.group for share in step.shares], np.int32)
+        rows = np.array([share.rows for share in step.shares], np.int64)
+        order = np.argsort(cell, kind="stable")
+        return cls(step.cells, cell[order], group[order], rows[order])
+
+    def of_block(self, rows: npt.NDArray[np.int64]) -> Shares:
+        """The same shares for some of the rows: so many of each."""
+        some = np.flatnonzero(rows)
+        return Shares(self.cells, self.cell[some], self.group[some], rows[some])
+
+    @property
+    def divided(self) -> npt.NDArray[np.bool_]:
+        """Whether the rows of each cell go to several groups."""
+        return np.bincount(self.cell, minlength=self.cells) > 1
+
+    def check(self, found: npt.NDArray[np.int64]) -> None:
+        """Refuse other rows than those the step was made for: the shares account for all that rest in each cell."""
+        promised = np.zeros(self.cells, np.int64)
+        np.add.at(promised, self.cell, self.rows)
+        if not np.array_equal(promised, found):
+            raise PlanError(
+                "The plan was made for other rows: its counts differ from the table's. "
+                "Use transform to see new rows through it."
+            )
+
+
+def deal(cells: npt.NDArray[np.integer], shares: Shares, randomness: Randomness) -> Codes:
     """The group of every row, given the cell it rests in.
 
     Rows of a cell that goes to several groups are shuffled first; every way to deal them is equally likely.
     """
-    shares = sorted(step.shares, key=step.cell)
-    check_counts(np.bincount(cells, minlength=step.cells), step)
-    whole = np.full(step.cells, DROPPED, np.int32)
-    divided = np.zeros(step.cells, bool)
-    dealt: list[tuple[int, int]] = []
-    for cell, of_cell in groupby(shares, key=step.cell):
-        parts = [(share.group, share.rows) for share in of_cell]
-        whole[cell] = parts[0][0]
-        if len(parts) > 1:
-            divided[cell] = True
-            dealt.extend(parts)
+    shares.check(np.bincount(cells, minlength=shares.cells))
+    whole = np.full(shares.cells, DROPPED, np.int32)
+    whole[shares.cell] = shares.group
     groups: Codes = whole[cells]
+    divided = shares.divided
     rows = np.flatnonzero(divided[cells])
     rows = rows[permutation(len(rows), randomness)]
     rows = rows[np.argsort(cells[rows], kind="stable")]
-    groups[rows] = np.repeat([group for group, _ in dealt], [count for _, count in dealt])
+    several = divided[shares.cell]
+    groups[rows] = np.repeat(shares.group[several], shares.rows[several])
     return groups
 
 
@@ -63,15 +106,3 @@ def main_groups(step: Place) -> Codes:
         if group[node] == DROPPED and parent >= 0:
             group[node] = group[parent]
     return group
-
-
-def check_counts(found: npt.NDArray[np.int64], step: Place) -> None:
-    """The shares must account for exactly the rows that rest in each cell."""
-    promised = np.zeros(step.cells, np.int64)
-    for share in step.shares:
-        promised[step.cell(share)] += share.rows
-    if not np.array_equal(promised, found):
-        raise PlanError(
-            "The plan was made for other rows: its counts differ from the table's. "
-            "Use transform to see new rows through it."
-        )

@@ -14,7 +14,7 @@ import polars as pl
 from incrowd.algorithms.population import Combinations
 from incrowd.engines.embedded.binning import bin_table
 from incrowd.engines.embedded.combining import combine, first_rows
-from incrowd.engines.embedded.dealing import deal, seated
+from incrowd.engines.embedded.dealing import Shares, deal, seated
 from incrowd.engines.embedded.hiding import drop_rows, hide_rows, rare_rows
 from incrowd.engines.embedded.recoding import recode_table
 from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode, Seat
@@ -125,8 +125,11 @@ class EmbeddedPopulation:
 
     def place(self, step: Place) -> EmbeddedPopulation:
         """The same rows, dealt to groups; the same step gives the same groups again."""
+        return self._once(step, lambda: self.dealt(step, Shares.of(step)))
 
-        return self._once(step, lambda: self._changed(self.table, deal(self._cells(step), step, self.randomness)))
+    def dealt(self, step: Place, shares: Shares) -> EmbeddedPopulation:
+        """The same rows, dealt to the groups of a step, so many as the shares say."""
+        return self._changed(self.table, deal(self._cells(step), shares, self.randomness))
 
     def seat(self, step: Seat) -> EmbeddedPopulation:
         """The same rows, each in the group the step gives it."""

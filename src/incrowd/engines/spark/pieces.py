@@ -22,7 +22,6 @@ from incrowd.engines.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.engines.spark.store import Store, forget, kept
 from incrowd.engines.spark.tasks import mapped, told
 from incrowd.errors import OutputError
-from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, keys_of, permutation
 
 KEY, BLOCK = "key", "block"
@@ -93,7 +92,7 @@ class Dealing:
 
         for row in cells(batches):
             number = self.blocks.number(row)
-            marked = self.drafting._marked(self.after, self.blocks.block(row), number)
+            marked = self.drafting.marked(self.after, self.blocks.block(row), number)
             beside = unpacked(row["beside"])
             whole = marked.hstack(beside[marked[ORIGIN].to_numpy()]) if beside.width else marked
             places = (KeyedRandomness(self.secrets[number]).words(whole.height) % np.uint64(len(self.keys))).astype(
@@ -122,25 +121,15 @@ class Mixing:
 
     def released(self, key: int, parts: Parts) -> Any:
         """The released rows of a piece as a PyArrow table, given its parts and the blocks they come from."""
-        import pyarrow as pa
-
         rows = self._mixed(key, parts, without=OWN)
-        shown, palettes = self.drafting._shown(rows), self.drafting._palettes
-        return pa.table(
-            {
-                written.name: palettes[written.name].column(*shown[written.source])
-                if written.source in shown
-                else fresh_series(rows[written.source]).to_arrow(compat_level=pl.CompatLevel.oldest())
-                for written in self.drafting.plan.written
-            }
-        )
+        return self.drafting.released(rows, self.drafting.shown(rows))
 
     def evidence(self, key: int, parts: Parts) -> DraftFrame:
         """What the input held in the rows of a piece, in the same order; of the released table nothing."""
-        rows, ends = self._mixed(key, parts), self.drafting._claims
-        shown = self.drafting._shown(rows) if ends else {}
+        rows, ends = self._mixed(key, parts), self.drafting.claimed
+        shown = self.drafting.shown(rows) if ends else {}
         claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in ends.items()}
-        return DraftFrame(None, self.drafting._original(rows), rows[ORIGIN].to_numpy(), claimed)
+        return DraftFrame(None, self.drafting.originals(rows), rows[ORIGIN].to_numpy(), claimed)
 
     def _mixed(self, key: int, parts: Parts, without: str | None = None) -> pl.DataFrame:
         rows = pl.concat([unpacked(data, without) for _, data in sorted(parts, key=lambda part: part[0])])

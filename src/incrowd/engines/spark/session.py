@@ -16,8 +16,10 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executorEnv.POLARS_MAX_THREADS": "1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
 }
-"""On one machine Spark listens to that machine only, and its tasks are the threads."""
+"""On one machine Spark listens to that machine only, and its tasks are the threads; progress is told by incrowd."""
 
 ONE_BLOCK_AT_A_TIME = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}
 """Rows that hold a whole block are handed to Python one by one."""
@@ -90,7 +92,9 @@ def _started(builder: Any) -> Any:
     from pyspark.errors import PySparkException
 
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")  # a session of its own; that of others is left as it is
+        return session
     except PySparkException as failure:
         raise MissingPackageError(
             f"Spark could not be started ({type(failure).__name__}). Is the master right, and Java 17 or newer there?"

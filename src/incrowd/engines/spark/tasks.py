@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,7 +45,9 @@ def quiet() -> Iterator[None]:
 
 def mapped(frame: Any, work: Work, schema: str | Any) -> Any:
     """A frame with each partition's batches changed by some work."""
-    return frame.mapInArrow(Task(work), schema)
+    with warnings.catch_warnings():  # pandas is not used; Spark warns of its version all the same
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return frame.mapInArrow(Task(work), schema)
 
 
 @contextmanager

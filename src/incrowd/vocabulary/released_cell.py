@@ -1,4 +1,4 @@
-"""Released cells, read back: which values of the original may stand behind a cell.
+"""Released cells, read back: which values of a column may stand behind a cell. The inverse of ``render``.
 
 A cell is nothing, a value, a set of values, a group of a hierarchy, an interval, counts of values, or a number that is
 no value (a mean, a middle). The text of intervals, numbers, counts and groups is read by the vocabulary; here is only
@@ -13,10 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from incrowd.plan.release_plan import HIGH, LOW
-from incrowd.publishing.serialise import safe_name
 from incrowd.vocabulary.counts_text import Counted, read_counts
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -26,7 +23,6 @@ from incrowd.vocabulary.schema import Column, ColumnType
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 _RANGE = re.compile(r"^\[(\S+), (\S+)\]$")
-_ESCAPED = re.compile(r"^'(?=[=+@\t\r-].)", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +56,7 @@ class CellReader:
 
     Examples
     --------
+    >>> import polars as pl
     >>> age = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 2, 3], np.int32), pl.Series([20, 30, 40]))
     >>> reader = CellReader(Column("age", type=ColumnType.INTEGER), age)
     >>> [reader.read(text).covers.tolist() for text in ("(20, 35]", "20|40", None)]
@@ -79,14 +76,13 @@ class CellReader:
         return next(self._readings(text), Cell(np.ones(width, np.bool_), understood=False))
 
     def _readings(self, text: str) -> Iterator[Cell]:
-        """Everything the text can be, the most certain first."""
-        code = self._value(text)
+        """Everything the text can be, the most certain first; a value that reads like a set may be either."""
+        code, sets = self._value(text), list(self._set(text.split("|"))) if "|" in text else []
         if code is not None:
-            yield Cell(self._only([code]))
+            yield Cell(np.logical_or.reduce([self._only([code]), *(each.covers for each in sets)], dtype=np.bool_))
         if self.column.hierarchy is not None and text in self.column.hierarchy.labels:
             yield self._group(self.column.hierarchy, text)
-        if "|" in text:
-            yield from self._set(text.split("|"))
+        yield from sets
         yield from self._counts(read_counts(text))
         if self.own.type.is_numeric:
             yield from self._interval(text)
@@ -160,41 +156,3 @@ class CellReader:
         """The smallest difference of two numbers of the column: how finely it is written."""
         numbers = self.own.numbers.astype(np.float64)
         return float(np.diff(numbers).min()) if len(numbers) > 1 else 1.0
-
-
-def written_cells(frame: pl.DataFrame, name: str) -> pl.Series | None:
-    """The cells of a quasi-identifier as texts, two columns for the ends of an interval as one; None if it is gone."""
-    for known_as in (name, safe_name(name)):
-        if known_as in frame.columns:
-            return plain_texts(frame[known_as])
-        if known_as + LOW in frame.columns and known_as + HIGH in frame.columns:
-            return _joined(plain_texts(frame[known_as + LOW]), plain_texts(frame[known_as + HIGH]))
-    return None
-
-
-def plain_texts(cells: pl.Series) -> pl.Series:
-    """Cells as texts, without the apostrophe that keeps a spreadsheet from running them.
-
-    Examples
-    --------
-    >>> plain_texts(pl.Series(["'=1+2", "it's", None])).to_list()
-    ['=1+2', "it's", None]
-    """
-    texts = cells.cast(pl.String)
-    if not texts.str.starts_with("'").any():
-        return texts
-    return pl.Series(texts.name, [None if text is None else _ESCAPED.sub("", text) for text in texts], pl.String)
-
-
-def _joined(low: pl.Series, high: pl.Series) -> pl.Series:
-    """The two ends of an interval as its text."""
-    both = [_interval_text(first, last) for first, last in zip(low, high, strict=True)]
-    return pl.Series(low.name, both, pl.String)
-
-
-def _interval_text(low: str | None, high: str | None) -> str | None:
-    if low is None and high is None:
-        return None
-    if low == high:
-        return low
-    return f"({'-inf' if low is None else low}, " + ("inf)" if high is None else f"{high}]")

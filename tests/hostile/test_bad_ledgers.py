@@ -1,0 +1,131 @@
+"""Ledgers that are damaged, open, interrupted: nothing is published that the book does not know."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import polars as pl
+import pytest
+
+from incrowd.api import release
+from incrowd.errors import OutputError, VerificationError
+from incrowd.ledger import ENDING, Ledger
+
+ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
+COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
+WORDS = ["release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--class-sensitive", "no"]
+WORDS += ["--to", "out.csv", "--ledger", "book"]
+
+
+@pytest.fixture(autouse=True)
+def private_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def people(tmp_path):
+    table = pl.DataFrame(
+        {
+            "age": [20 + (i * 7) % 41 for i in range(200)],
+            "job": [f"KANARIE-{(i * i) % 6}" for i in range(200)],
+            "ill": ["y" if (i * 3) % 7 < 3 else "n" for i in range(200)],
+        }
+    )
+    table.write_csv(tmp_path / "people.csv")
+    return table
+
+
+def entry(book):
+    [found] = book.glob(f"*{ENDING}")
+    return found
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "text", "foreign", "folder"])
+def test_a_damaged_entry_is_never_taken_for_none(people, tmp_path, damage):
+    book = tmp_path / "book"
+    release(people, ledger=book, **ROLES)
+    file = entry(book)
+    whole = file.read_bytes()
+    file.unlink()
+    match damage:
+        case "cut":
+            file.write_bytes(whole[: len(whole) // 2])
+        case "empty":
+            file.write_bytes(b"")
+        case "text":
+            file.write_text("{}")
+        case "foreign":
+            pl.DataFrame({"class": [1]}).write_parquet(file)
+        case "folder":
+            file.mkdir()
+    with pytest.raises(VerificationError, match="Put it back from a copy") as told:
+        release(people, ledger=book, **ROLES)
+    assert "KANARIE" not in str(told.value)
+    made = release(people, ledger=book, despite_earlier=True, **ROLES)
+    assert made.certificate["earlier_releases"]["not_recounted"] == 1
+    assert made.certificate["earlier_releases"]["published_despite"] is True
+    assert "not-recounted" in {notice.code for notice in made.report.notices}
+
+
+def test_the_book_is_written_before_the_release_appears(people, tmp_path, monkeypatch):
+    target, seen = tmp_path / "out.csv", []
+    add = Ledger.add
+
+    def watched(self, *entered):
+        seen.append(target.exists())
+        add(self, *entered)
+
+    monkeypatch.setattr(Ledger, "add", watched)
+    release(people, ledger=tmp_path / "book", to=target, **ROLES)
+    assert seen == [False]
+    assert target.exists()
+
+
+def test_a_book_that_cannot_be_written_holds_the_release_back(people, tmp_path, monkeypatch):
+    def full(*_):
+        raise OutputError("The ledger book cannot be written: No space left on device.")
+
+    monkeypatch.setattr(Ledger, "add", full)
+    with pytest.raises(OutputError, match="No space"):
+        release(people, ledger=tmp_path / "book", to=tmp_path / "out.csv", **ROLES)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_release_that_never_appeared_makes_later_ones_no_less_careful(people, tmp_path, monkeypatch):
+    """The run dies between book and release: the book knows more than is out, and the same request goes through."""
+    import incrowd.publishing.staging as staging
+
+    flush = staging._flush
+
+    def dying(path):
+        if path.name == "out.csv":
+            raise OSError(5, "Input/output error")
+        flush(path)
+
+    monkeypatch.setattr(staging, "_flush", dying)
+    with pytest.raises(OutputError):
+        release(people, ledger=tmp_path / "book", to=tmp_path / "out.csv", **ROLES)
+    monkeypatch.setattr(staging, "_flush", flush)
+    assert not (tmp_path / "out.csv").exists()
+    assert entry(tmp_path / "book")
+    made = release(people, ledger=tmp_path / "book", to=tmp_path / "out.csv", **ROLES)
+    assert made.certificate["earlier_releases"]["releases"][0]["same_groups"]
+
+
+def test_a_killed_run_leaves_a_book_that_opens(people, tmp_path):
+    release(people, ledger=tmp_path / "book", **ROLES)
+    environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "home"), "POLARS_MAX_THREADS": "1"}
+    run = subprocess.Popen([*COMMAND, *WORDS], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
+    for _ in range(600):
+        if (tmp_path / "book" / ".ledger.incrowd").exists() or run.poll() is not None:
+            break
+        time.sleep(0.05)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    made = release(people, ledger=tmp_path / "book", **ROLES)
+    assert made.certificate["earlier_releases"]["releases"][0]["same_groups"]
+    assert not [file for file in (tmp_path / "book").iterdir() if file.name.startswith(".")]

@@ -1,0 +1,198 @@
+"""Releases with a ledger: the same request gets the same groups, another one is counted together with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from incrowd.api import release
+from incrowd.demo import make_patients
+from incrowd.errors import ParameterError, VerificationError
+from incrowd.ledger import ENDING
+
+ROWS = 240
+ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "sensitive": ["row"]}
+
+
+@pytest.fixture(autouse=True)
+def private_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def people():
+    return pl.DataFrame(
+        {
+            "row": [f"r{i}" for i in range(ROWS)],
+            "age": [20 + (i * 7) % 41 for i in range(ROWS)],
+            "job": [f"j{(i * i) % 6}" for i in range(ROWS)],
+            "town": [f"t{i % 20}" for i in range(ROWS)],
+            "ill": ["y" if (i * 7) % 41 > 20 or (i % 6 in (2, 4) and i % 5) else "n" for i in range(ROWS)],
+        }
+    )
+
+
+@pytest.fixture
+def made(people, tmp_path):
+    """A release with the ledger; the table has a column by which rows are found again."""
+
+    def make(table=people, **asked):
+        return release(table, ledger=tmp_path / "book", **(ROLES | {"k": 5} | asked))
+
+    return make
+
+
+def cells(table: pl.DataFrame) -> dict[str, tuple]:
+    return {row["row"]: (row["age"], row["job"]) for row in table.iter_rows(named=True)}
+
+
+def entries(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "book").glob(f"*{ENDING}"))
+
+
+@pytest.mark.parametrize("method", ["kactus", "kactus-plus", "mondrian", "tdr", "iack"])
+def test_the_same_request_gets_the_same_groups_in_another_order(made, method):
+    one, other = made(method=method), made(method=method)
+    assert cells(one.table) == cells(other.table)
+    assert one.table["row"].to_list() != other.table["row"].to_list()
+    found = other.certificate["earlier_releases"]
+    assert [each["same_groups"] for each in found["releases"]] == [True]
+    assert found["together"]["smallest_group"] == other.verdict.sizes.smallest
+    assert found["together"]["share_below_k"] == 0
+    assert one.certificate["earlier_releases"]["releases"] == []
+
+
+def test_the_draw_is_a_secret_of_the_ledger(tmp_path):
+    """Every book draws otherwise, so what repeats is the book's doing."""
+    asked = {"quasi_identifiers": ["age", "sex", "marital_status", "insurance"], "sensitive": ["patient_id"]}
+    patients = make_patients(400)
+
+    def drawn(book):
+        made = release(patients, ledger=tmp_path / book, k=10, target="readmitted", class_sensitive=False, **asked)
+        return tuple(made.table.sort("patient_id").select(asked["quasi_identifiers"]).iter_rows())
+
+    books = [f"book {number}" for number in range(6)]
+    first = [drawn(book) for book in books]
+    assert len(set(first)) > 1
+    assert [drawn(book) for book in books] == first
+
+
+def test_a_file_and_a_frame_of_the_same_rows_are_one_table(made, people, tmp_path):
+    people.write_csv(tmp_path / "people.csv")
+    made(table=tmp_path / "people.csv", to=tmp_path / "out.csv")
+    assert made().certificate["earlier_releases"]["releases"][0]["same_groups"]
+
+
+def test_other_groups_are_refused_and_leave_nothing_behind(made, tmp_path):
+    made()
+    before = entries(tmp_path)
+    with pytest.raises(VerificationError, match="groups smaller than 7") as told:
+        made(k=7, method="mondrian", to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
+    assert "despite-earlier" in str(told.value)
+    assert entries(tmp_path) == before
+    assert not (tmp_path / "out.csv").exists()
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_published_despite_earlier_ones_it_says_so_everywhere(made, tmp_path):
+    first = made(to=tmp_path / "first.csv")
+    page = tmp_path / "out.html"
+    other = made(k=7, method="mondrian", despite_earlier=True, report_to=page)
+    found = other.certificate["earlier_releases"]
+    assert found["published_despite"] is True
+    assert found["releases"][0]["sha256"] == first.certificate["output"]["sha256"]
+    assert found["releases"][0]["same_groups"] is False
+    assert found["together"]["smallest_group"] < 7
+    assert 0 < found["together"]["share_below_k_by_this"] <= found["together"]["share_below_k"] <= 1
+    assert "despite-earlier" in {notice.code for notice in other.report.notices}
+    text = page.read_text(encoding="utf-8")
+    assert "It was published despite that." in text
+    assert "tells more than was promised" in text
+    again = made(k=7, method="mondrian").certificate["earlier_releases"]
+    assert again["together"]["share_below_k"] == found["together"]["share_below_k"]
+    assert again["together"]["share_below_k_by_this"] == 0
+
+
+def test_coarser_groups_need_no_leave(made):
+    made(method="mondrian")
+    coarse = made(k=ROWS)
+    assert coarse.certificate["earlier_releases"]["together"]["share_below_k_by_this"] == 0
+    assert coarse.certificate["earlier_releases"]["published_despite"] is False
+
+
+def test_what_is_promised_beyond_k_is_kept_together_by_the_same_groups_only(made):
+    asked = {"require": "distinct-l=2 on ill", "class_sensitive": True, "method": "mondrian"}
+    made(**asked)
+    assert made(**asked).certificate["earlier_releases"]["releases"][0]["same_groups"]
+    with pytest.raises(VerificationError, match="groups"):
+        made(**asked | {"method": "kactus"})
+
+
+def test_finer_groups_after_a_promise_beyond_k_were_not_counted(made):
+    made(k=ROWS, require="distinct-l=2 on ill", class_sensitive=True)
+    with pytest.raises(VerificationError, match="was not counted"):
+        made(k=5, method="mondrian")
+
+
+def test_a_column_that_was_hidden_cannot_be_shown_as_it_is(made):
+    hidden = made(quasi_identifiers=["age", "job", "town"])
+    assert hidden.table["town"].null_count() == ROWS
+    with pytest.raises(VerificationError, match="smaller than 5"):
+        made()
+
+
+def test_another_column_left_out_is_still_the_same_request(made):
+    made()
+    again = made(identifiers=["town"], repeats=["town"])
+    assert again.certificate["earlier_releases"]["releases"][0]["same_groups"]
+
+
+def test_another_table_in_the_book_is_told(made, people):
+    made()
+    told = {notice.code: str(notice) for notice in made(table=people.head(200)).report.notices}
+    assert told["other-tables"].startswith("ledger: 1 of its releases are of other tables")
+    assert made().certificate["earlier_releases"]["releases"][0]["same_groups"]
+
+
+def test_seed_and_ledger_exclude_each_other_and_despite_needs_a_ledger(people, tmp_path):
+    with pytest.raises(ParameterError, match="seed"):
+        release(people, seed=1, ledger=tmp_path / "book", **ROLES)
+    with pytest.raises(ParameterError, match="ledger"):
+        release(people, despite_earlier=True, **ROLES)
+    assert not (tmp_path / "book").exists()
+
+
+def test_tables_in_blocks_have_no_ledger_no_risk_and_no_attacks(people, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    people.write_parquet(folder / "part.parquet")
+    for asked in ({"ledger": tmp_path / "book"}, {"risk": True}, {"attacks": True}):
+        with pytest.raises(ParameterError, match="in blocks"):
+            release(folder, to=tmp_path / "out.parquet", **ROLES, **asked)
+    assert not (tmp_path / "out.parquet").exists()
+    made = release(folder, to=tmp_path / "out.parquet", report_to=tmp_path / "out.html", **ROLES)
+    assert made.certificate["risk"] == "not measured"
+
+
+@pytest.mark.parametrize("asked", [{"ledger": "book"}, {"risk": True}, {"attacks": True}])
+def test_spark_has_none_of_them(tmp_path, monkeypatch, asked):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match="On Spark"):
+        release("people.parquet", engine="spark", to="out", **ROLES, **asked)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_entry_holds_no_cell_of_the_table(made, tmp_path):
+    made()
+    [file] = entries(tmp_path)
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(file)
+    assert table.column_names == ["class"]
+    assert table.num_rows == ROWS
+    said = json.loads(table.schema.metadata[b"incrowd.ledger"])
+    assert said["quasi_identifiers"] == ["age", "job"]
+    assert not {f"r{i}" for i in range(ROWS)} & set(said)
