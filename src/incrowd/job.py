@@ -14,7 +14,7 @@ from incrowd.databases.query import Query, query_of
 from incrowd.databases.writing import check_table
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.engine import Engine
-from incrowd.errors import OutputError
+from incrowd.errors import OutputError, ParameterError
 from incrowd.publishing.staging import check_target
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.file_form import FileForm
@@ -111,6 +111,12 @@ class Job:
             raise OutputError("Two tables cannot appear in a database at once. Choose form counts, or write files.")
         if self.path is not None and self.path.is_dir():
             raise OutputError("Folders of files are released as one table. Choose form counts.")
+        for asked, what in ((self.ledger, "A ledger looks"), (self.risk, "Risk looks"), (self.attacks, "Attacks look")):
+            if asked:
+                raise ParameterError(
+                    f"{what} at what rows show, and a pair of tables shows it apart from them. "
+                    "Choose form counts."
+                )
         if self.outputs.release is not None:
             second, others = groups_path(self.outputs.release), [self.outputs.plan, self.outputs.report]
             check_target(second, tuple(path for path in (self.path, self.recipe_path) if path is not None))

@@ -59,7 +59,7 @@ def measure(job: Job, held: Held, plan: ReleasePlan, written: Path, source: str)
     if job.accuracy:
         with job.clock("measuring accuracy"), _told(notices, "accuracy", _TOO_FEW, RequirementError):
             accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe, job.engine)
-    if not isinstance(held, InMemory):
+    if not isinstance(held, InMemory) or job.pair:
         return Measured(accuracy, notices=tuple(notices))
     wanted = job.risk or (job.risk is None and job.outputs.report is not None)
     released = _released(job, plan, written) if wanted or job.attacks else None
