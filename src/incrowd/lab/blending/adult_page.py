@@ -79,7 +79,7 @@ def _accuracies(figures: Figures, known: str, learner: str, title: str) -> Itera
         rows.append([name, *(said(ask(method, form, k, learner)) for k in KS)])
     if learner in PRINTED:
         rows.append(["the paper's best", *(said(papers_best(known, learner, k)) for k in KS)])
-    yield from table([said(None) + " k", *map(str, KS)], rows)
+    yield from table(["k", *map(str, KS)], rows)
     raw, binned = ask(UNPROTECTED, PLAIN, 1, learner), ask(BINNED, PLAIN, 5, learner)
     yield f"\nUnprotected: {said(raw)}; in the same bins: {said(binned)}."
 
