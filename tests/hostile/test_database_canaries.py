@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow  # every case is a process of its own
 QUERY, VALUE = "canary-query-5d2e", "canary-value-c07b"
 CANARIES = [word.encode() for word in (USER, PASSWORD, HOST, QUERY, VALUE, "canary", "locked", "scram")]
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
-ROLES = ["-q", "age,sex,postcode", "--target", "readmitted", "-k", "10"]
+ROLES = ["-q", "age,sex,postcode", "--target", "readmitted", "-k", "10", "--class-sensitive", "no"]
 SELECT = f"SELECT * FROM patients WHERE sex <> '{QUERY}'"
 
 

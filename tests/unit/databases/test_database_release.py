@@ -337,13 +337,13 @@ def test_nothing_of_the_login_is_in_what_is_given_back(patients):
     ],
 )
 def test_options_that_do_not_fit_together(words, message):
-    outcome = CliRunner().invoke(app, ["release", *words, "-q", "age", "--target", "ill"])
+    outcome = CliRunner().invoke(app, ["release", *words, "-q", "age", "--target", "ill", "--class-sensitive", "no"])
     assert isinstance(outcome.exception, ParameterError)
     assert message in str(outcome.exception)
 
 
 def test_the_command_line_from_a_table_to_a_table(patients, tmp_path):
-    roles = ["-q", ",".join(KNOWN), "--target", "readmitted", "-k", "10"]
+    roles = ["-q", ",".join(KNOWN), "--target", "readmitted", "-k", "10", "--class-sensitive", "no"]
     words = ["release", CLINIC, "--table", "patients", "--to", RELEASE, *roles, "--json"]
     told = CliRunner().invoke(app, words)
     assert told.exit_code == 0, told.output
