@@ -137,12 +137,12 @@ def _people(
     reading: Mapping[str, Any],
 ) -> People | None:
     """What is required of a population, with its people; what their columns are is drafted from the population."""
+    if not isinstance(requirement, Together) or not requirement.on_population:
+        return None
     from incrowd.reading.draft import draft_schema
     from incrowd.reading.population import read_population
     from incrowd.reading.read import read
 
-    if not isinstance(requirement, Together) or not requirement.on_population:
-        return None
     if len(requirement.sets(names)) > 1:
         raise ParameterError("k-map and delta-presence cannot be combined with sets of columns known together.")
     source = None if given is None else read(given, **reading)

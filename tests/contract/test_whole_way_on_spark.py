@@ -75,6 +75,7 @@ def test_truth_values_that_are_known_stay_truth_values(session, path, tmp_path):
 
 def test_the_command(session, path, tmp_path, monkeypatch, capsys):
     words = ["release", str(path), "--engine", "spark", "-q", "age,job", "--target", "ill", "-k", "5"]
+    words += ["--class-sensitive", "no"]
     monkeypatch.setattr(sys, "argv", ["incrowd", *words, "--to", str(tmp_path / "out"), "--json"])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -144,6 +144,7 @@ WAITING = IN_BLOCKS + textwrap.dedent(
 
     Kept._keep = slowly
     sys.argv = ["incrowd", "release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--to", "out.csv"]
+    sys.argv += ["--class-sensitive", "no"]
     cli.main()
     """
 )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from incrowd.verification.requirements import Further
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Schema
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def further_asked(
@@ -45,10 +48,13 @@ def unified_texts(column: EncodedColumn, source: pl.Series) -> dict[str, str | N
     Examples
     --------
     >>> from incrowd.vocabulary.schema import ColumnType
+    >>> import polars as pl
     >>> column = EncodedColumn("a", ColumnType.CATEGORICAL, np.array([0, 0, 1], np.int32), pl.Series(["x"]))
     >>> unified_texts(column, pl.Series(["x", " x", "-"]))
     {' x': 'x', '-': None}
     """
+    import polars as pl
+
     if source.dtype != pl.String:
         return {}
     texts, first = np.unique(source.fill_null("").to_numpy().astype(object), return_index=True)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from incrowd.verification.opening import column
 from incrowd.verification.verdict import Check
@@ -94,6 +93,8 @@ class _Matching:
     """People who fit combinations; people who are alike are looked at once, and each cell is read once."""
 
     def __init__(self, people: People) -> None:
+        import polars as pl
+
         self._high = dict(people.bounds)
         self._readers = {
             name: _Reader(people.table[own], people.hierarchies.get(name)) for name, own in people.columns.items()

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from incrowd.errors import HeaderError
 from incrowd.vocabulary.schema import ColumnType, unknown_column
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Codes = npt.NDArray[np.int32]
 
@@ -37,6 +40,7 @@ class EncodedColumn:
 
     Examples
     --------
+    >>> import polars as pl
     >>> column = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([1, 0, 2], np.int32), pl.Series(["f", "m"]))
     >>> column.missing_code, column.counts.tolist()
     (2, [1, 1, 1])
@@ -65,6 +69,8 @@ class EncodedColumn:
     @cached_property
     def numbers(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
         """The dictionary of a numeric column as numbers (dates as days since 1970-01-01)."""
+        import polars as pl
+
         physical = self.dictionary.to_physical()
         return physical.cast(pl.Float64 if self.type is ColumnType.REAL else pl.Int64).to_numpy()
 
@@ -78,6 +84,7 @@ class LazyColumns(Mapping[str, EncodedColumn]):
 
     Examples
     --------
+    >>> import polars as pl
     >>> column = EncodedColumn("sex", ColumnType.TEXT, np.array([0], np.int32), pl.Series(["f"]))
     >>> LazyColumns({"sex": lambda: column})["sex"].name
     'sex'
@@ -104,6 +111,7 @@ class EncodedTable:
 
     Examples
     --------
+    >>> import polars as pl
     >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([1, 0], np.int32), pl.Series(["f", "m"]))
     >>> EncodedTable.of([sex]).height
     2
