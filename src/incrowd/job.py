@@ -114,8 +114,7 @@ class Job:
         for asked, what in ((self.ledger, "A ledger looks"), (self.risk, "Risk looks"), (self.attacks, "Attacks look")):
             if asked:
                 raise ParameterError(
-                    f"{what} at what rows show, and a pair of tables shows it apart from them. "
-                    "Choose form counts."
+                    f"{what} at what rows show, and a pair of tables shows it apart from them. Choose form counts."
                 )
         if self.outputs.release is not None:
             second, others = groups_path(self.outputs.release), [self.outputs.plan, self.outputs.report]
