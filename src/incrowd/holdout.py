@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.algorithms.catalog import make_method
-from incrowd.algorithms.release_forms import formed
+from incrowd.algorithms.release_forms import formed, suited
 from incrowd.engines.engine import Engine
 from incrowd.lab.examples import Examples
 from incrowd.lab.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
@@ -45,7 +45,7 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe, engine: Eng
     parts = Parts(table.take(order[third:]), table.take(order[:third]), schema.target)
     train, known = parts.train, _known(parts.train, schema, subjects)
     population = engine.population(known, schema, randomness)
-    method = make_method(recipe.method, dict(recipe.parameters))
+    method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
     steps = method.decide(population, recipe.requirement, randomness)
     steps = formed(steps, recipe.form, population, recipe.requirement)
     plan = ReleasePlan(method.name, (), recipe.requirement, schema, train.height, steps)

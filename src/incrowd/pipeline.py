@@ -16,7 +16,7 @@ import polars as pl
 from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.population import Population
-from incrowd.algorithms.release_forms import formed
+from incrowd.algorithms.release_forms import formed, suited
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
@@ -150,7 +150,7 @@ def plan_of(
     people: EncodedTable | None = None,
 ) -> ReleasePlan:
     """What the method decides; means are not known yet. ``people`` are the population, if something is asked of it."""
-    method = make_method(job.recipe.method, dict(job.recipe.parameters))
+    method = suited(make_method(job.recipe.method, dict(job.recipe.parameters)), job.recipe.form)
     steps = method.decide(population, job.recipe.requirement, randomness)
     steps = formed(steps, job.recipe.form, population, job.recipe.requirement)
     steps = fitted(steps, population, job.recipe.requirement, people)

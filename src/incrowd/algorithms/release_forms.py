@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from incrowd.algorithms.algorithm import Algorithm
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.tree_suppression.binning import FEW, public_cuts
 from incrowd.errors import ParameterError
@@ -20,6 +21,18 @@ from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import ColumnType
 
 PIECES = 16  # of a number, where no class says which cuts matter
+
+
+def suited(method: Algorithm, form: str | None) -> Algorithm:
+    """The method as it suits the form; Blend makes other groups where they must be told in plain values.
+
+    Examples
+    --------
+    >>> from incrowd.algorithms.catalog import make_method
+    >>> dict(suited(make_method("blend", {}), "strict").parameters())["scores"]
+    0.0
+    """
+    return method.in_plain_values() if form == STRICT and hasattr(method, "in_plain_values") else method
 
 
 def formed(

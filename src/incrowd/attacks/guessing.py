@@ -1,7 +1,8 @@
 """A model that learns from a release, and what it says of people who are in it and of people who are not.
 
 Both attacks that train a model share it. The attacker shows a person to the model as the class whose box fits, which
-is how the model knows people; learning from classes, it needs no guess at what stands behind a cell.
+is how the model knows people; learning from classes, it needs no guess at what stands behind a cell. Counts tell more
+than a box: how likely each class is a person's own, and so how likely each value is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.attacks.attack import CannotRunError
+from incrowd.attacks.boxes import Released
 from incrowd.attacks.measuring import Floats
 from incrowd.attacks.scene import Split
 from incrowd.lab.seeds import seed_of
@@ -38,15 +40,28 @@ class Guesses:
 
 @lru_cache(maxsize=4)
 def guess_from_release(split: Split, column: str, seed: int) -> tuple[Guesses, Guesses]:
-    """What a forest that learned from the release says of members and of others."""
+    """What the release says of members and of others: by a forest that learned from its classes, or by its counts."""
     released = split.released
     if column not in released.values:
         raise CannotRunError(f"The release has no column {column!r}.")
+    if released.counted:
+        members, others = (
+            _guesses(_by_counts(released, column, people), people[column].codes)
+            for people in (split.members, split.others)
+        )
+        return members, others
     model = _forest(released.boxes.shown[released.classes], released.values[column], seed)
     by_class = _chances(model, released.boxes.shown, released.widths[column])
-    both = ((people, released.boxes.nearest(people)) for people in (split.members, split.others))
+    both = ((people, released.nearest(people)) for people in (split.members, split.others))
     members, others = (_guesses(by_class[classes], people[column].codes) for people, classes in both)
     return members, others
+
+
+def _by_counts(released: Released, column: str, people: EncodedTable) -> Floats:
+    """The chances of the column's values: those of the classes, by how likely each class is the person's."""
+    counts = released.histogram(column)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return np.concatenate([found @ shares for found in released.likely(people)])
 
 
 @lru_cache(maxsize=4)

@@ -209,7 +209,7 @@ class Scene:
     def homes(self) -> Ints:
         """The class of each original row in this release: its own where that is known, else its smallest box."""
         if self.origin is None:
-            return self.released.boxes.nearest(self.table)
-        homes = self.released.boxes.nearest(self.table)
+            return self.released.nearest(self.table)
+        homes = self.released.nearest(self.table)
         homes[self.origin] = self.released.classes
         return homes

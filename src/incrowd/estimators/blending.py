@@ -49,7 +49,7 @@ class Blend(Sampler):
         bins: str = "mdl",
         hide: bool = True,
         attributes: float = 1.0,
-        labels: float = 0.3,
+        labels: float = 1.0,
         scores: float = 1.0,
         random_state: int | None = None,
     ) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from incrowd.algorithms.catalog import make_method
 from incrowd.algorithms.fitting import fitted
-from incrowd.algorithms.release_forms import formed
+from incrowd.algorithms.release_forms import formed, suited
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.engine import Draft
 from incrowd.errors import VerificationError
@@ -83,7 +83,7 @@ def release_rows(
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness)
     form = parameters.get("form")
-    chosen = make_method(method, {name: value for name, value in parameters.items() if name != "form"})
+    chosen = suited(make_method(method, {name: value for name, value in parameters.items() if name != "form"}), form)
     steps = formed(chosen.decide(population, requirement, randomness), form, population, requirement)
     steps = fitted(steps, population, requirement, people)
     described = tuple(chosen.parameters().items())

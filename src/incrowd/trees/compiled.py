@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from hashlib import sha256
+from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
+from numba.core.caching import IndexDataCacheFile
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class KeptByKey(IndexDataCacheFile):
+    """Compiled versions of a kernel on disk, each in a file that is named after what it is a version of.
+
+    Numba numbers the files. Of two processes that compile at the same time each may give the same number to another
+    version; whoever reads it next runs code for arrays of another kind, and may crash.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep a version; it is in its place before the index says so."""
+        kept: Any = super()
+        name = kept._data_name(int(sha256(repr(key).encode()).hexdigest()[:12], 16))
+        kept._save_data(name, data)
+        kept._save_index({**kept._load_index(), key: name})
+
+
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a kernel at its first call; the result is cached where the disk allows it."""
     try:
-        return cast("Callable[P, R]", njit(cache=True, nogil=True)(function))
+        kernel: Any = njit(cache=True, nogil=True)(function)
     except RuntimeError:  # no folder to write the cache to
         return cast("Callable[P, R]", njit(nogil=True)(function))
+    kernel._cache._cache_file.__class__ = KeptByKey
+    return cast("Callable[P, R]", kernel)

@@ -21,6 +21,7 @@ from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_nu
 from incrowd.vocabulary.schema import Column, ColumnType
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 _RANGE = re.compile(r"^\[(\S+), (\S+)\]$")
 
@@ -41,6 +42,8 @@ class Cell:
         Whether it is a number that is no value of the original.
     understood
         False if nobody knows what the text means.
+    shares
+        Of counts: for each code the share of the rows that have it, or a value of the bin it lies in.
     """
 
     covers: Bools
@@ -48,6 +51,7 @@ class Cell:
     ends: tuple[float, float] | None = None
     averaged: bool = False
     understood: bool = True
+    shares: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +134,12 @@ class CellReader:
         if members is None:
             return
         read = [self.read(value) if value is not None else Cell(self._only([-1])) for value, _ in members]
-        if all(one.understood and not one.averaged for one in read):
-            yield Cell(np.logical_or.reduce([one.covers for one in read or [self.read(None)]]))
+        if not read:
+            yield self.read(None)
+        elif all(one.understood and not one.averaged for one in read):
+            rows = np.array([count for _, count in members], np.float64)
+            shares = rows @ np.array([one.covers for one in read]) / rows.sum()
+            yield Cell(shares > 0, shares=shares)
 
     def _interval(self, text: str) -> Iterator[Cell]:
         found = parse_interval(text, dates=self.own.type is ColumnType.DATE)

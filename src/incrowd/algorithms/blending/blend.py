@@ -7,7 +7,7 @@ probability may exchange their values, and the relation of every attribute to th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,7 +61,7 @@ class Blend:
     attributes
         How much groups are to be alike in their attributes, beside 1 for the score.
     labels
-        How much they are to be alike in the class itself.
+        How much they are to be alike in the class itself, beside 1 for the score.
     scores
         What parting rows by their score alone counts, beside 1 for parting them by an attribute, which keeps more of
         what attributes tell together. 0: rows are not parted by their score.
@@ -76,7 +76,7 @@ class Blend:
     bins: str = "mdl"
     hide: bool = True
     attributes: float = 1.0
-    labels: float = 0.3
+    labels: float = 1.0
     scores: float = 1.0
 
     name: ClassVar[str] = "blend"
@@ -91,6 +91,16 @@ class Blend:
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data."""
         return {**vars(self), "guide": _called(self.guide)}
+
+    def in_plain_values(self) -> Blend:
+        """The same for groups that show what their rows have in common, which rows parted by their score have not.
+
+        Examples
+        --------
+        >>> Blend().in_plain_values().scores
+        0.0
+        """
+        return replace(self, scores=0.0)
 
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
         """Cut numbers, ask the guide, hide, split; groups are numbered by chance."""

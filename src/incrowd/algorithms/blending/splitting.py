@@ -60,7 +60,7 @@ class Worth:
     """
 
     attributes: float = 1.0
-    labels: float = 0.3
+    labels: float = 1.0
     scores: float = 1.0
 
 

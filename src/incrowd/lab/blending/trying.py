@@ -12,9 +12,9 @@ import numpy as np
 
 from incrowd.algorithms.blending.bins import public_bins
 from incrowd.algorithms.blending.blend import Blend, Prepared
-from incrowd.algorithms.catalog import make_method
+from incrowd.algorithms.catalog import find_method, make_method
 from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.release_forms import formed
+from incrowd.algorithms.release_forms import formed, suited
 from incrowd.engines.embedded.applying import applied
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.population import EmbeddedPopulation
@@ -43,8 +43,8 @@ from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.asking import asked_for
 
 LEARNERS = ("c45", "nb", "logistic", "boosting")
-SEED = 90_210
-"""Of the splits that are reported. The method was chosen on a split of seed 1."""
+SEED = 20_261_116
+"""Of the splits that are reported. The method was chosen on splits of seed 1."""
 
 
 def subject_of(table: str, known: str, data: Path | None = None, rows: int | None = None) -> Subject:
@@ -110,13 +110,14 @@ class Bench:
     ) -> tuple[Step, ...]:
         """What the method decides; what Blend prepares is prepared once for every k."""
         choice = Choice.of(cell.method)
-        method = make_method(choice.method, dict(choice.parameters))
+        method = suited(make_method(choice.method, dict(choice.parameters)), cell.form)
         if not isinstance(method, Blend):
             return method.decide(population, requirement, randomness)
         judge = Judge.of(requirement, population)
         like = str(Blend(method.guide, method.bins, method.hide))
         if like not in self._prepared:
-            self._prepared[like] = method.prepare(population, judge.k, randomness)
+            chance = SeededRandomness(seed_of(SEED, "prepare", like, str(self.repetition), str(self.fold)))
+            self._prepared[like] = method.prepare(population, judge.k, chance)
         return method.split(self._prepared[like], judge, randomness)
 
     def _from_counts(self, cell: Cell, steps: tuple[Step, ...], population: EmbeddedPopulation) -> Outcome:
@@ -147,14 +148,18 @@ class Bench:
         requirement: Requirement,
         randomness: SeededRandomness,
     ) -> Outcome:
-        """A release of plain values, fed as everywhere in the lab."""
+        """A release of plain values, fed as everywhere in the lab; from sets that test rows never show, values are drawn."""
         engine, frame = EmbeddedEngine(), self.subject.frame
         if cell.form == STRICT:
             steps = formed(steps, STRICT, population, requirement)
         plan = engine.settle(self._plan(cell, steps, requirement), population)
         draft = engine.draft(plan, population, frame[self.split.train], randomness)
-        fed = feed_release(self.parts, plan, draft, frame[self.split.test], Feeding(), seed_of(SEED, "feed"))
-        return self._learned(*fed, {"shown": plan.share_of_cells_shown})
+        feeding = Feeding() if find_method(plan.method).generalizes else Feeding(sets="draw")
+        fed = feed_release(self.parts, plan, draft, frame[self.split.test], feeding, seed_of(SEED, "feed"))
+        names = [column.name for column in plan.written if column.source in plan.names]
+        groups = np.unique(draft.frame.select(names).hash_rows().to_numpy(), return_inverse=True)[1]
+        pure, surest = purity(groups.astype(np.int32), self.known[self.parts.target].codes[draft.origin])
+        return self._learned(*fed, {"shown": plan.share_of_cells_shown, "pure": pure, "surest": surest})
 
     def _plan(self, cell: Cell, steps: tuple[Step, ...], requirement: Requirement) -> ReleasePlan:
         method = Choice.of(cell.method).method
