@@ -115,14 +115,15 @@ def attack_adult(
             started = Stopwatch()
             rows += _attacked(subject, method, k)
             tell(f"{method}, k = {k}: {started.spent[0]:.0f} s, CPU {started.spent[1]:.0f} s")
-        found = attack_scene(_scene(subject, method, KAnonymity(ks[0])), ["minimality"])["minimality"]
+        found = attack_scene(scene_of(subject, method, KAnonymity(ks[0])), ["minimality"])["minimality"]
         rows += [Row("minimality", "", method, k, found) for k in ks]
     return Results(rows, subject.table.height, *begun.spent)
 
 
-def _scene(
+def scene_of(
     subject: Subject, method: str, requirement: Requirement, parameters: Mapping[str, Any] | None = None
 ) -> Scene:
+    """A release, and all that attackers may look at."""
     seed = seed_of(1, "adult", method, str(requirement))
     again = Again(method, requirement, parameters or {})
     made = again.release(subject.table, subject.frame, subject.schema, seed)
@@ -139,7 +140,7 @@ def _scene(
 
 
 def _attacked(subject: Subject, method: str, k: int) -> list[Row]:
-    scene = _scene(subject, method, KAnonymity(k))
+    scene = scene_of(subject, method, KAnonymity(k))
     others = [name for name in ATTACKS if name not in (*BY_COLUMN, *APART)]
     found = [("", attack_scene(scene, others)), (SALARY, attack_scene(scene, BY_COLUMN))]
     found.append((OCCUPATION, attack_scene(replace(scene, sensitive=(OCCUPATION,)), BY_COLUMN)))
@@ -152,7 +153,7 @@ def attack_promised(subject: Subject, methods: Sequence[str] = METHODS) -> Resul
     rows = []
     for column, asked in STRONGER.items():
         for method in methods:
-            scene = replace(_scene(subject, method, asked_for(asked, KAnonymity(10))), sensitive=(column,))
+            scene = replace(scene_of(subject, method, asked_for(asked, KAnonymity(10))), sensitive=(column,))
             rows += [Row(one.attack, column, method, 10, one) for one in attack_scene(scene, BY_COLUMN).findings]
     return Results(rows, subject.table.height, *begun.spent)
 
@@ -164,7 +165,7 @@ def attack_plain(subject: Subject, ks: Sequence[int] = KS) -> Results:
     rows = []
     for method in ("mondrian", "infogain-mondrian"):
         for k in ks:
-            scene = _scene(replace(subject, schema=schema), method, KAnonymity(k))
+            scene = scene_of(replace(subject, schema=schema), method, KAnonymity(k))
             rows += [Row(one.attack, "", method, k, one) for one in attack_scene(scene, ["membership by box"]).findings]
     return Results(rows, subject.table.height, *begun.spent)
 
@@ -175,7 +176,7 @@ def attack_means(subject: Subject, ks: Sequence[int] = KS) -> Results:
     rows = []
     for method in ("kactus", "mondrian"):
         for k in ks:
-            scene = _scene(subject, method, KAnonymity(k), {"numeric": "mean"})
+            scene = scene_of(subject, method, KAnonymity(k), {"numeric": "mean"})
             found = attack_scene(scene, ["mean of a group"])
             rows += [Row(one.attack, "", method, k, one) for one in found.findings]
     return Results(rows, subject.table.height, *begun.spent)

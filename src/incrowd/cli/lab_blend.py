@@ -42,9 +42,11 @@ def ablate(
 
 
 def blend(
-    table: Annotated[str, typer.Argument(help="adult, or small: the other tables of the papers.")],
+    table: Annotated[str, typer.Argument(help="adult; small: the other tables of the papers; risk: Adult, attacked.")],
     page: PageOption,
-    keep: Keep,
+    keep: Annotated[
+        Path | None, typer.Option(help="Outcomes are kept in this file; a run goes on where an earlier one ended.")
+    ] = None,
     data: Data = None,
     repetitions: Repetitions = 1,
     rows: Rows = None,
@@ -56,8 +58,14 @@ def blend(
     from incrowd.lab.blending.experiments import adult_cells, small_cells
     from incrowd.lab.blending.small_page import small_page
 
-    if table not in ("adult", "small"):
-        raise ParameterError("Say adult or small.")
+    if table == "risk":
+        from incrowd.attacks.blended import write_blended
+
+        write_blended(page, data, rows, tell=lambda words: typer.echo(words, err=True))
+        typer.echo(f"written {page}")
+        return
+    if table not in ("adult", "small") or keep is None:
+        raise ParameterError("Say adult or small, and --keep FILE for the outcomes; or risk.")
     cells = list(adult_cells(repetitions) if table == "adult" else small_cells(repetitions))
     _tried(cells, keep, data, rows, jobs)
     written = adult_page(keep, repetitions) if table == "adult" else small_page(keep, repetitions)

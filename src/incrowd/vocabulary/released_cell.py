@@ -126,7 +126,7 @@ class CellReader:
 
     def _set(self, members: Sequence[str]) -> Iterator[Cell]:
         read = [self.read(member.replace("%7C", "|").replace("%25", "%")) for member in members]
-        if all(one.understood and not one.averaged for one in read):
+        if all(one.understood and not one.averaged and one.shares is None for one in read):
             yield Cell(np.logical_or.reduce([one.covers for one in read]))
 
     def _counts(self, members: Sequence[Counted] | None) -> Iterator[Cell]:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import polars as pl
-from incrowd.attacks.cells import CellReader
 
 from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.released_cell import CellReader
 from incrowd.vocabulary.schema import Column, ColumnType
 
 
@@ -21,3 +21,8 @@ def test_counts_are_read():
         [True, True, True, True],
     ]
     assert [one.understood for one in read] == [True, True, True, False]
+    assert [None if one.shares is None else one.shares.round(3).tolist() for one in read[:3]] == [
+        [0.5, 0.167, 0.0, 0.333],
+        [0.333, 0.667, 0.0, 0.0],
+        None,
+    ]

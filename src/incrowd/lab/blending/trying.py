@@ -148,7 +148,7 @@ class Bench:
         requirement: Requirement,
         randomness: SeededRandomness,
     ) -> Outcome:
-        """A release of plain values, fed as everywhere in the lab; from sets that test rows never show, values are drawn."""
+        """A release of plain values, fed as everywhere in the lab; of sets no test row shows, a value is drawn."""
         engine, frame = EmbeddedEngine(), self.subject.frame
         if cell.form == STRICT:
             steps = formed(steps, STRICT, population, requirement)
