@@ -100,7 +100,7 @@ DAMAGE = {
     "a row in another group": lambda rows, groups: (
         rows.with_columns(
             pl.when(pl.int_range(pl.len()) == 0)
-            .then(rows["group_"].max() + 1 - pl.col("group_"))
+            .then(pl.col("group_") % rows["group_"].max() + 1)
             .otherwise("group_")
             .alias("group_")
         ),

@@ -19,7 +19,8 @@ class Entry:
     """One method: where it lives, what it does, where it was published.
 
     ``loses_rows``: it may leave out up to k - 1 rows. ``generalizes``: it shows values as groups of values, by
-    hierarchies where there are some; a model made from such a release sees new rows through the plan.
+    hierarchies where there are some; a model made from such a release sees new rows through the plan. ``together``: it
+    looks at all rows at once, so a table that fits into memory is not worked on in blocks.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Entry:
     paper: str
     loses_rows: bool = False
     generalizes: bool = False
+    together: bool = False
 
     def load(self) -> type[Any]:
         """The class of the method."""
@@ -111,6 +113,7 @@ METHODS = {
             "Blend",
             "groups rows of about the same class probability and shows the counts of their values",
             "ours; groups shown as counts go back to Xiao, Tao: Anatomy, 2006",
+            together=True,
         ),
     )
 }

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.algorithms.blending.bins import BINS, public_bins
-from incrowd.algorithms.blending.guide import AUTO, Guided, check_guide, chosen_guide, guided
+from incrowd.algorithms.blending.guide import AUTO, LARGEST, Guided, check_guide, chosen_guide, guided
 from incrowd.algorithms.blending.hiding import given_up, hidden_names
 from incrowd.algorithms.blending.splitting import Features, Grouping, Worth, split_rows
 from incrowd.algorithms.judging import Judge
@@ -143,14 +143,18 @@ class Blend:
         """The attributes that are hidden, those that tell nothing at all among them, and what the guide says."""
         empty = [name for name in names if not len(table[name].dictionary)]
         telling = [name for name in names if name not in empty]
-        whole = guided(table, telling, target, self.guide, randomness)
         if not self.hide or len(telling) < 2:
-            return empty, whole
+            return empty, guided(table, telling, target, self.guide, randomness)
         order = permutation(table.height, randomness)
-        useless = given_up([table[name] for name in telling], table[target], order)
-        gone, found = hidden_names(
-            telling, useless, lambda left: guided(table, left, target, self.guide, randomness), whole
-        )
+        some = table if table.height <= LARGEST else table.take(order[:LARGEST])
+        useless = given_up([some[name] for name in telling], some[target], order[order < some.height])
+
+        def guide(names: Sequence[str]) -> Guided:
+            return guided(some, names, target, self.guide, randomness)
+
+        gone, found = hidden_names(telling, useless, guide, guide(telling))
+        if some is not table:
+            found = guided(table, [name for name in telling if name not in gone], target, self.guide, randomness)
         return [*empty, *gone], found
 
     def _reasons(self, prepared: Prepared, made: Grouping, k: int) -> Reasons:

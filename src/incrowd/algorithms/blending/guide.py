@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -14,15 +15,13 @@ import numpy.typing as npt
 
 from incrowd.algorithms.blending.bayes import bayes_scores
 from incrowd.errors import ParameterError
-from incrowd.trees.threads import one_thread
+from incrowd.trees.threads import THREADS, one_thread
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, permutation
 
 Numbers = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-FOLDS, TINY, SMALL, LARGEST, WIDEST = 3, 100, 3000, 100_000, 250
-ALONE = 30_000
-"""On fewer rows one thread is quicker: threads that wait for each other cost more than they give."""
+FOLDS, TINY, SMALL, LARGEST, WIDEST = 3, 100, 3000, 60_000, 250
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +83,7 @@ def guided(table: EncodedTable, names: Sequence[str], target: str, guide: Any, r
     """Probabilities of the classes, each row's by models that did not learn from it.
 
     A forest tells them out of bag; other models are trained on two of three folds each. Of large tables a random part
-    is learned from, and the other rows have the mean of the three models.
+    is learned from, and each of the other rows is told by one of the three models.
     """
     labels, classes = table[target].codes, table[target].width
     columns = [table[name] for name in names]
@@ -94,9 +93,8 @@ def guided(table: EncodedTable, names: Sequence[str], target: str, guide: Any, r
     if len(np.unique(labels)) < 2 or not columns or table.height < 2 * FOLDS or model == BAYES:
         scores = bayes_scores(columns, labels, classes, rows)
     else:
-        with (one_thread() if table.height < ALONE else nullcontext)():
-            learned = _out_of_bag if model == "forest" else _out_of_fold
-            scores = learned(model, columns, labels, classes, rows[:LARGEST], seed)
+        learned = _out_of_bag if model == "forest" else _out_of_fold
+        scores = learned(model, columns, labels, classes, rows[:LARGEST], seed)
     return Guided(scores, float(np.mean(scores.argmax(axis=1) == labels)))
 
 
@@ -105,7 +103,7 @@ def _out_of_bag(
 ) -> Numbers:
     matrix = _matrix(columns)
     model = _forest().set_params(oob_score=True, random_state=seed)
-    with quiet():  # a row that is in every bag is told below
+    with one_thread()(), quiet():  # a row that is in every bag is told below
         model.fit(matrix[rows], labels[rows])
     told = np.nan_to_num(model.oob_decision_function_)
     told[told.sum(axis=1) == 0] = np.bincount(labels[rows], minlength=classes)[model.classes_] / len(rows)
@@ -124,13 +122,16 @@ def _out_of_fold(
 
     found, rest = np.zeros((len(labels), classes)), _others(rows, len(labels))
     model = GUIDES[guide]() if isinstance(guide, str) else clone(guide)
-    matrix = _taken_by(model, columns)
-    for fold in range(FOLDS):
-        trained = _fitted(model, matrix, labels, np.delete(rows, np.s_[fold::FOLDS]), seed + fold)
-        left_out = rows[fold::FOLDS]
-        found[np.ix_(left_out, trained.classes_)] = trained.predict_proba(matrix[left_out])
-        if len(rest):
-            found[np.ix_(rest, trained.classes_)] += trained.predict_proba(matrix[rest]) / FOLDS
+    matrix, alone = _taken_by(model, columns), one_thread()
+
+    def tell(fold: int) -> None:
+        with alone():  # several would wait for each other wherever a core is busy with something else
+            trained = _fitted(model, matrix, labels, np.delete(rows, np.s_[fold::FOLDS]), seed + fold)
+            left_out = np.concatenate([rows[fold::FOLDS], rest[fold::FOLDS]])
+            found[np.ix_(left_out, trained.classes_)] = trained.predict_proba(matrix[left_out])
+
+    with quiet(), ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(tell, range(FOLDS)))
     return found
 
 
@@ -155,8 +156,7 @@ def _fitted(model: Any, matrix: Any, labels: Codes, rows: Rows, seed: int) -> An
     fresh = clone(model)
     if "random_state" in fresh.get_params(deep=False):
         fresh.set_params(random_state=seed)
-    with quiet():
-        fresh.fit(matrix[rows], labels[rows])
+    fresh.fit(matrix[rows], labels[rows])
     return fresh
 
 

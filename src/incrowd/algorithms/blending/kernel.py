@@ -2,8 +2,9 @@
 
 A row's features are its score (some numbers) and a 0/1 column for each value of each attribute, scaled by
 the attribute. A split of n rows into L and the rest takes n / (nL nR) |sum over L - nL/n sum over all|^2 off the sum of
-squares within parts. The squares of the 0/1 columns are kept up to date while rows move to the left side one by one, so
-a split costs no more than its rows, however many values there are.
+squares within parts. In a large node, how often two values come together is counted once, and the sums over the left
+side follow from it. In a small one the squares of the 0/1 columns are kept up to date while rows move to the left side
+one by one, so a split costs no more than its rows, however many values there are.
 
 A split is a row of four numbers: what it takes off (``GAIN``), its kind, its attribute (or class), and its limit::
 
@@ -22,7 +23,7 @@ from incrowd.trees.compiled import compiled
 
 GAIN, KIND, OF, LIMIT = range(4)
 PREFIX, SINGLE, SCORE = range(3)
-MOST_THRESHOLDS = 256
+MOST_THRESHOLDS, MOST_PAIRS = 256, 1024
 
 
 class Rows(NamedTuple):
@@ -44,29 +45,38 @@ class Rows(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch space: rows of each place, in all and on the left, ranks of places, sums of scores, rows by value."""
+    """Scratch space.
+
+    Rows of each place, in all and on the left; ranks of places; sums of scores, in all, on the left, and of the rows of
+    each place; rows sorted by value, and where those of a place begin; how often two places come together.
+    """
 
     whole: Any
     left: Any
     rank: Any
     whole_score: Any
     left_score: Any
+    scores: Any
     sorted: Any
     begin: Any
+    pairs: Any
 
 
 @compiled
 def make_room(rows: Rows, most: int) -> Room:
     """Scratch space for nodes of at most so many rows."""
     places, classes = rows.start[-1], rows.score.shape[1]
+    paired = places if places <= min(MOST_PAIRS, most) else 0
     return Room(
         np.zeros(places, np.int64),
         np.zeros(places, np.int64),
         np.zeros(places, np.int64),
         np.zeros(classes),
         np.zeros(classes),
+        np.zeros((places, classes)),
         np.zeros(most, np.int64),
         np.zeros(places + 1, np.int64),
+        np.zeros((paired, paired), np.int32),
     )
 
 
@@ -75,9 +85,13 @@ def _sum_up(rows: Rows, node: Any, room: Room) -> float:
     """Count places and add up scores of a node; returns the square of its 0/1 columns' sums."""
     room.whole[:] = 0
     room.whole_score[:] = 0.0
+    room.scores[:] = 0.0
     for i in node:
         for a in range(rows.square.size):
-            room.whole[rows.places[i, a]] += 1
+            place = rows.places[i, a]
+            room.whole[place] += 1
+            for c in range(room.whole_score.size):
+                room.scores[place, c] += rows.score[i, c]
         for c in range(room.whole_score.size):
             room.whole_score[c] += rows.score[i, c]
     square = 0.0
@@ -86,6 +100,40 @@ def _sum_up(rows: Rows, node: Any, room: Room) -> float:
             for place in range(rows.start[a], rows.start[a + 1]):
                 square += rows.square[a] * float(room.whole[place]) ** 2
     return square
+
+
+@compiled
+def _pair(rows: Rows, node: Any, room: Room) -> bool:
+    """Count how often two places come together in a node, if that is cheaper than moving its rows."""
+    if room.pairs.size == 0 or node.size < 2 * rows.start[-1]:
+        return False
+    room.pairs[:] = 0
+    for i in node:
+        for a in range(rows.square.size):
+            place = rows.places[i, a]
+            for b in range(a + 1):
+                room.pairs[place, rows.places[i, b]] += 1
+    for place in range(rows.start[-1]):
+        for other in range(place):
+            room.pairs[other, place] = room.pairs[place, other]
+    return True
+
+
+@compiled
+def _move_value(rows: Rows, place: int, room: Room) -> tuple[float, float]:
+    """Move all rows of a value to the left, as :func:`_move` does one by one; returns the products anew."""
+    ll, lw = 0.0, 0.0
+    for a in range(rows.square.size):
+        own, both = 0.0, 0.0
+        for other in range(rows.start[a], rows.start[a + 1]):
+            room.left[other] += room.pairs[place, other]
+            own += float(room.left[other]) ** 2
+            both += float(room.left[other]) * room.whole[other]
+        ll += rows.square[a] * own
+        lw += rows.square[a] * both
+    for c in range(room.left_score.size):
+        room.left_score[c] += room.scores[place, c]
+    return ll, lw
 
 
 @compiled
@@ -99,15 +147,6 @@ def _move(rows: Rows, i: int, room: Room, ll: float, lw: float) -> tuple[float, 
     for c in range(room.left_score.size):
         room.left_score[c] += rows.score[i, c]
     return ll, lw
-
-
-@compiled
-def _clear(rows: Rows, moved: Any, room: Room) -> None:
-    """Take the rows back from the left."""
-    for i in moved:
-        for a in range(rows.square.size):
-            room.left[rows.places[i, a]] = 0
-    room.left_score[:] = 0.0
 
 
 @compiled
@@ -155,10 +194,7 @@ def _order_values(rows: Rows, a: int, pivot: int, room: Room) -> Any:
     if not rows.ordered[a]:
         means = np.zeros(present.size)
         for p in range(present.size):
-            begin, size = room.begin[present[p]], room.whole[present[p]]
-            for i in room.sorted[begin : begin + size]:
-                means[p] += rows.score[i, pivot]
-            means[p] /= size
+            means[p] = room.scores[present[p], pivot] / room.whole[present[p]]
         present = present[np.argsort(means, kind="mergesort")]
     for p in range(present.size):
         room.rank[present[p]] = p
@@ -166,41 +202,55 @@ def _order_values(rows: Rows, a: int, pivot: int, room: Room) -> Any:
 
 
 @compiled
+def _move_all(rows: Rows, place: int, paired: bool, room: Room, ll: float, lw: float) -> tuple[float, float]:
+    """Move all rows of a value to the left."""
+    if paired:
+        return _move_value(rows, place, room)
+    begin, size = room.begin[place], room.whole[place]
+    for i in room.sorted[begin : begin + size]:
+        ll, lw = _move(rows, i, room, ll, lw)
+    return ll, lw
+
+
+@compiled
+def _empty(room: Room) -> None:
+    """Take everything back from the left."""
+    room.left[:] = 0
+    room.left_score[:] = 0.0
+
+
+@compiled
 def _prefix_splits(
-    rows: Rows, n: int, k: int, a: int, present: Any, room: Room, ww: float, found: Any, listed: int
+    rows: Rows, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, found: Any, listed: int
 ) -> int:
     """Splits between neighbours in the order of the values."""
     ll, lw, left = 0.0, 0.0, 0
     for p in range(present.size - 1):
-        begin, size = room.begin[present[p]], room.whole[present[p]]
-        for i in room.sorted[begin : begin + size]:
-            ll, lw = _move(rows, i, room, ll, lw)
-        left += size
+        ll, lw = _move_all(rows, present[p], paired, room, ll, lw)
+        left += room.whole[present[p]]
         if left > n - k:
             break
         if left >= k:
             found[listed, GAIN] = _gain(room, n, left, ll, lw, ww)
             found[listed, KIND], found[listed, OF], found[listed, LIMIT] = PREFIX, a, p + 1
             listed += 1
-    _clear(rows, room.sorted[:n], room)
+    _empty(room)
     return listed
 
 
 @compiled
 def _single_splits(
-    rows: Rows, n: int, k: int, a: int, present: Any, room: Room, ww: float, found: Any, listed: int
+    rows: Rows, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, found: Any, listed: int
 ) -> int:
     """Splits of one value from the rest; the first and the last of the order are prefixes already."""
     for p in range(1, present.size - 1):
-        begin, size = room.begin[present[p]], room.whole[present[p]]
+        size = room.whole[present[p]]
         if k <= size <= n - k:
-            ll, lw = 0.0, 0.0
-            for i in room.sorted[begin : begin + size]:
-                ll, lw = _move(rows, i, room, ll, lw)
+            ll, lw = _move_all(rows, present[p], paired, room, 0.0, 0.0)
             found[listed, GAIN] = _gain(room, n, size, ll, lw, ww)
             found[listed, KIND], found[listed, OF], found[listed, LIMIT] = SINGLE, a, present[p]
             listed += 1
-            _clear(rows, room.sorted[begin : begin + size], room)
+            _empty(room)
     return listed
 
 
@@ -216,7 +266,7 @@ def _score_splits(rows: Rows, node: Any, k: int, c: int, room: Room, ww: float, 
             found[listed, GAIN] = rows.score_worth * _gain(room, n, left, ll, lw, ww)
             found[listed, KIND], found[listed, OF], found[listed, LIMIT] = SCORE, c, low
             listed, last = listed + 1, left
-    _clear(rows, node, room)
+    _empty(room)
     return listed
 
 
@@ -233,13 +283,15 @@ def list_splits(rows: Rows, orders: Any, begin: int, end: int, k: int, room: Roo
         return found[:0]
     ww = _sum_up(rows, node, room)
     pivot = _widest_class(rows, node, room)
+    paired = _pair(rows, node, room)
     for a in range(rows.square.size):
-        _by_value(rows, node, a, room)
         present = _order_values(rows, a, pivot, room)
         if present.size > 1:
-            listed = _prefix_splits(rows, n, k, a, present, room, ww, found, listed)
+            if not paired:
+                _by_value(rows, node, a, room)
+            listed = _prefix_splits(rows, n, k, a, present, paired, room, ww, found, listed)
             if not rows.ordered[a]:
-                listed = _single_splits(rows, n, k, a, present, room, ww, found, listed)
+                listed = _single_splits(rows, n, k, a, present, paired, room, ww, found, listed)
     for c in range(rows.cut_scores):
         listed = _score_splits(rows, orders[c, begin:end], k, c, room, ww, found, listed)
     return found[:listed]

@@ -6,7 +6,8 @@ The features of a row are its score, its class and its attributes, the latter as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.algorithms.judging import Judge
+from incrowd.trees.threads import THREADS
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
-AT_ONCE = 64
+AT_ONCE, PIECES, SMALL = 64, 16, 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +80,11 @@ def split_rows(features: Features, judge: Judge, marks: Counts, worth: Worth) ->
 
     ``marks`` are :meth:`Judge.of_rows` of the rows.
     """
-    from incrowd.algorithms.blending import kernel
-
     rows = _kernel_rows(features, worth)
     orders = np.argsort(rows.score, axis=0, kind="stable").T[: max(1, rows.cut_scores)].copy()
-    groups, uses = np.zeros(features.height, np.int32), np.zeros(len(features.columns) + 1, np.int64)
-    if judge.by_size:
-        count = kernel.grow(rows, orders, 0, features.height, max(1, judge.k), groups, uses)
-    else:
-        count = _grow_asking(rows, orders, judge, marks, groups, uses)
-    return Grouping(groups, int(count), uses)
+    growing = _Growing(rows, orders, judge, marks)
+    count = growing.by_size() if judge.by_size else growing.asking()
+    return Grouping(growing.groups, count, growing.uses)
 
 
 def _kernel_rows(features: Features, worth: Worth) -> Any:
@@ -123,35 +120,65 @@ def _spread(counts: Counts) -> float:
     return float(1.0 - (shares**2).sum())
 
 
-def _grow_asking(rows: Any, orders: Any, judge: Judge, marks: Counts, groups: Codes, uses: Counts) -> int:
-    """The loop of the kernel, with the judge asked about the splits, the best first."""
-    from incrowd.algorithms.blending import kernel
+class _Growing:
+    """Groups while they grow: ``orders`` has the rows of every node side by side."""
 
-    room, goes_left = kernel.make_room(rows, len(groups)), np.zeros(len(groups), np.bool_)
-    waiting, made = [(0, len(groups))], 0
-    while waiting:
-        first, last = waiting.pop()
-        splits = kernel.list_splits(rows, orders, first, last, max(1, judge.k), room)
-        best = _best_allowed(rows, orders[0, first:last], splits, room, judge, marks)
-        if best is None:
-            groups[orders[0, first:last]] = made
+    def __init__(self, rows: Any, orders: Any, judge: Judge, marks: Counts) -> None:
+        from incrowd.algorithms.blending import kernel
+
+        self.kernel, self.rows, self.orders = kernel, rows, orders
+        self.judge, self.marks, self.k = judge, marks, max(1, judge.k)
+        self.height = orders.shape[1]
+        self.room = kernel.make_room(rows, self.height)
+        self.groups = np.zeros(self.height, np.int32)
+        self.uses = np.zeros(rows.square.size + 1, np.int64)
+
+    def by_size(self) -> int:
+        """Both parts of every split have at least k rows: large nodes one by one, then their parts side by side."""
+        enough = max(SMALL, self.height // PIECES)
+        parts = list(self._parted(lambda splits, _: splits[np.argmax(splits[:, self.kernel.GAIN])], enough))
+        uses = [np.zeros_like(self.uses) for _ in parts]
+        with ThreadPoolExecutor(THREADS) as pool:
+            counts = list(pool.map(self._grown, parts, uses))
+        self.uses += sum(uses)
+        for (first, last), before in zip(parts, np.cumsum([0, *counts]), strict=False):
+            self.groups[self.orders[0, first:last]] += before
+        return sum(counts)
+
+    def _grown(self, part: tuple[int, int], uses: Counts) -> int:
+        return int(self.kernel.grow(self.rows, self.orders, *part, self.k, self.groups, uses))
+
+    def asking(self) -> int:
+        """The judge is asked about the splits of every node, the best first."""
+        made = 0
+        for first, last in self._parted(self._best_allowed, 0):
+            self.groups[self.orders[0, first:last]] = made
             made += 1
-            continue
-        middle = kernel.divide(rows, orders, first, last, best, room, goes_left)
-        uses[-1 if best[kernel.KIND] == kernel.SCORE else int(best[kernel.OF])] += 1
-        waiting += [(first, middle), (middle, last)]
-    return made
+        return made
 
+    def _parted(self, choose: Callable[[Numbers, Any], Numbers | None], enough: int) -> Iterator[tuple[int, int]]:
+        """The nodes that are not split any more: none of their splits is chosen, or they are small enough."""
+        goes_left, waiting = np.zeros(self.height, np.bool_), [(0, self.height)]
+        while waiting:
+            first, last = waiting.pop()
+            best = None
+            if last - first > enough:
+                splits = self.kernel.list_splits(self.rows, self.orders, first, last, self.k, self.room)
+                best = choose(splits, self.orders[0, first:last]) if len(splits) else None
+            if best is None:
+                yield first, last
+                continue
+            middle = self.kernel.divide(self.rows, self.orders, first, last, best, self.room, goes_left)
+            self.uses[-1 if best[self.kernel.KIND] == self.kernel.SCORE else int(best[self.kernel.OF])] += 1
+            waiting += [(first, middle), (middle, last)]
 
-def _best_allowed(rows: Any, node: Any, splits: Numbers, room: Any, judge: Judge, marks: Counts) -> Numbers | None:
-    """The split that makes parts most alike, of those whose parts may be released."""
-    from incrowd.algorithms.blending import kernel
-
-    splits = splits[np.argsort(-splits[:, kernel.GAIN], kind="stable")]
-    for first in range(0, len(splits), AT_ONCE):
-        some = splits[first : first + AT_ONCE]
-        evidence = kernel.evidence_of(rows, node, some, room, marks, judge.width)
-        allowed = judge.holds(evidence.reshape(-1, judge.width)).reshape(-1, 2).all(axis=1)
-        if allowed.any():
-            return np.asarray(some[np.argmax(allowed)])
-    return None
+    def _best_allowed(self, splits: Numbers, node: Any) -> Numbers | None:
+        """The split that makes parts most alike, of those whose parts may be released."""
+        splits = splits[np.argsort(-splits[:, self.kernel.GAIN], kind="stable")]
+        for first in range(0, len(splits), AT_ONCE):
+            some = splits[first : first + AT_ONCE]
+            evidence = self.kernel.evidence_of(self.rows, node, some, self.room, self.marks, self.judge.width)
+            allowed = self.judge.holds(evidence.reshape(-1, self.judge.width)).reshape(-1, 2).all(axis=1)
+            if allowed.any():
+                return np.asarray(some[np.argmax(allowed)])
+        return None
