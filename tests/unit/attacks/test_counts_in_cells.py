@@ -1,11 +1,14 @@
-"""Attackers read counts: every value that is named may stand behind the cell, a hidden cell hides all."""
+"""Attackers read counts: which values may stand behind a cell, and how likely each class is a person's own."""
 
 import numpy as np
 import polars as pl
 
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.attacks.boxes import read_released
+from incrowd.attacks.guessing import guess_from_release
+from incrowd.attacks.scene import Split
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_cell import CellReader
-from incrowd.vocabulary.schema import Column, ColumnType
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 
 def test_counts_are_read():
@@ -26,3 +29,28 @@ def test_counts_are_read():
         [0.333, 0.667, 0.0, 0.0],
         None,
     ]
+
+
+def test_a_person_is_looked_for_where_the_counts_make_it_likely():
+    """Cooks of the north: 3/4 * 1/2 * 4 rows of the first class against 1/6 * 1/2 * 6 of the second."""
+    columns = [("job", ["cook", "nurse"]), ("town", ["north", "south"]), ("ill", ["no", "yes"])]
+    codes = np.array([0, 1], np.int32)
+    people = EncodedTable.of(
+        EncodedColumn(name, ColumnType.CATEGORICAL, codes, pl.Series(name, values)) for name, values in columns
+    )
+    roles = {"ill": Role.TARGET}
+    schema = Schema(tuple(Column(name, roles.get(name, Role.QUASI_IDENTIFIER)) for name, _ in columns))
+    release = pl.DataFrame(
+        {
+            "job": ["cook:3|nurse:1"] * 4 + ["cook:1|nurse:5"] * 6,
+            "town": ["north:2|south:2"] * 4 + ["north:3|south:3"] * 6,
+            "ill": ["yes"] * 4 + ["no"] * 6,
+        }
+    )
+    released = read_released(release, people, schema)
+    (likely,) = released.likely(people)
+    first = released.classes[0]
+    np.testing.assert_allclose(likely[:, first], [1.5 / (1.5 + 0.5), 0.5 / (0.5 + 2.5)], rtol=1e-4)
+    assert released.nearest(people).tolist() == [first, 1 - first]
+    members, _ = guess_from_release(Split(released, people, people, "here"), "ill", 1)
+    np.testing.assert_allclose(members.chances, [0.25, 1 / 6], rtol=1e-4)

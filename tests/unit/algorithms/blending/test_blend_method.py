@@ -236,3 +236,25 @@ def test_marginal_counts_are_those_of_the_table(population):
             totals[member] = totals.get(member, 0) + rows
     job = population.table["job"]
     assert totals == dict(zip(job.dictionary.to_list(), job.counts.tolist(), strict=False))
+
+
+def test_plain_values_get_groups_that_are_not_parted_by_score(population):
+    from incrowd.algorithms.release_forms import suited
+
+    assert suited(Blend(attributes=2), "strict") == Blend(attributes=2, scores=0)
+    assert suited(Blend(), "counts") == suited(Blend(), None) == Blend()
+
+
+def test_large_tables_are_hidden_by_a_part_and_grown_by_pieces(population, monkeypatch):
+    from incrowd.algorithms.blending import blend, guide, splitting
+
+    for room in (blend, guide):
+        monkeypatch.setattr(room, "LARGEST", 150)
+    apart = steps_of(population, k=10, hide=True)
+    assert min(apart[1].sizes) >= 10
+    assert sum(apart[1].sizes) == ROWS
+    monkeypatch.undo()
+    whole = steps_of(population, k=10, hide=False)[1]
+    monkeypatch.setattr(splitting, "SMALL", 40)
+    pieces = steps_of(population, k=10, hide=False)[1]
+    assert len(set(zip(whole.seats.tolist(), pieces.seats.tolist(), strict=True))) == len(whole.sizes)
