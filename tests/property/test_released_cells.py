@@ -7,7 +7,7 @@ import datetime
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd.algorithms.fitting import true_of
@@ -90,6 +90,7 @@ def loops(form, own, hierarchy) -> list:
 
 
 @given(st.one_of(numbers(), texts()))
+@example((column(ColumnType.CATEGORICAL, ["a", "a|b", "b"]), ValueSet(("a", "a|b")), TREE))
 def test_what_is_rendered_is_read_back(given):
     own, form, hierarchy = given
     written = render(form, own.type)

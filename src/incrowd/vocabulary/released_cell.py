@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -74,24 +75,35 @@ class CellReader:
 
     def read(self, text: str | None) -> Cell:
         """What a text says; None is a cell that shows nothing."""
-        width = self.own.width
         if text is None:
-            return Cell(np.ones(width, np.bool_))
-        return next(self._readings(text), Cell(np.ones(width, np.bool_), understood=False))
+            return Cell(np.ones(self.own.width, np.bool_))
+        return self._first(self._readings(text))
+
+    def _first(self, readings: Iterator[Cell]) -> Cell:
+        return next(readings, Cell(np.ones(self.own.width, np.bool_), understood=False))
 
     def _readings(self, text: str) -> Iterator[Cell]:
         """Everything the text can be, the most certain first; a value that reads like a set may be either."""
-        code, sets = self._value(text), list(self._set(text.split("|"))) if "|" in text else []
-        if code is not None:
-            yield Cell(np.logical_or.reduce([self._only([code]), *(each.covers for each in sets)], dtype=np.bool_))
-        if self.column.hierarchy is not None and text in self.column.hierarchy.labels:
-            yield self._group(self.column.hierarchy, text)
+        sets = list(self._set(text.split("|"))) if "|" in text else []
+        yield from self._single(text, sets)
         yield from sets
         yield from self._counts(read_counts(text))
         if self.own.type.is_numeric:
             yield from self._interval(text)
             if self._number(text) is not None:
                 yield Cell(np.ones(self.own.width, np.bool_), averaged=True)
+
+    def _single(self, text: str, sets: Sequence[Cell] = ()) -> Iterator[Cell]:
+        """A value, which some sets may read like, or a group of the hierarchy."""
+        code = self._value(text)
+        if code is not None:
+            yield Cell(np.logical_or.reduce([self._only([code]), *(each.covers for each in sets)], dtype=np.bool_))
+        if self.column.hierarchy is not None and text in self.column.hierarchy.labels:
+            yield self._group(self.column.hierarchy, text)
+
+    def _member(self, text: str) -> Cell:
+        """What a member of a set or of counts says: a value, a group or an interval."""
+        return self._first(chain(self._single(text), self._interval(text) if self.own.type.is_numeric else ()))
 
     def _number(self, text: str) -> float | None:
         return parse_day(text) if self.own.type is ColumnType.DATE else parse_number(text)
@@ -125,18 +137,18 @@ class CellReader:
         return self._between(covers[:-1], low, np.inf if interval.high is None else interval.high)
 
     def _set(self, members: Sequence[str]) -> Iterator[Cell]:
-        read = [self.read(member.replace("%7C", "|").replace("%25", "%")) for member in members]
-        if all(one.understood and not one.averaged and one.shares is None for one in read):
+        read = [self._member(member.replace("%7C", "|").replace("%25", "%")) for member in members]
+        if all(one.understood for one in read):
             yield Cell(np.logical_or.reduce([one.covers for one in read]))
 
     def _counts(self, members: Sequence[Counted] | None) -> Iterator[Cell]:
         """Counts of values: each of them may stand behind the cell, a missing one too; a hidden cell hides all."""
         if members is None:
             return
-        read = [self.read(value) if value is not None else Cell(self._only([-1])) for value, _ in members]
+        read = [self._member(value) if value is not None else Cell(self._only([-1])) for value, _ in members]
         if not read:
             yield self.read(None)
-        elif all(one.understood and not one.averaged for one in read):
+        elif all(one.understood for one in read):
             rows = np.array([count for _, count in members], np.float64)
             shares = rows @ np.array([one.covers for one in read]) / rows.sum()
             yield Cell(shares > 0, shares=shares)
