@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import fsum
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +101,7 @@ def journalist(classes: Classes, people: Whole, thresholds: Sequence[float]) -> 
     thresholds
         Risks above which rows are counted.
     """
-    average = max(classes.count / int(people.sum()), float((classes.sizes / people).sum()) / classes.rows)
+    average = max(classes.count / int(people.sum()), fsum(classes.sizes / people) / classes.rows)
     at_risk = rows_at_risk(classes, people, thresholds)
     return Attacker(1 / int(people.min()), average, at_risk, "counted in the population table")
 
@@ -108,7 +109,7 @@ def journalist(classes: Classes, people: Whole, thresholds: Sequence[float]) -> 
 def expected_journalist(classes: Classes, fraction: float, thresholds: Sequence[float]) -> Attacker:
     """The journalist's risk where only the size of the population is known: see :func:`expected_risk`."""
     risks = expected_risk(int(classes.sizes.max()), fraction)[classes.sizes - 1]
-    average = float((classes.sizes * risks).sum()) / classes.rows
+    average = fsum(classes.sizes * risks) / classes.rows  # whatever the order of the classes
     counted = [(t, int(classes.sizes[risks > float(t)].sum())) for t in checked(thresholds)]
     at_risk = tuple(AtRisk(float(t), rows, rows / classes.rows) for t, rows in counted)
     return Attacker(float(risks.max()), average, at_risk, f"estimated, sampling fraction {fraction:.4g}")
