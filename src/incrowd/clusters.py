@@ -8,7 +8,8 @@ what a release means by it: which roles, which method, which promise, who judges
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from incrowd.clock import Clock
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.spark.blocks import Meaning
 from incrowd.engines.spark.release import Recounted, run_spark_release
@@ -77,20 +79,27 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
     folder = str(job.outputs.release or _own_folder(session))
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
     steps = ClusterSteps(job, randomness)
-    made = run_spark_release(
-        str(job.given) if isinstance(job.given, Path) else job.given,
-        folder,
-        steps,
-        session=session,
-        randomness=randomness,
-        progress=job.clock.progress,
-    )
+    given = str(job.given) if isinstance(job.given, Path) else job.given
+    with _timed(job.clock) as progress:
+        made = run_spark_release(given, folder, steps, session=session, randomness=randomness, progress=progress)
     notices = (*steps.notices, *notices_asked(job))
     source = "a Spark table" if is_spark_frame(job.given) else str(job.given).rstrip("/").rpartition("/")[2]
     facts, issued = issue(job, made.plan, made.verdict, notices, steps.columns, source=source, written="files")
     release = Release(made.plan, issued, facts, job.outputs.release, lambda: made.frame)
     write_beside(release, job.outputs)
     return release
+
+
+@contextmanager
+def _timed(clock: Clock) -> Iterator[Callable[[str], None]]:
+    """Gives what is told of each stage as it begins; a stage ends when the next one begins."""
+    with ExitStack() as running:
+
+        def begin(stage: str) -> None:
+            running.close()
+            running.enter_context(clock(stage))
+
+        yield begin
 
 
 def _own_folder(session: Any) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -80,8 +81,17 @@ def test_the_command(session, path, tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
-    assert json.loads(capsys.readouterr().out)["certificate"]["rows"]["released"] == 500
+    told = json.loads(capsys.readouterr().out)
+    assert told["certificate"]["rows"]["released"] == 500
+    assert list(told["seconds"]) == ["reading", "encoding", "deciding", "applying", "writing", "verifying"]
+    assert min(told["seconds"].values()) > 0
     assert {file.suffix for file in (tmp_path / "out").iterdir() if not file.name.startswith(".")} == {".parquet"}
+
+
+def test_nothing_is_said_of_pandas(session, path, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        assert release(path, **ASKED, engine="spark", to=tmp_path / "out").verdict.passed
 
 
 @pytest.mark.parametrize(

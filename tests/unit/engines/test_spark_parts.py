@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import pickle
 import sys
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -22,7 +24,7 @@ from incrowd.engines.spark.engine import distributed
 from incrowd.engines.spark.folders import check_free, staged_folder
 from incrowd.engines.spark.packing import cells, in_blocks, packed, unpacked
 from incrowd.engines.spark.pieces import partition_keys
-from incrowd.engines.spark.session import check_java, set_for_a_while, spark_session
+from incrowd.engines.spark.session import _started, check_java, set_for_a_while, spark_session
 from incrowd.engines.spark.store import as_words, from_words, stored
 from incrowd.engines.spark.table import open_table, polars_type
 from incrowd.engines.spark.tasks import TaskError, quiet, translated
@@ -126,6 +128,17 @@ def test_no_pyspark_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingPackageError, match=r"the Spark engine needs the package 'pyspark'\. Install it: pip"):
         spark_session("local[1]")
+
+
+def test_a_session_starts_without_a_word_of_pandas():
+    class Builder:
+        def getOrCreate(self):  # noqa: N802
+            warnings.warn("PySpark does not yet fully support pandas >= 3.0.0.", FutureWarning, stacklevel=1)
+            return mock.MagicMock()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _started(Builder())
 
 
 def test_settings_are_put_back(spark):

@@ -18,7 +18,7 @@ from incrowd.engines.spark.folders import listed_files
 from incrowd.engines.spark.pieces import BLOCK, KEY, Mixing, Pieces
 from incrowd.engines.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.engines.spark.store import Listed
-from incrowd.engines.spark.tasks import quiet, told
+from incrowd.engines.spark.tasks import quiet, told, unwarned
 from incrowd.errors import OutputError
 
 Compare = Callable[[Any, DraftFrame], Any]
@@ -62,7 +62,7 @@ def rows_used(pieces: Pieces, listed: Sequence[Listed]) -> tuple[int, int]:
     height = {number: block.rows for number, block in enumerate(listed)}
     used = Used(height)
     by_block = pieces.frame.select(BLOCK, "origins").groupBy(BLOCK)
-    with told():
+    with told(), unwarned():
         found = by_block.applyInArrow(lambda table: used(table), "rows long, different long").collect()
     return sum(row.rows for row in found), sum(row.different for row in found)
 
@@ -91,7 +91,7 @@ def compared(pieces: Pieces, folder: str, compare: Compare) -> Iterator[Any]:
     session = pieces.frame.sparkSession
     files = listed_files(session, folder)
     places = sql.create_map(*(sql.lit(x) for pair in enumerate(pieces.keys) for x in pair))
-    with told(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME):
+    with told(), unwarned(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME):
         place = sql.regexp_extract(sql.element_at(sql.split("path", "/"), -1), _PART, 1).cast("int")
         contents = session.read.format("binaryFile").load(files).select(places[place].alias(KEY), "content")
         pairs = pieces.frame.drop("origins").groupBy(KEY).cogroup(contents.groupBy(KEY))

@@ -18,6 +18,14 @@ def listed_files(session: Any, folder: str) -> list[str]:
     return sorted(file for file in found if not file.rpartition("/")[2].startswith((".", "_")))
 
 
+def make_folder(session: Any, folder: str) -> None:
+    """Make a folder."""
+    with told():
+        system, path = _place(session, folder)
+        if not system.mkdirs(path):
+            raise OutputError(f"The folder {path.getName()} cannot be made.")
+
+
 def check_free(session: Any, target: str) -> None:
     """Raise unless a folder may be made there."""
     with told():

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from incrowd.engines.spark.tasks import unwarned
 from incrowd.errors import MissingPackageError
 from incrowd.optional import optional
 
@@ -23,6 +24,9 @@ LOCAL = {
 
 ONE_BLOCK_AT_A_TIME = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}
 """Rows that hold a whole block are handed to Python one by one."""
+
+TASKS = "spark.sql.shuffle.partitions"
+"""Into how many parts rows are dealt that must meet. Distinct values are few: a part for each core is enough."""
 
 EXACT = {
     "spark.sql.caseSensitive": "true",
@@ -92,7 +96,8 @@ def _started(builder: Any) -> Any:
     from pyspark.errors import PySparkException
 
     try:
-        session = builder.getOrCreate()
+        with unwarned():
+            session = builder.getOrCreate()
         session.sparkContext.setLogLevel("ERROR")  # a session of its own; that of others is left as it is
         return session
     except PySparkException as failure:

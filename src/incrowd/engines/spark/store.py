@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.engines.spark.packing import cells, in_blocks, packed, unpacked
-from incrowd.engines.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
+from incrowd.engines.spark.session import ONE_BLOCK_AT_A_TIME, TASKS, set_for_a_while
 from incrowd.engines.spark.table import SparkTable
 from incrowd.engines.spark.tasks import mapped, told
 from incrowd.errors import FileFormatError, ValuesError
@@ -80,17 +80,19 @@ class Store:
 
         kinds = f"{COLUMN} int, {WORD} long, {TEXT} string, {ROWS} long"
         parts = mapped(self.frame.select("values"), each_value, kinds)
-        found = parts.groupBy(COLUMN, WORD, TEXT).agg(sql.sum(ROWS).alias(ROWS)).persist()
-        try:
-            with told():
+        found = parts.groupBy(COLUMN, WORD, TEXT).agg(sql.sum(ROWS).alias(ROWS))
+        few = {TASKS: str(self.session.sparkContext.defaultParallelism)}
+        with told(), set_for_a_while(self.session, few):
+            found.persist()
+            try:
                 with set_for_a_while(self.session, ONE_BLOCK_AT_A_TIME):
                     sizes = found.groupBy(COLUMN).count().collect()
                 for column, values in sizes:
                     if values > limit + 1:
                         raise _too_many(list(self.coded)[column], limit)
                 whole = pl.DataFrame(found.toArrow()).sort(COLUMN, WORD, TEXT)
-        finally:
-            found.unpersist()
+            finally:
+                found.unpersist()
         by_column = whole.partition_by(COLUMN, as_dict=True)
         return {name: _gathered(by_column[(place,)], kind) for place, (name, kind) in enumerate(self.coded.items())}
 
@@ -123,10 +125,9 @@ def stored(
         Most rows of a block.
     """
     every = tuple(dict.fromkeys((*names, *beside)))
-    chosen = table.frame.select([table.at(name) for name in every])
     coding = Coding(every, tuple(names), tuple(beside), code, clean, rows)
     with told():
-        frame = kept(mapped(chosen, coding, STORED))
+        frame = kept(table.mapped(every, names, coding, rows, STORED))
         found = [
             Listed(r.part, r.place, r.rows, bytes(r.stamp)) for r in frame.drop("codes", "values", "beside").collect()
         ]
@@ -176,7 +177,8 @@ class Coding:
 
         codes, values = {}, []
         for place, name in enumerate(self.names):
-            text = pa.types.is_string(table[name].type)
+            kind = table[name].type
+            text = pa.types.is_dictionary(kind) or pa.types.is_string(kind)
             raw, known = texts_coded(table[name]) if text else self.code(pl.Series(name, table[name]))
             codes[name] = raw.astype(np.min_scalar_type(len(known)))
             values.append(as_words(place, known, np.bincount(raw, minlength=len(known) + 1)))
@@ -186,19 +188,28 @@ class Coding:
 def texts_coded(column: Any) -> tuple[npt.NDArray[np.uint32], pl.Series]:
     """The raw code of each text of a PyArrow column (0 is null), and the texts behind the codes from 1 on.
 
+    Dictionaries of files may hold texts that no row has, and texts twice: those go.
+
     Examples
     --------
     >>> import pyarrow as pa
     >>> codes, texts = texts_coded(pa.chunked_array([["m", None], ["f", "m"]]))
     >>> codes.tolist(), texts.to_list()
     ([1, 0, 2, 1], ['m', 'f'])
+    >>> codes, texts = texts_coded(pa.chunked_array([pa.DictionaryArray.from_arrays([1, None, 2], ["a", "m", "m"])]))
+    >>> codes.tolist(), texts.to_list()
+    ([1, 0, 1], ['m'])
     """
     import pyarrow as pa
 
     coded = column.combine_chunks().dictionary_encode()
     coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return (codes + 1).astype(np.uint32), pl.Series(coded.dictionary, dtype=pl.String)
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False) + 1
+    used = np.flatnonzero(np.bincount(codes, minlength=len(coded.dictionary) + 1)[1:])
+    texts = coded.dictionary.take(pa.array(used)).dictionary_encode()
+    places = np.zeros(len(coded.dictionary) + 1, np.uint32)
+    places[used + 1] = texts.indices.to_numpy() + 1
+    return places[codes], pl.Series(texts.dictionary, dtype=pl.String)
 
 
 def as_words(column: int, values: pl.Series, counts: npt.NDArray[np.int64]) -> pl.DataFrame:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import polars as pl
 
 from incrowd.engines.spark.packing import in_blocks
-from incrowd.engines.spark.tasks import mapped, told
+from incrowd.engines.spark.row_groups import RowGroups, row_groups
+from incrowd.engines.spark.tasks import Work, mapped, told
 from incrowd.errors import FileFormatError, HeaderError, ParameterError, ValuesError
 from incrowd.vocabulary.schema import unknown_column
 
@@ -47,12 +48,15 @@ class SparkTable:
         The Spark types of the columns.
     name
         What the table is called in messages.
+    groups
+        The row groups of the files it is made of, if tasks can read them without Spark.
     """
 
     frame: Any
     schema: Mapping[str, pl.DataType]
     fields: Mapping[str, Any]
     name: str
+    groups: RowGroups | None = None
 
     @property
     def session(self) -> Any:
@@ -81,14 +85,31 @@ class SparkTable:
             return int(self.frame.count())
 
     def on_a_sample(self, ask: Callable[[pl.DataFrame], Answer], rows: int = DRAFTED_ROWS) -> Answer:
-        """What an executor says of the first rows, at most so many. The rows stay there."""
-        seen = Seen(tuple(self.columns), ask, rows)
+        """What an executor says of at most so many rows. They stay there.
+
+        They are the first rows of row groups all over the table where tasks read files, else the first of the table.
+        """
+        seen, answer = Seen(tuple(self.columns), ask, rows), "answer binary"
         with told():
-            found = mapped(self.frame.limit(rows).coalesce(1), seen, "answer binary").collect()
+            if self.groups is not None and self.groups.plain(self.fields, self.columns):
+                found = self.groups.sampled(self.columns, seen, rows, answer).collect()
+            else:
+                found = mapped(self.frame.limit(rows).coalesce(1), seen, answer).collect()
         if not found:
             raise FileFormatError("The table has no rows. Give a table with at least one row.")
-        answer: Answer = pickle.loads(bytes(found[0].answer))
-        return answer
+        said: Answer = pickle.loads(bytes(found[0].answer))
+        return said
+
+    def mapped(self, names: Sequence[str], coded: Sequence[str], work: Work, rows: int, schema: str) -> Any:
+        """A frame of what some work makes of the rows, their columns in the order of ``names``.
+
+        Tasks read files themselves where both readers mean the same. Texts that are ``coded`` then come with
+        dictionaries, and batches have at most so many rows.
+        """
+        if self.groups is not None and self.groups.plain(self.fields, names):
+            texts = [name for name in coded if self.schema[name] == pl.String]
+            return self.groups.mapped(names, texts, work, rows, schema)
+        return mapped(self.frame.select([self.at(name) for name in names]), work, schema)
 
     def uniqueness(self, names: Sequence[str], missing: Sequence[str] = ()) -> dict[str, tuple[int, int]]:
         """For each column the rows with a value and the different values, counted over all rows.
@@ -164,7 +185,7 @@ def open_table(given: Any, session: Any) -> SparkTable:
             "Spark finds neither a table of that name nor Parquet files at that path. Other formats: read them "
             "with spark.read and give the frame."
         ) from None
-    return of_frame(frame, given.rstrip("/").rpartition("/")[2])
+    return replace(of_frame(frame, given.rstrip("/").rpartition("/")[2]), groups=row_groups(frame))
 
 
 def of_frame(frame: Any, name: str) -> SparkTable:

@@ -45,9 +45,16 @@ def quiet() -> Iterator[None]:
 
 def mapped(frame: Any, work: Work, schema: str | Any) -> Any:
     """A frame with each partition's batches changed by some work."""
-    with warnings.catch_warnings():  # pandas is not used; Spark warns of its version all the same
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    with unwarned():
         return frame.mapInArrow(Task(work), schema)
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Without the warning of Spark that it does not know the version of pandas: pandas is not used."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
 
 
 @contextmanager

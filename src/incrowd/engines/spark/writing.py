@@ -1,7 +1,8 @@
-"""The released rows, written by Spark's own writer: one Parquet file for each piece."""
+"""The released rows, one Parquet file for each piece: written by tasks where they can, else by Spark's writer."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,21 +12,76 @@ import polars as pl
 
 from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.embedded.drafting import draft_columns
+from incrowd.engines.spark.folders import make_folder
 from incrowd.engines.spark.packing import cells
 from incrowd.engines.spark.pieces import Mixing, Pieces, by_piece
+from incrowd.engines.spark.row_groups import PLAIN, open_to_tasks
 from incrowd.engines.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.engines.spark.tasks import mapped, told
 
 _BATCH = 1 << 16
+_CODECS = ("snappy", "gzip", "zstd")
 
 
 def write_pieces(pieces: Pieces, fields: Mapping[str, Any], folder: str) -> None:
-    """Write the release to a folder that does not exist yet. ``fields`` are the Spark types of the source."""
+    """Write the release to a folder that does not exist yet, in a private one. ``fields`` are the source's types."""
     schema = released_schema(pieces.drafting, fields)
-    with told(), set_for_a_while(pieces.frame.sparkSession, ONE_BLOCK_AT_A_TIME | EXACT):
-        drafted = mapped(pieces.frame.drop("origins"), Releasing(pieces.mixing, arrow_schema(schema)), schema)
-        options = {"maxRecordsPerFile": "0", "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
-        drafted.write.options(**options).mode("error").parquet(folder)
+    rows, session = pieces.frame.drop("origins"), pieces.frame.sparkSession
+    with told(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME | EXACT):
+        codec = session.conf.get("spark.sql.parquet.compression.codec")
+        if tasks_may_write(session, folder, schema, codec) and pieces.drafting.plan.rows_released:
+            make_folder(session, folder)
+            places = {key: place for place, key in enumerate(pieces.keys)}
+            writing = Writing(pieces.mixing, arrow_schema(schema), places, _local(folder), codec)
+            mapped(rows, writing, "rows long").collect()
+        else:
+            drafted = mapped(rows, Releasing(pieces.mixing, arrow_schema(schema)), schema)
+            options = {"maxRecordsPerFile": "0", "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+            drafted.write.options(**options).mode("error").parquet(folder)
+
+
+def tasks_may_write(session: Any, folder: str, schema: Any, codec: str) -> bool:
+    """Whether what PyArrow writes into a folder is plainly what Spark would write."""
+    plain = all(field.dataType.simpleString() in PLAIN for field in schema.fields)
+    return plain and codec in _CODECS and folder.startswith("file:/") and open_to_tasks(session)
+
+
+@dataclass(frozen=True, eq=False)
+class Writing:
+    """Puts pieces together and writes each to a file.
+
+    A file gets its name when it is complete. A task that is run twice writes the same file under the same name.
+    """
+
+    mixing: Mixing
+    schema: Any
+    places: Mapping[int, int]
+    folder: str
+    codec: str
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """How many rows each file has."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for key, parts in by_piece(cells(batches)):
+            table = self._typed(self.mixing.released(key, parts))
+            hidden = os.path.join(os.path.dirname(self.folder), f"{os.urandom(16).hex()}.parquet")
+            options = {"compression": self.codec, "store_schema": False, "write_statistics": False}
+            pq.write_table(table, hidden, row_group_size=table.num_rows, **options)
+            os.replace(hidden, os.path.join(self.folder, f"part-{self.places[key]:05d}-release.parquet"))
+            yield pa.record_batch({"rows": pa.array([table.num_rows], pa.int64())})
+
+    def _typed(self, released: Any) -> Any:
+        """The columns in their types; text that has a dictionary of the values that occur keeps it."""
+        import pyarrow as pa
+
+        columns = {}
+        for field in self.schema:
+            column = released[field.name]
+            coded = pa.types.is_dictionary(column.type) and column.type.value_type == field.type
+            columns[field.name] = column if coded else column.cast(field.type)
+        return pa.table(columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +144,11 @@ def arrow_schema(schema: Any) -> Any:
             for field in schema.fields
         ]
     )
+
+
+def _local(folder: str) -> str:
+    """The path of a folder that is named by ``file:``."""
+    return "/" + folder.removeprefix("file:").lstrip("/")
 
 
 def _plain_type(dtype: pl.DataType) -> Any:
