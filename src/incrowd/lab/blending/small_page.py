@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from incrowd.lab.blending.cells import BINNED, COUNTS, PLAIN, STRICT, UNPROTECTED, read_outcomes
-from incrowd.lab.blending.experiments import LARGE_KS, SMALL, SMALL_KS, small_cells
+from incrowd.lab.blending.experiments import LARGE_KS, SMALL, SMALL_KS, UNSEEN, small_cells
 from incrowd.lab.blending.figures import LEARNERS, Figures, asker, at_or_above, said, table
 from incrowd.lab.blending.trying import SEED
 from incrowd.lab.machine import machine
@@ -29,8 +29,9 @@ def _lines(figures: Figures, repetitions: int) -> Iterator[str]:
     yield (
         f"Written by `incrowd lab blend small`: two-fold cross-validation, {splits} of {2 * repetitions} splits "
         f"finished, seed {SEED}; all attributes are quasi-identifiers, rows with missing values left out, k up to a "
-        "fifth of the rows learned from. All of these tables but waveform were looked at while Blend's "
-        "parameters were chosen, on splits of another seed: the splits are new, the tables are not. "
+        "fifth of the rows learned from. All of these tables but "
+        f"{' and '.join(UNSEEN)} were looked at while Blend's parameters were chosen, on splits of another seed: of "
+        "these the splits are new, the tables are not. "
         "Halves have 107 to 6,480 rows, so single cells are noisy: a point is one row in Glass."
     )
     yield from _verdicts(figures)
