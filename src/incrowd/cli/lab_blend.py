@@ -54,9 +54,10 @@ def blend(
 ) -> None:
     """Compare Blend with the other methods, on splits that had no part in choosing it: a page."""
     from incrowd.errors import ParameterError
-    from incrowd.lab.blending.adult_page import adult_page
+    from incrowd.lab.blending.adult_page import adult_page, adult_plots
     from incrowd.lab.blending.experiments import adult_cells, small_cells
     from incrowd.lab.blending.small_page import small_page
+    from incrowd.lab.section import write_pictures
 
     if table == "risk":
         from incrowd.attacks.blended import write_blended
@@ -69,6 +70,7 @@ def blend(
     cells = list(adult_cells(repetitions) if table == "adult" else small_cells(repetitions))
     _tried(cells, keep, data, rows, jobs)
     written = adult_page(keep, repetitions) if table == "adult" else small_page(keep, repetitions)
+    write_pictures(page, adult_plots(keep) if table == "adult" else ())
     page.write_text(written, encoding="utf-8")
     typer.echo(f"written {page}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,12 +77,16 @@ class Section:
         return "\n\n".join([f"## {self.title}", *told])
 
 
-def write_page(path: Path, title: str, about: Sequence[str], sections: Sequence[Section]) -> None:
-    """Write sections as a Markdown page, and their pictures into the folder ``plots`` beside it."""
+def write_pictures(path: Path, pictures: Iterable[Picture]) -> None:
+    """Write pictures into the folder ``plots`` beside a page."""
     plots = path.parent / "plots"
     plots.mkdir(parents=True, exist_ok=True)
-    for section in sections:
-        for picture in section.pictures:
-            (plots / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
+    for picture in pictures:
+        (plots / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
+
+
+def write_page(path: Path, title: str, about: Sequence[str], sections: Sequence[Section]) -> None:
+    """Write sections as a Markdown page, and their pictures into the folder ``plots`` beside it."""
+    write_pictures(path, (picture for section in sections for picture in section.pictures))
     parts = [f"# {title}", *about, *(section.text(pictures=True) for section in sections)]
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from incrowd.cli.main import app
 from incrowd.lab.ablation import ablation_page
-from incrowd.lab.blending.adult_page import adult_page, papers_best
+from incrowd.lab.blending.adult_page import adult_page, adult_plots, papers_best
 from incrowd.lab.blending.cells import Cell, Outcome, keep, read_outcomes, waiting
 from incrowd.lab.blending.counted import deal, feed_counts, purity
 from incrowd.lab.blending.experiments import adult_cells, part_cells, small_cells
@@ -121,6 +121,9 @@ def test_pages_tell_means_and_what_is_not_known(tmp_path):
     adult = adult_page(kept, 1)
     assert "C4.5 at k = 1000, 14/14: -1.0 against unprotected." in adult
     assert "1 of 1 (+6.6) cells" in adult
+    (picture,) = adult_plots(kept)
+    assert str(picture) in adult
+    assert picture.svg.startswith("<svg ")
     assert "1 of 1 (+10.0)" in small_page(kept, 1)
     assert "87.0 / – / – / –" in ablation_page(kept, 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -11,16 +11,45 @@ from incrowd.lab.blending.cells import BINNED, COUNTS, PLAIN, STRICT, UNPROTECTE
 from incrowd.lab.blending.experiments import ADULT, KS, RIVALS, SECRETLY, SECRETS, SETS, WITH_SECRETS, adult_cells
 from incrowd.lab.blending.figures import LEARNERS, Figures, asker, at_or_above, rivals_named, said, table
 from incrowd.lab.blending.trying import SEED
+from incrowd.lab.charts.standalone import line_chart
 from incrowd.lab.machine import machine
 from incrowd.lab.papers.tables import printed
+from incrowd.lab.section import Picture
 
+DRAWN = (
+    ("blend", COUNTS),
+    ("infogain-mondrian", COUNTS),
+    ("blend", STRICT),
+    ("kactus", PLAIN),
+    ("infogain-mondrian", PLAIN),
+    ("kadet", PLAIN),
+)
 PRINTED = {"c45": "C4.5", "nb": "Naive Bayes", "logistic": "Logistic"}
 
 
 def adult_page(kept: Path, repetitions: int) -> str:
     """The page, from what is kept so far."""
     figures = Figures(read_outcomes(kept))
-    return "\n".join(_lines(figures, repetitions)) + "\n"
+    pictures = {picture.name: str(picture) for picture in adult_plots(kept)}
+    return "\n".join(_lines(figures, repetitions, pictures)) + "\n"
+
+
+def adult_plots(kept: Path) -> Iterator[Picture]:
+    """For each learner, accuracy by k with all attributes as quasi-identifiers: Blend, some rivals, and the rows."""
+    ask = asker(Figures(read_outcomes(kept)), ADULT, "14/14")
+    for learner, name in LEARNERS.items():
+        lines = {
+            called: [(float(k), right) for k in KS if (right := ask(method, form, k, learner)) is not None]
+            for (method, form), called in zip(DRAWN, rivals_named(DRAWN), strict=True)
+        }
+        plain = ask(UNPROTECTED, PLAIN, 1, learner)
+        lines["unprotected"] = [] if plain is None else [(float(k), plain) for k in KS]
+        drawn = {called: points for called, points in lines.items() if points}
+        title = f"Accuracy of {name} by k on Adult, all attributes quasi-identifiers, per cent"
+        if drawn:
+            yield Picture(
+                f"blend_adult_{learner}", title, line_chart(title, "k", "", drawn, lambda k: f"{k:g}", "close")
+            )
 
 
 def papers_best(known: str, learner: str, k: int) -> float | None:
@@ -34,7 +63,7 @@ def papers_best(known: str, learner: str, k: int) -> float | None:
     return max(found, default=None)
 
 
-def _lines(figures: Figures, repetitions: int) -> Iterator[str]:
+def _lines(figures: Figures, repetitions: int, pictures: Mapping[str, str]) -> Iterator[str]:
     splits = figures.splits(adult_cells(repetitions))
     yield "# Blend on Adult"
     yield ""
@@ -46,6 +75,7 @@ def _lines(figures: Figures, repetitions: int) -> Iterator[str]:
         "under 0.5 are noise at this size."
     )
     yield from _verdicts(figures)
+    yield from (f"\n{picture}" for picture in pictures.values())
     for known in SETS:
         for learner, name in LEARNERS.items():
             yield from _accuracies(figures, known, learner, f"{name}, quasi-identifiers {known}")
