@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.clock import Clock
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.spark.blocks import Meaning
 from incrowd.engines.spark.release import Recounted, run_spark_release
@@ -80,7 +79,7 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
     steps = ClusterSteps(job, randomness)
     given = str(job.given) if isinstance(job.given, Path) else job.given
-    with _timed(job.clock) as progress:
+    with _timed(job) as progress:
         made = run_spark_release(given, folder, steps, session=session, randomness=randomness, progress=progress)
     notices = (*steps.notices, *notices_asked(job))
     source = "a Spark table" if is_spark_frame(job.given) else str(job.given).rstrip("/").rpartition("/")[2]
@@ -91,13 +90,13 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
 
 
 @contextmanager
-def _timed(clock: Clock) -> Iterator[Callable[[str], None]]:
+def _timed(job: Job) -> Iterator[Callable[[str], None]]:
     """Gives what is told of each stage as it begins; a stage ends when the next one begins."""
     with ExitStack() as running:
 
         def begin(stage: str) -> None:
             running.close()
-            running.enter_context(clock(stage))
+            running.enter_context(job.clock(stage))
 
         yield begin
 
