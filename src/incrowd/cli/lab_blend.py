@@ -70,7 +70,7 @@ def blend(
     cells = list(adult_cells(repetitions) if table == "adult" else small_cells(repetitions))
     _tried(cells, keep, data, rows, jobs)
     written = adult_page(keep, repetitions) if table == "adult" else small_page(keep, repetitions)
-    write_pictures(page, adult_plots(keep) if table == "adult" else ())
+    write_pictures(page, adult_plots(keep, repetitions) if table == "adult" else ())
     page.write_text(written, encoding="utf-8")
     typer.echo(f"written {page}")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from incrowd.lab.blending.cells import COUNTS, PLAIN, STRICT, UNPROTECTED, read_outcomes
+from incrowd.lab.blending.cells import COUNTS, PLAIN, STRICT, UNPROTECTED
 from incrowd.lab.blending.experiments import ADULT, PART_KS, PARTS, SMALL_PART_KS, SMALL_PARTS, part_cells
 from incrowd.lab.blending.figures import LEARNERS, Figures, said, table
 from incrowd.lab.blending.trying import SEED
@@ -14,7 +14,7 @@ from incrowd.lab.blending.trying import SEED
 
 def ablation_page(kept: Path, repetitions: int) -> str:
     """The page, from what is kept so far."""
-    return "\n".join(_lines(Figures(read_outcomes(kept)), repetitions)) + "\n"
+    return "\n".join(_lines(Figures.kept(kept, part_cells(repetitions)), repetitions)) + "\n"
 
 
 def _lines(figures: Figures, repetitions: int) -> Iterator[str]:

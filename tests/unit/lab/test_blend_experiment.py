@@ -118,10 +118,11 @@ def test_pages_tell_means_and_what_is_not_known(tmp_path):
         keep(kept, Cell("adult", "14/14", "unprotected", "", 1, "", 0, fold), Outcome({"c45": (0.88, 0.9)}))
         keep(kept, Cell("pima", "all", "blend", "counts", 5, "", 0, fold), Outcome({"nb": (0.7, 0.9)}))
         keep(kept, Cell("pima", "all", "kactus", "", 5, "", 0, fold), Outcome({"nb": (0.6, 0.9)}))
+    keep(kept, Cell("adult", "14/14", "blend", "counts", 1000, "", 1, 0), Outcome({"c45": (0.1, 0.1)}))  # not asked for
     adult = adult_page(kept, 1)
     assert "C4.5 at k = 1000, 14/14: -1.0 against unprotected." in adult
     assert "1 of 1 (+6.6) cells" in adult
-    (picture,) = adult_plots(kept)
+    (picture,) = adult_plots(kept, 1)
     assert str(picture) in adult
     assert picture.svg.startswith("<svg ")
     assert "1 of 1 (+10.0)" in small_page(kept, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from incrowd.lab.blending.cells import BINNED, COUNTS, PLAIN, STRICT, UNPROTECTED, read_outcomes
+from incrowd.lab.blending.cells import BINNED, COUNTS, PLAIN, STRICT, UNPROTECTED
 from incrowd.lab.blending.experiments import ADULT, KS, RIVALS, SECRETLY, SECRETS, SETS, WITH_SECRETS, adult_cells
 from incrowd.lab.blending.figures import LEARNERS, Figures, asker, at_or_above, rivals_named, said, table
 from incrowd.lab.blending.trying import SEED
@@ -29,14 +29,14 @@ PRINTED = {"c45": "C4.5", "nb": "Naive Bayes", "logistic": "Logistic"}
 
 def adult_page(kept: Path, repetitions: int) -> str:
     """The page, from what is kept so far."""
-    figures = Figures(read_outcomes(kept))
-    pictures = {picture.name: str(picture) for picture in adult_plots(kept)}
+    figures = Figures.kept(kept, adult_cells(repetitions))
+    pictures = {picture.name: str(picture) for picture in adult_plots(kept, repetitions)}
     return "\n".join(_lines(figures, repetitions, pictures)) + "\n"
 
 
-def adult_plots(kept: Path) -> Iterator[Picture]:
+def adult_plots(kept: Path, repetitions: int) -> Iterator[Picture]:
     """For each learner, accuracy by k with all attributes as quasi-identifiers: Blend, some rivals, and the rows."""
-    ask = asker(Figures(read_outcomes(kept)), ADULT, "14/14")
+    ask = asker(Figures.kept(kept, adult_cells(repetitions)), ADULT, "14/14")
     for learner, name in LEARNERS.items():
         lines = {
             called: [(float(k), right) for k in KS if (right := ask(method, form, k, learner)) is not None]

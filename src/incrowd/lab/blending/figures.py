@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, median
 
-from incrowd.lab.blending.cells import PLAIN, Cell, Outcome
+from incrowd.lab.blending.cells import PLAIN, Cell, Outcome, read_outcomes
 
 LEARNERS = {"c45": "C4.5", "nb": "naive Bayes", "logistic": "logistic regression", "boosting": "gradient boosting"}
 KADET = "kadet"
@@ -17,6 +18,12 @@ class Figures:
     """Outcomes, asked by what was tried."""
 
     found: Mapping[Cell, Outcome]
+
+    @classmethod
+    def kept(cls, path: Path, cells: Iterable[Cell]) -> Figures:
+        """The outcomes of these cells; others that are kept, of more repetitions perhaps, would not be comparable."""
+        wanted = set(cells)
+        return cls({cell: outcome for cell, outcome in read_outcomes(path).items() if cell in wanted})
 
     def of(
         self, table: str, known: str, method: str, form: str, k: int, asked: str = "", deals: int = 5

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from incrowd.lab.blending.cells import BINNED, COUNTS, PLAIN, STRICT, UNPROTECTED, read_outcomes
+from incrowd.lab.blending.cells import BINNED, COUNTS, PLAIN, STRICT, UNPROTECTED
 from incrowd.lab.blending.experiments import LARGE_KS, SMALL, SMALL_KS, UNSEEN, small_cells
 from incrowd.lab.blending.figures import LEARNERS, Figures, asker, at_or_above, said, table
 from incrowd.lab.blending.trying import SEED
@@ -18,7 +18,7 @@ RIVALS = {"kactus": PLAIN, "infogain-mondrian": COUNTS}
 
 def small_page(kept: Path, repetitions: int) -> str:
     """The page, from what is kept so far."""
-    figures = Figures(read_outcomes(kept))
+    figures = Figures.kept(kept, small_cells(repetitions))
     return "\n".join(_lines(figures, repetitions)) + "\n"
 
 
