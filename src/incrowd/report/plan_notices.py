@@ -27,9 +27,10 @@ def plan_notices(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> Ite
         column = columns[name]
         rare = 0 if column.type.is_numeric else int(((column.counts[:-1] > 0) & (column.counts[:-1] < k)).sum())
         if rare and any(is_shown(form) for form in plan.forms(name)):
+            are = "value is" if rare == 1 else "values are"
             message = (
-                f"{rare:,} {'value is' if rare == 1 else 'values are'} in fewer than {k:,} rows of the table; counts name "
-                "such values, and so the group of who has them. Coarsen or drop the column if others may know that these people are in the table."
+                f"{rare:,} {are} in fewer than {k:,} rows of the table; counts name such values, and so the group of "
+                "who has them. Coarsen or drop the column if others may know that these people are in the table."
             )
             yield Notice("rare-values", name, message)
 
