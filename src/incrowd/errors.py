@@ -13,6 +13,7 @@
     ├── PlanError                   a plan cannot be read, or does not fit the table
     ├── OutputError                 the release cannot be written where it was asked for
     ├── MissingPackageError         an optional package is needed and not installed
+    ├── UndeterminedError           the verification came to no verdict
     └── VerificationError           the written release failed the recount (exit status 1)
 
 A message says what is wrong, where, and what to do next. It never carries a cell value.
@@ -69,6 +70,10 @@ class OutputError(IncrowdError):
 
 class MissingPackageError(IncrowdError):
     """An optional package is needed and not installed."""
+
+
+class UndeterminedError(IncrowdError):
+    """The verification came to no verdict, so nothing was published."""
 
 
 class VerificationError(IncrowdError):

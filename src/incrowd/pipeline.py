@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,13 +25,12 @@ from incrowd.errors import Notice, VerificationError
 from incrowd.holding.blocks import InBlocks
 from incrowd.holding.choice import in_blocks
 from incrowd.holding.held import Held
-from incrowd.holding.keeping import Kept
+from incrowd.holding.hint import Hints
 from incrowd.holding.memory import InMemory
 from incrowd.issuing import issue
 from incrowd.job import Job, Outputs
 from incrowd.measured import check_measurable, measure
 from incrowd.outcome import Release
-from incrowd.people import people_asked
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
@@ -44,19 +43,19 @@ from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
 from incrowd.report.certificate import sha256_of
 from incrowd.report.html import report_html
-from incrowd.verification.asked import Asked, Original, Originals
-from incrowd.verification.asked_further import further_asked
-from incrowd.verification.faithfulness import verify_release
+from incrowd.verification.asked import Original
+from incrowd.verification.process import start, verdict_on
+from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
+from incrowd.verification_request import request_of
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, SeededRandomness, SystemRandomness
 from incrowd.vocabulary.release_form import groups_path
-from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Role, Schema
 
-SCRATCH = "scratch"
+SCRATCH, PRIVATE = "scratch", "private"
 
 
 def run_release(job: Job) -> Release:
@@ -64,27 +63,33 @@ def run_release(job: Job) -> Release:
     job.check()
     randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
     make_method(job.recipe.method, dict(job.recipe.parameters))
+    start()
     with opened_book(job) as book, _private_place(job) as hidden:
+        private = hidden.parent / PRIVATE
+        private.mkdir(mode=0o700)
         held = understand(job, hidden.parent)
         check_measurable(job, held)
         notices = (*held.notices, *possible(job, held.schema, held.columns, held.rows), *notices_asked(job))
         page = page_of(job, book, held)
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         large = isinstance(held, InBlocks)
-        kept = Kept(_rename(job), hidden.parent / SCRATCH if large else None)
+        hints = Hints(private)
         with job.clock("applying"):
-            pieces = kept.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv"))
+            pieces = hints.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv"))
             if job.pair:
                 write_pair(pieces, hidden, job.form, plan.counted, randomness)
             else:
                 write(job, pieces, hidden, whole=not large)
         with job.clock("verifying"):
-            verdict = verify(job, held, plan, kept.originals, hidden)
-            beside = None if page is None else page.together(plan, hidden, job.form, _rename(job), kept.originals)
+            request = request_of(job, held, hints.save(), hidden, plan.rows_dropped)
+            verdict = verify(job, request, private)
+            beside = None if page is None else page.together(
+                plan, hidden, job.form, _rename(job), Original(None, hints.origin, held.rows)
+            )
         with _on_the_server(job, hidden) as back:
             if back is not None:
                 with job.clock("verifying"):
-                    verdict = verify(job, held, plan, kept.originals, back)
+                    verdict = verify(job, replace(request, release=back, file=False), private)
             release = describe(job, held, notices, plan, verdict, hidden, beside)
             if beside is not None:
                 beside.enter(release.certificate["made"], hidden)
@@ -174,50 +179,13 @@ def write(job: Job, pieces: Iterator[Any], hidden: Path, *, whole: bool) -> None
         write_table(pl.DataFrame(piece), hidden, job.form)
 
 
-def verify(job: Job, held: Held, plan: ReleasePlan, original: Original | Originals, written: Path) -> Verdict:
-    """The second opinion on the written bytes; raises unless everything holds."""
-    requirement, rename = job.recipe.requirement, _rename(job)
-    asked = promised(requirement, held.schema.quasi_identifiers, plan, rename)
-    if isinstance(held, InMemory):
-        further = further_asked(requirement, held.schema, held.table, held.source.frame, rename)
-        people = people_asked(requirement, plan, held.people, asked, rename)
-        asked = replace(asked, people=people, further=further, may_lose=0 if further else asked.may_lose)
-    resources = held.resources if isinstance(held, InBlocks) else None
-    told = functools.partial(job.clock.rows, "verifying")
-    groups = groups_path(written) if job.pair else None
-    verdict = verify_release(written, job.form, asked, original, resources, told, groups)
+def verify(job: Job, request: Request, folder: Path) -> Verdict:
+    """The second opinion on the written bytes, by another process; raises unless everything holds."""
+    verdict = verdict_on(request, folder, functools.partial(job.clock.rows, "verifying"))
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The release failed its verification and was not published. {failed}.")
     return verdict
-
-
-def promised(
-    requirement: Requirement, quasi_identifiers: Sequence[str], plan: ReleasePlan, rename: Callable[[str], str]
-) -> Asked:
-    """What the verification has to recount, in the names of the written file.
-
-    What is promised, and about which columns, is what the user asked for, whatever the plan says of itself.
-    """
-
-    def columns(names: Iterable[str]) -> list[str]:
-        return [rename(column.name) for name in names for column in plan.written if column.source == name]
-
-    known = requirement.sets(quasi_identifiers)
-    return Asked(
-        promises=[(said, columns(one.names), one.k) for said, one in zip(requirement.promises, known, strict=False)],
-        columns=[rename(column.name) for column in plan.written],
-        quasi_identifiers=columns(quasi_identifiers),
-        may_lose=sum(one.k - 1 for one in known) if find_method(plan.method).loses_rows else 0,
-        shared_means=columns(plan.levelled),
-        counts=columns(plan.counted),
-        bounds=[(low, high) for name in plan.spread for low, high in [columns([name])]],
-        hierarchies={
-            rename(column.name): column.hierarchy
-            for column in plan.schema.columns
-            if column.name in quasi_identifiers and column.hierarchy is not None and column.name not in plan.spread
-        },
-    )
 
 
 def describe(

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.databases.given import on_disk
-from incrowd.errors import IncrowdError, ParameterError
-from incrowd.verification.asked_further import further_asked
+from incrowd.errors import HeaderError, IncrowdError, ParameterError
 from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
 from incrowd.verification.population import People
 from incrowd.verification.requirements import Further
@@ -22,7 +21,7 @@ from incrowd.vocabulary.requirements.asking import asked_for
 from incrowd.vocabulary.requirements.subjects import subject_names
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.resources import Resources, bytes_of
-from incrowd.vocabulary.schema import Column, Role, Schema
+from incrowd.vocabulary.schema import Column, Role, Schema, unknown_column
 
 
 def recount(
@@ -114,7 +113,6 @@ def _further(
     if not isinstance(requirement, Together) or not requirement.on_columns:
         return ()
     from incrowd.reading.draft import draft_schema
-    from incrowd.reading.encode import encode
     from incrowd.reading.read import read
 
     subjects = subject_names(requirement, None)
@@ -123,10 +121,12 @@ def _further(
             raise ParameterError(f"{name!r} is a quasi-identifier: nothing can be required of it. Leave it out of one.")
     source = read(table, **reading)
     schema = draft_schema(source)
-    columns = (replace(column, hierarchy=hierarchies.get(column.name)) for column in schema.columns)
-    schema = Schema(tuple(columns))
-    encoded, _ = encode(source, schema, list(subjects))
-    return further_asked(requirement, schema, encoded, source.frame, str)
+    for name in subjects:
+        if name not in schema:
+            raise HeaderError(unknown_column(name, schema.names))
+    known = [(part, schema[str(part.on)]) for part in requirement.on_columns]
+    missing = source.origin.missing
+    return tuple(Further(part, c.name, c.type, c.order, hierarchies.get(c.name), missing) for part, c in known)
 
 
 def _people(

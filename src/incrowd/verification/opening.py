@@ -72,8 +72,10 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = False) -> list[str]:
-    """Register the file as the table ``released`` and return the names of its columns, in order.
+def open_table(
+    connection: Any, path: Path, form: FileForm, *, copy: bool = False, name: str = "released"
+) -> list[str]:
+    """Register the file as a table and return the names of its columns, in order.
 
     Text files are read as text; nothing is guessed. With ``copy`` the file is read once, for many queries.
     """
@@ -82,7 +84,7 @@ def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = Fals
     kind = "TABLE" if copy else "VIEW"
     try:
         names, select = _select(connection, path, form)
-        connection.execute(f"CREATE OR REPLACE TEMP {kind} released AS {select}")
+        connection.execute(f"CREATE OR REPLACE TEMP {kind} {name} AS {select}")
     except (duckdb.Error, OSError, ValueError) as error:
         raise FileFormatError(
             f"{path.name} cannot be opened as {form.kind} by the verification ({type(error).__name__})."

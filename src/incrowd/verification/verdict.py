@@ -71,6 +71,13 @@ class Verdict:
             "class_size_histogram": [list(bar) for bar in self.sizes.histogram],
         }
 
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Verdict:
+        """The verdict in plain data."""
+        bars = tuple((size, classes) for size, classes in data["class_size_histogram"])
+        sizes = ClassSizes(data["rows"], data["classes"], data["smallest_class"], bars)
+        return cls(sizes, tuple(Check(**check) for check in data["checks"]))
+
     def __str__(self) -> str:
         return "\n".join(
             f"{'passed' if check.passed else 'FAILED'}  {check.name}: {check.found}" for check in self.checks
