@@ -83,8 +83,10 @@ def run_release(job: Job) -> Release:
         with job.clock("verifying"):
             request = request_of(job, held, hints.save(), hidden, plan.rows_dropped)
             verdict = verify(job, request, private)
-            beside = None if page is None else page.together(
-                plan, hidden, job.form, _rename(job), Original(None, hints.origin, held.rows)
+            beside = (
+                None
+                if page is None
+                else page.together(plan, hidden, job.form, _rename(job), Original(None, hints.origin, held.rows))
             )
         with _on_the_server(job, hidden) as back:
             if back is not None:

@@ -12,12 +12,12 @@ from incrowd.algorithms.catalog import find_method
 from incrowd.holding.held import Held
 from incrowd.job import Job
 from incrowd.reading.source import Origin
+from incrowd.recipe import Recipe
 from incrowd.verification.request import Hint, InputFile, Request
-from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.release_form import COUNTS, PAIR, groups_path
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import Column, Role
+from incrowd.vocabulary.schema import Column, Role, Schema
 
 _FRAMES = ("pandas", "polars", "pyarrow")
 
@@ -31,21 +31,36 @@ def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -
         input=input_file(job.given, held.origin, folder, "input"),
         release=written,
         form=job.form,
-        columns=tuple(_asked(column, recipe.columns.get(column.name, {})) for column in held.schema.columns),
+        columns=as_asked(recipe, held.schema),
         requirement=recipe.requirement,
         hint=hint,
         groups=groups_path(written) if job.pair else None,
         typed=frozenset(name for name, said in recipe.columns.items() if "type" in said),
-        counted=recipe.form in (COUNTS, PAIR) or (recipe.form is None and find_method(recipe.method).counts),
-        levels=str(recipe.parameters.get("numeric", "")).startswith("level"),
+        counted=has_counts(recipe),
+        levels=has_levels(recipe),
         loses_rows=find_method(recipe.method).loses_rows,
         left_out=left_out,
         seeded=job.seed is not None,
-        population=_population(job, held, folder) if on_population else None,
+        population=_population(job, folder) if on_population else None,
         memory=resources.share(0.5),
         threads=resources.threads,
         scratch=resources.scratch or folder,
     )
+
+
+def as_asked(recipe: Recipe, schema: Schema) -> tuple[Column, ...]:
+    """The columns with the roles and hierarchies that the user gave them."""
+    return tuple(_asked(column, recipe.columns.get(column.name, {})) for column in schema.columns)
+
+
+def has_counts(recipe: Recipe) -> bool:
+    """Whether the user asks for counts, by the form or by a method that releases them by itself."""
+    return recipe.form in (COUNTS, PAIR) or (recipe.form is None and find_method(recipe.method).counts)
+
+
+def has_levels(recipe: Recipe) -> bool:
+    """Whether the user asks for numbers as levels."""
+    return recipe.parameters.get("numeric") == "levels"
 
 
 def _asked(column: Column, said: Any) -> Column:
@@ -78,7 +93,7 @@ def _put_down(frame: Any, path: Path) -> Path:
     return path
 
 
-def _population(job: Job, held: Held, folder: Path) -> InputFile:
+def _population(job: Job, folder: Path) -> InputFile:
     from incrowd.reading.read import read
 
     origin = read(job.recipe.population, **job.recipe.reading).origin

@@ -53,7 +53,7 @@ ROOMS = {
     "measured": MAKING | {"attacks", "holding", "holdout", "job", "risk"},
     "issuing": MAKING | {"job", "measured"},
     "earlier": MAKING | {"holding", "job", "ledger"},
-    "clusters": MAKING | {"understanding", "issuing", "job", "pipeline"},
+    "clusters": MAKING | {"understanding", "issuing", "job", "pipeline", "verification_request"},
     "holding": MAKING | {"understanding"},
     "verification": WORDS,
     "publishing": WORDS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +43,13 @@ class Hints:
     def save(self) -> Hint:
         """The hint as files."""
         sizes = tuple(len(part) for part in self._origins)
-        claims = {
-            name: (self._saved(f"low-{place}", [low for low, _ in ends]), self._saved(f"high-{place}", [high for _, high in ends]))
-            for place, (name, ends) in enumerate(self._claims.items())
-        }
+        claims = {}
+        for place, (name, ends) in enumerate(self._claims.items()):
+            low, high = zip(*ends, strict=True)
+            claims[name] = (self._saved(f"low-{place}", low), self._saved(f"high-{place}", high))
         return Hint(self._saved("origin", self._origins), sizes, claims)
 
-    def _saved(self, name: str, parts: list[Any]) -> Path:
+    def _saved(self, name: str, parts: Sequence[Any]) -> Path:
         path = self._folder / f"{name}.npy"
         try:
             np.save(path, np.concatenate(parts) if parts else np.empty(0, np.int64))

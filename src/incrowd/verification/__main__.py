@@ -8,6 +8,7 @@ fork is the verdict: 0 holds, 1 does not, 2 could not be determined.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -70,13 +71,8 @@ def _say(words: dict[str, Any]) -> None:
 
 def _import_all() -> None:
     """Import before the fork what every judgement needs."""
-    import duckdb
-    import pyarrow.compute
-    import pyarrow.parquet
-
-    import incrowd.verification.judge
-
-    assert duckdb and pyarrow and incrowd
+    for module in ("duckdb", "pyarrow.compute", "pyarrow.parquet", "incrowd.verification.judge"):
+        importlib.import_module(module)
 
 
 def _confine(memory: int | None) -> None:

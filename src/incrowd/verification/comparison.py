@@ -88,7 +88,11 @@ class Comparison:
         wrong = {name: self._wrong(at) for name, at in self._known_as.items()}
         means = {name: self._sums(at) for name, at in self._known_as.items() if self._shows_means(at)}
         numbers = {at: self._own_number(at) if self._is_number(at) else None for at in self._counted}
-        sets = {name: self._set_members(at) for name, at in self._known_as.items() if self._exact_sets and self._shows_values(at)}
+        sets = {
+            name: self._set_members(at)
+            for name, at in self._known_as.items()
+            if self._exact_sets and self._shows_values(at)
+        }
         return Found(wrong, means, self._counts.piece(numbers) if self._counts else None, sets)
 
     def added(self, pieces: Iterable[Found]) -> dict[str, int]:

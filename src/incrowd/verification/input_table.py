@@ -1,6 +1,6 @@
 """The input, read by the verification's own road, and its rows in the order of the release.
 
-DuckDB or PyArrow read the file with nothing left to guess; what its cells mean says :mod:`incrowd.verification.meaning`.
+DuckDB or PyArrow read the file with nothing left to guess; what cells mean says :mod:`incrowd.verification.meaning`.
 Nothing comes from the reader that fed the method. A table that fits into memory is put in order there; of a larger one
 each row is sent to the piece of the release it went to, in files of the scratch folder.
 """
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
 from incrowd.verification.asked import Original, Originals
-from incrowd.verification.meaning import Meaning, decide
+from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -79,22 +79,22 @@ class InputTable:
         self.connection.register("wanted", wanted)
         cells = ", ".join(map(self.at, names))
         return self.connection.sql(
-            f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {TABLE}) JOIN wanted USING (row) "
-            f"ORDER BY {_PLACE}"
+            f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {TABLE}) "
+            f"JOIN wanted USING (row) ORDER BY {_PLACE}"
         ).to_arrow_table()
 
     def at(self, name: str) -> str:
         """The name under which queries know a column."""
         return column(self.names.index(name))
 
-    def meaning(self, known: Column) -> Meaning:
+    def meaning(self, known: Column) -> CellMeaning:
         """How the cells of a column are read, decided on all of them."""
-        meaning = Meaning(known.type, self.kind(known.name), self.missing)
+        meaning = CellMeaning(known.type, self.kind(known.name), self.missing)
         return decide(self.connection, TABLE, self.at(known.name), meaning) if _needs_all(meaning) else meaning
 
 
 @dataclass(frozen=True)
-class Source:
+class ReleasedColumn:
     """A column of the release: the name it has there, and the column of the input it is made from."""
 
     name: str
@@ -106,19 +106,23 @@ class Source:
         return self.column.role is Role.QUASI_IDENTIFIER
 
 
-def _needs_all(meaning: Meaning) -> bool:
+def _needs_all(meaning: CellMeaning) -> bool:
     texts = (ColumnType.REAL, ColumnType.DATE, ColumnType.BOOLEAN)
     return meaning.type in texts if meaning.by_text else meaning.kind in ("FLOAT", "DOUBLE")
 
 
-def originals(table: InputTable, sources: Sequence[Source], hint: Hint, scratch: Path | None) -> Original | Originals:
+def originals(
+    table: InputTable, sources: Sequence[ReleasedColumn], hint: Hint, scratch: Path | None
+) -> Original | Originals:
     """What the input held in each released row, whole or in the pieces of the release."""
     origin = checked_origin(np.load(hint.origin, mmap_mode="r"), table.rows, sum(hint.sizes))
     meanings = {one.name: table.meaning(one.column) for one in sources}
-    claims = {name: (np.load(low, mmap_mode="r"), np.load(high, mmap_mode="r")) for name, (low, high) in hint.claims.items()}
+    claims = {
+        name: (np.load(low, mmap_mode="r"), np.load(high, mmap_mode="r")) for name, (low, high) in hint.claims.items()
+    }
     if len(hint.sizes) == 1:
         raw = table.connection.sql(_selected(table, sources)).to_arrow_table()
-        return Original(_understood(raw, sources, meanings).take(_indices(origin)), origin, table.rows, claims)
+        return Original(understood(raw, sources, meanings).take(_indices(origin)), origin, table.rows, claims)
     assert scratch is not None
     return _in_pieces(table, sources, meanings, hint, origin, claims, scratch)
 
@@ -127,16 +131,18 @@ def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
     """Some columns as codes, for what counts by codes."""
     import polars as pl
 
-    sources = [Source(one.name, replace(one, role=Role.QUASI_IDENTIFIER)) for one in columns]
+    sources = [ReleasedColumn(one.name, replace(one, role=Role.QUASI_IDENTIFIER)) for one in columns]
     meanings = {one.name: table.meaning(one.column) for one in sources}
-    meant = _understood(table.connection.sql(_selected(table, sources)).to_arrow_table(), sources, meanings)
+    meant = understood(table.connection.sql(_selected(table, sources)).to_arrow_table(), sources, meanings)
     found = []
     for one in columns:
         cells = pl.Series(meant[one.name].to_pylist() if one.type is ColumnType.BOOLEAN else meant[one.name])
         cells = cells.cast(pl.String) if isinstance(cells.dtype, pl.Categorical | pl.Enum) else cells
         values = cells.drop_nulls().unique().sort()
         codes = cells.replace_strict(values, pl.int_range(len(values), eager=True), default=len(values))
-        found.append(EncodedColumn(one.name, one.type, codes.fill_null(len(values)).to_numpy().astype(np.int32), values))
+        found.append(
+            EncodedColumn(one.name, one.type, codes.fill_null(len(values)).to_numpy().astype(np.int32), values)
+        )
     return EncodedTable.of(found)
 
 
@@ -149,7 +155,7 @@ def checked_origin(origin: Rows, rows: int, released: int) -> Rows:
     return origin
 
 
-def _selected(table: InputTable, sources: Sequence[Source]) -> str:
+def _selected(table: InputTable, sources: Sequence[ReleasedColumn]) -> str:
     cells = ", ".join(f"{table.at(one.column.name)} AS {column(place)}" for place, one in enumerate(sources))
     return f"SELECT {cells} FROM {TABLE}"
 
@@ -160,7 +166,7 @@ def _indices(rows: Any) -> Any:
     return pa.array(np.asarray(rows, np.int64))
 
 
-def _understood(raw: Any, sources: Sequence[Source], meanings: Mapping[str, Meaning]) -> Any:
+def understood(raw: Any, sources: Sequence[ReleasedColumn], meanings: Mapping[str, CellMeaning]) -> Any:
     """Raw columns as they are compared: texts by their distinct values, others cell by cell."""
     import pyarrow as pa
 
@@ -173,7 +179,7 @@ def _understood(raw: Any, sources: Sequence[Source], meanings: Mapping[str, Mean
     return pa.table(columns)
 
 
-def _column(connection: Any, cells: Any, meaning: Meaning, understood: bool) -> Any:
+def _column(connection: Any, cells: Any, meaning: CellMeaning, understood: bool) -> Any:
     """One column; a text column comes with a dictionary of what its cells mean."""
     import pyarrow as pa
 
@@ -198,8 +204,8 @@ def _asked(connection: Any, cells: Any, expression: str) -> Any:
 
 def _in_pieces(
     table: InputTable,
-    sources: Sequence[Source],
-    meanings: Mapping[str, Meaning],
+    sources: Sequence[ReleasedColumn],
+    meanings: Mapping[str, CellMeaning],
     hint: Hint,
     origin: Rows,
     claims: Mapping[str, tuple[Any, Any]],
@@ -218,7 +224,7 @@ def _in_pieces(
         start, end = ends[number] - hint.sizes[number], ends[number]
         raw = _in_order(paths[number])
         mine = {name: (low[start:end], high[start:end]) for name, (low, high) in claims.items()}
-        return Original(_understood(raw, sources, meanings), origin[start:end], table.rows, mine)
+        return Original(understood(raw, sources, meanings), origin[start:end], table.rows, mine)
 
     return Originals(table.rows, hint.sizes, piece, origin)
 
@@ -313,7 +319,9 @@ def _workbook(path: Path) -> Any:
     try:
         import openpyxl
     except ImportError:
-        raise MissingPackageError("Verifying a release of a workbook needs openpyxl: pip install 'incrowd[excel]'") from None
+        raise MissingPackageError(
+            "Verifying a release of a workbook needs openpyxl: pip install 'incrowd[excel]'"
+        ) from None
     sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
     rows = list(sheet.iter_rows(values_only=True))
     names = ["" if cell is None else str(cell) for cell in rows[0]]

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from incrowd.verification.asked import Asked, Original, Originals
+from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.input_table import InputTable, Source, encoded, originals
+from incrowd.verification.input_table import InputTable, ReleasedColumn, encoded, originals
 from incrowd.verification.opening import connect, open_table
 from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
 from incrowd.verification.population import People
 from incrowd.verification.request import Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Check, Verdict
-from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import Column, Role
+from incrowd.vocabulary.schema import Role
 
 LOW, HIGH = "_low", "_high"
 _INDEX = "__index_level_"
@@ -49,7 +49,7 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         people = _people(request, sources, limits)
         if request.file:
             checks += _order_checks(request, table, np.asarray(original.origin))
-    asked = _asked(request, sources, people)
+    asked = asked_of(request, sources, people)
     verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups)
     checks += [_left_out(request, verdict, original)]
     return replace(verdict, checks=(*verdict.checks, *checks))
@@ -77,7 +77,7 @@ def _input_check(request: Request, table: InputTable) -> Check:
     return Check("input", present == known, f"{table.rows:,} rows, {len(present)} columns")
 
 
-def expected_columns(request: Request, header: Sequence[str]) -> list[Source]:
+def expected_columns(request: Request, header: Sequence[str]) -> list[ReleasedColumn]:
     """What the release must consist of: all but the identifiers, in the order of the input.
 
     A number may be shown by its bounds, in two columns.
@@ -90,15 +90,15 @@ def expected_columns(request: Request, header: Sequence[str]) -> list[Source]:
         spread = column.role is Role.QUASI_IDENTIFIER and column.type.is_numeric and set(ends) <= set(header)
         spread = spread and written(column.name, request) not in header
         names = ends if spread else [written(column.name, request)]
-        sources += [Source(name, column) for name in names]
+        sources += [ReleasedColumn(name, column) for name in names]
     return sources
 
 
-def _names(sources: Sequence[Source], column: str) -> list[str]:
+def _names(sources: Sequence[ReleasedColumn], column: str) -> list[str]:
     return [one.name for one in sources if one.column.name == column]
 
 
-def _asked(request: Request, sources: Sequence[Source], people: People | None) -> Asked:
+def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People | None) -> Asked:
     """What has to be recounted, in the names of the written file."""
     quasi = request.role(Role.QUASI_IDENTIFIER)
     known = request.requirement.sets(quasi)
@@ -154,11 +154,16 @@ def _order_checks(request: Request, table: InputTable, origin: Any) -> list[Chec
 def _left_out(request: Request, verdict: Verdict, original: Original | Originals) -> Check:
     """As many rows are missing as the program says."""
     lost = original.rows - verdict.sizes.rows
-    return Check("left out", lost == request.left_out, f"{lost:,} rows, as announced" if lost == request.left_out else
-                 f"{lost:,} rows, not the {request.left_out:,} announced")
+    return Check(
+        "left out",
+        lost == request.left_out,
+        f"{lost:,} rows, as announced"
+        if lost == request.left_out
+        else f"{lost:,} rows, not the {request.left_out:,} announced",
+    )
 
 
-def _people(request: Request, sources: Sequence[Source], limits: Resources) -> People | None:
+def _people(request: Request, sources: Sequence[ReleasedColumn], limits: Resources) -> People | None:
     """The population, read here, if something is required of it."""
     if request.population is None or not isinstance(request.requirement, Together):
         return None
@@ -168,6 +173,8 @@ def _people(request: Request, sources: Sequence[Source], limits: Resources) -> P
         table = InputTable.open(connection, request.population, request.scratch)
         people = encoded(table, quasi)
     shown = {_names(sources, column.name)[0]: column.name for column in quasi}
-    bounds = [tuple(_names(sources, column.name)) for column in quasi if len(_names(sources, column.name)) == 2]
-    hierarchies = {at: by_name[name].hierarchy for at, name in shown.items() if by_name[name].hierarchy is not None}
+    pairs = [_names(sources, column.name) for column in quasi]
+    bounds = [(low, high) for low, high in (ends for ends in pairs if len(ends) == 2)]
+    grown = {at: by_name[name].hierarchy for at, name in shown.items()}
+    hierarchies = {at: hierarchy for at, hierarchy in grown.items() if hierarchy is not None}
     return People(people, shown, request.requirement.on_population, hierarchies, bounds)

@@ -9,14 +9,17 @@ missing value. Some rules look at a whole column (decimal commas, the order of d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from incrowd.verification.opening import text
+from incrowd.verification.opening import connect, text
 from incrowd.vocabulary.schema import ColumnType
 
 _INVISIBLE = "[\u200b\u2060\ufeff\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-_SPACES = "".join(map(chr, [*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)])) + "\u2028\u2029\u202f\u205f\u3000"
+_SPACES = (
+    "".join(map(chr, [*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]))
+    + "\u2028\u2029\u202f\u205f\u3000"
+)
 _COMMA = r"^[+-]?[0-9]+,[0-9]+$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATES = (  # a shape of all texts of a column, and how it may be read
@@ -35,7 +38,7 @@ _BY_TEXT = ("VARCHAR", "ENUM", "DECIMAL", "TIME", "UBIGINT", "HUGEINT", "UHUGEIN
 
 
 @dataclass(frozen=True)
-class Meaning:
+class CellMeaning:
     """How the cells of a column are read.
 
     Parameters
@@ -80,7 +83,8 @@ class Meaning:
                 return f"CASE WHEN regexp_full_match({whole}, '[+-]?[0-9]+') THEN TRY_CAST({whole} AS BIGINT) END"
             case ColumnType.REAL:
                 point = f"replace({meant}, ',', '.')" if self.comma else meant
-                return f"(SELECT CASE WHEN isnan(x) THEN NULL ELSE x + 0.0 END FROM (SELECT TRY_CAST({point} AS DOUBLE) AS x))"
+                number = f"TRY_CAST({point} AS DOUBLE)"
+                return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} + 0.0 END"
             case ColumnType.DATE:
                 return self._day(meant)
             case ColumnType.BOOLEAN:
@@ -118,18 +122,18 @@ class Meaning:
         return f"CASE WHEN {word} IN ({_listed(yes)}) THEN 'true' WHEN {word} IN ({_listed(no)}) THEN 'false' END"
 
 
-def decide(connection: Any, relation: str, cell: str, meaning: Meaning) -> Meaning:
+def decide(connection: Any, relation: str, cell: str, meaning: CellMeaning) -> CellMeaning:
     """The meaning of a column with what only all of its cells together tell.
 
     ``relation`` has every text of the column at least once, as ``cell``.
     """
-    from dataclasses import replace
-
     meant = clean(cell, meaning.missing)
     if not meaning.by_text:
         if meaning.kind not in ("FLOAT", "DOUBLE"):
             return meaning
-        whole = f"bool_and({cell} IS NULL OR isnan({cell}) OR ({cell} = floor({cell}) AND abs({cell}) <= 9007199254740992))"
+        whole = (
+            f"bool_and({cell} IS NULL OR isnan({cell}) OR ({cell} = floor({cell}) AND abs({cell}) <= 9007199254740992))"
+        )
         return replace(meaning, whole=_one(connection, f"SELECT coalesce({whole}, true) FROM {relation}"))
     if meaning.type is ColumnType.REAL:
         commas = f"bool_or(regexp_matches({meant}, '{_COMMA}')) AND NOT bool_or(contains({meant}, '.'))"
@@ -143,12 +147,24 @@ def decide(connection: Any, relation: str, cell: str, meaning: Meaning) -> Meani
     return meaning
 
 
+def decided(values: Any, meaning: CellMeaning) -> CellMeaning:
+    """The same, from a PyArrow array of the values of a column."""
+    import pyarrow as pa
+
+    with connect(threads=1) as connection:
+        connection.register("cells", pa.table({"t": values}))
+        return decide(connection, "cells", "t", meaning)
+
+
 def _date_style(connection: Any, relation: str, meant: str) -> str:
     """How dates are written; ISO 8601 unless all texts have another shape of which one reading fits them all."""
     if _one(connection, f"SELECT coalesce(bool_or(regexp_matches({meant}, '{_ISO}')), true) FROM {relation}"):
         return ""
     for shape, readings in _DATES:
-        if _one(connection, f"SELECT bool_and(regexp_matches({meant}, {text(shape)})) FROM {relation} WHERE {meant} IS NOT NULL"):
+        if _one(
+            connection,
+            f"SELECT bool_and(regexp_matches({meant}, {text(shape)})) FROM {relation} WHERE {meant} IS NOT NULL",
+        ):
             for reading in readings:
                 fits = f"bool_and(try_strptime({meant}, {text(reading)}) IS NOT NULL)"
                 if _one(connection, f"SELECT {fits} FROM {relation} WHERE {meant} IS NOT NULL"):

@@ -72,9 +72,7 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def open_table(
-    connection: Any, path: Path, form: FileForm, *, copy: bool = False, name: str = "released"
-) -> list[str]:
+def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = False, name: str = "released") -> list[str]:
     """Register the file as a table and return the names of its columns, in order.
 
     Text files are read as text; nothing is guessed. With ``copy`` the file is read once, for many queries.

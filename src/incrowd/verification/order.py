@@ -82,7 +82,7 @@ def is_ordered(numbers: Numbers) -> bool:
     if follows > _PERFECT and len(np.unique(numbers)) == size:
         return True
     beside = abs(_correlation(numbers[1:], numbers[:-1]))
-    return max(follows, beside) * np.sqrt(size - 2) > _SIGMAS
+    return bool(max(follows, beside) * np.sqrt(size - 2) > _SIGMAS)
 
 
 def ranks(values: Any) -> Numbers:
@@ -105,10 +105,10 @@ def _is_of_a_usual_seed(origin: npt.NDArray[np.int64]) -> bool:
     if len(origin) < _FEWEST:
         return False
     kept = np.sort(origin)
-    return any(np.array_equal(kept[order], origin) for seed in _SEEDS for order in _orders(seed, len(origin), origin))
+    return any(np.array_equal(kept[order], origin) for seed in _SEEDS for order in _orders(seed, len(origin)))
 
 
-def _orders(seed: int, size: int, origin: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+def _orders(seed: int, size: int) -> Iterator[npt.NDArray[np.int64]]:
     yield np.random.default_rng(seed).permutation(size)
     yield np.random.RandomState(seed).permutation(size)
     yield np.argsort(np.random.Generator(np.random.Philox(seed)).integers(0, 2**64, size=size, dtype=np.uint64))

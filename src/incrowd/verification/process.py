@@ -66,8 +66,9 @@ def _believed(status: int, answer: Path, nonce: str) -> Verdict:
 
 def _error(kind: str, message: str) -> IncrowdError:
     known = getattr(errors, kind, None)
-    fitting = isinstance(known, type) and issubclass(known, IncrowdError)
-    return known(message) if fitting else UndeterminedError(message)
+    if isinstance(known, type) and issubclass(known, IncrowdError):
+        return known(message)
+    return UndeterminedError(message)
 
 
 @dataclass(eq=False)

@@ -157,7 +157,13 @@ def _input(data: dict[str, Any]) -> InputFile:
 
 def _column_data(column: Column) -> dict[str, Any]:
     hierarchy = column.hierarchy and column.hierarchy.to_json()
-    return {"name": column.name, "role": column.role, "type": column.type, "order": column.order, "hierarchy": hierarchy}
+    return {
+        "name": column.name,
+        "role": column.role,
+        "type": column.type,
+        "order": column.order,
+        "hierarchy": hierarchy,
+    }
 
 
 def _column(data: dict[str, Any]) -> Column:

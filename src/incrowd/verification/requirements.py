@@ -12,7 +12,7 @@ from typing import Any
 
 from incrowd.errors import HeaderError
 from incrowd.verification import requirements_sql as sql
-from incrowd.verification.meaning import Meaning, clean, decide
+from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -104,7 +104,7 @@ def broken_classes(connection: Any, names: Sequence[str], together: Sequence[str
 def _value_table(connection: Any, position: int, one: Further) -> int:
     """The table ``valued``: the released rows with the value ``v`` of the column; how many cells cannot be read."""
     raw = f"CAST(released.{column(position)} AS VARCHAR)"
-    meaning = decide(connection, "released", raw, Meaning(one.type, missing=one.missing))
+    meaning = decide(connection, "released", raw, CellMeaning(one.type, missing=one.missing))
     read, kind = clean(raw, one.missing), _SQL_TYPES.get(one.type)
     value = meaning.value(raw) if kind is None else f"CAST({meaning.value(raw)} AS {kind})"
     connection.execute(

@@ -207,7 +207,7 @@ def _has_unused(chunk: Any) -> bool:
 
     if not pa.types.is_dictionary(chunk.type):
         return False
-    return pc.count_distinct(chunk.indices, mode="only_valid").as_py() < len(chunk.dictionary)
+    return bool(pc.count_distinct(chunk.indices, mode="only_valid").as_py() < len(chunk.dictionary))
 
 
 def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
@@ -216,7 +216,11 @@ def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
 
     with pa.OSFile(str(path)) as file:
         reader = pa.ipc.open_file(file)
-        if reader.schema.metadata or any(field.metadata for field in reader.schema) or getattr(reader, "metadata", None):
+        if (
+            reader.schema.metadata
+            or any(field.metadata for field in reader.schema)
+            or getattr(reader, "metadata", None)
+        ):
             yield "the file holds metadata"
         listed = reader.num_record_batches
     yield from _messages(path, listed)

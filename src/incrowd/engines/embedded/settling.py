@@ -27,9 +27,7 @@ def needs_rows(forms: Sequence[Form]) -> bool:
     return any(isinstance(form, Mean | Range | Level | Counts | Common | ValueSet) for form in forms)
 
 
-def settle_forms(
-    forms: Sequence[Form], column: EncodedColumn, tally: Tally, *, narrow: bool = True
-) -> Sequence[Form]:
+def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally, *, narrow: bool = True) -> Sequence[Form]:
     """The forms of one attribute with what only the rows tell.
 
     Means and ranges are over the rows that show the form, levels over all rows that show the interval; a set names the
@@ -69,7 +67,9 @@ def had_by_rows(forms: Sequence[Form], column: EncodedColumn, tally: Tally) -> l
     had: list[set[str]] = [set() for _ in forms]
     for form, code in zip(tally.forms.tolist(), tally.codes.tolist(), strict=True):
         had[form].add(values[code])
-    return [_of_these(form, mine) if isinstance(form, ValueSet) else form for form, mine in zip(forms, had, strict=True)]
+    return [
+        _of_these(form, mine) if isinstance(form, ValueSet) else form for form, mine in zip(forms, had, strict=True)
+    ]
 
 
 def _of_these(form: ValueSet, had: set[str]) -> Form:
