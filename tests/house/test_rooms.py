@@ -30,6 +30,7 @@ WHOLE = MAKING | {
     "clusters",
     "pipeline",
     "recount",
+    "certified",
     "new_rows",
     "demo",
 }
@@ -70,6 +71,7 @@ ROOMS = {
     "people": WORDS | {"plan", "reading", "recipe", "verification"},
     "pipeline": MAKING | {"earlier", "holding", "issuing", "job", "measured", "people"},
     "recount": WORDS | {"reading", "databases", "holding", "publishing", "verification"},
+    "certified": WORDS | {"reading", "databases", "report", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "clock"},
     "hiding": MAKING | {"clock", "holding"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from certificate_schema import faults
+
 
 from incrowd.api import release
 from incrowd.errors import ParameterError

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from certificate_schema import faults
 from report_examples import example
 
 from incrowd.algorithms.catalog import METHODS
@@ -24,6 +23,7 @@ from incrowd.report.attack_facts import attacks_of
 from incrowd.report.certificate import certificate, schema
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.facts import Facts
+from incrowd.report.json_schema import faults
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of
 from incrowd.risk.measuring import measure_risk as measure
 from incrowd.verification.joint import Joint
