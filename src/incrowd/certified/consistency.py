@@ -88,7 +88,7 @@ def _rows(certificate: Certificate) -> Statement:
         and _rows_sentence(certificate)
     )
     return consistent(
-        "rows",
+        "rows add up",
         agrees,
         f"{rows['input']:,} in the table, {rows['released']:,} released, {rows['left_out']:,} left out",
         "its numbers of rows and classes do not add up",
@@ -105,7 +105,7 @@ def _rows_sentence(certificate: Certificate) -> bool:
 def _cells(certificate: Certificate) -> Statement:
     cells, shown = certificate["quasi_identifier_cells"], certificate["attributes"]
     if isinstance(cells, str) or isinstance(shown, str):
-        return consistent("cells", cells == shown, "not counted", "only some of its cells were counted")
+        return consistent("cells add up", cells == shown, "not counted", "only some of its cells were counted")
     rows, width = certificate["rows"], len(shown)
     agrees = (
         cells["input"] == rows["input"] * width
@@ -114,7 +114,7 @@ def _cells(certificate: Certificate) -> Statement:
         and all(sum(forms.values()) == rows["released"] for forms in shown.values())
     )
     return consistent(
-        "cells", agrees, f"{cells['empty']:,} of {cells['released']:,} are empty", "its numbers of cells do not add up"
+        "cells add up", agrees, f"{cells['empty']:,} of {cells['released']:,} are empty", "its numbers of cells do not add up"
     )
 
 

@@ -20,7 +20,7 @@ from incrowd.vocabulary.file_form import FileForm
 
 _LINES = f"max_line_size = {LONGEST_LINE}, buffer_size = {2 * LONGEST_LINE}"  # that of the usual 16 lines were 256 MB
 _PLAIN_PARQUET = "hive_partitioning = false, union_by_name = false"
-_LITERALLY = {"*": "[*]", "?": "[?]", "[": "[[]", "\\": "?"}  # a backslash is no letter in a pattern: any one will do
+_PATTERN = "*?["
 
 
 def connect(memory: int | None = None, threads: int | None = None, scratch: Path | None = None) -> Any:
@@ -207,12 +207,13 @@ def register(connection: Any, table: Any, name: str) -> list[str]:
 def exactly(connection: Any, path: Path) -> str:
     """The path as SQL, for functions that take it for a pattern: it stands for this file and no other.
 
-    DuckDB knows no way to say that a name is none; a letter in brackets stands for itself.
+    DuckDB has no way to say that a name is no pattern; a letter in brackets stands for itself. What it makes of the
+    name is asked, and must be the file alone.
     """
     name = str(path.absolute())
-    if not any(letter in name for letter in "*?["):
+    if not any(letter in name for letter in _PATTERN):
         return text(name)
-    pattern = text("".join(_LITERALLY.get(letter, letter) for letter in name))
+    pattern = text("".join(f"[{letter}]" if letter in _PATTERN else letter for letter in name))
     if connection.execute(f"SELECT file FROM glob({pattern})").fetchall() != [(name,)]:
         raise FileFormatError(f"{path.name}: DuckDB takes this name for a pattern. Rename the file.")
     return pattern
@@ -279,8 +280,8 @@ def _open_arff(connection: Any, path: Path) -> Opened:
         f"auto_detect = false, delim = {text(NEVER_IN_A_LINE)}, quote = '', escape = '', comment = '', "
         f"columns = {{'line': 'VARCHAR'}}, compression = 'none', strict_mode = true, {_LINES}) "
         "WHERE trim(line) <> '' AND NOT starts_with(ltrim(line), '%')), "
-        f"parts AS (SELECT regexp_extract_all(line, {text(FIELD)}) AS fields FROM lines), "
-        f"whole AS (SELECT CASE WHEN len(fields) = {len(names)} THEN fields "
+        f"parts AS (SELECT line, regexp_extract_all(line, {text(FIELD)}) AS fields FROM lines), "
+        f"whole AS (SELECT CASE WHEN len(fields) = {len(names)} AND array_to_string(fields, ',') = line THEN fields "
         "ELSE error('a row of another length') END AS fields FROM parts) "
         f"SELECT {cells} FROM whole"
     )

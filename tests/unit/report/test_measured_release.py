@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-
 from incrowd.api import release
 from incrowd.errors import ParameterError
 from incrowd.report.certificate import schema
+from incrowd.report.json_schema import faults
 
 ROWS = 240
 
