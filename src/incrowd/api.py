@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.clock import Clock
 from incrowd.databases.given import in_memory
@@ -29,6 +29,9 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.resources import bytes_of
 from incrowd.vocabulary.schema import Schema
+
+if TYPE_CHECKING:
+    from incrowd.certified.statements import CertificateVerdict
 
 
 def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
@@ -82,6 +85,7 @@ def release(
     attacks: bool | Iterable[str] = False,
     ledger: str | Path | None = None,
     despite_earlier: bool = False,
+    sign: str | Path | None = None,
     seed: int | None = None,
     memory: int | str | None = None,
     engine: str | None = None,
@@ -146,6 +150,8 @@ def release(
         release that tells, together with earlier ones, more than was promised is refused.
     despite_earlier
         Publish it anyway; the certificate then says what they tell together.
+    sign
+        A private key, of ``incrowd keys make``: its name or its file. The certificate is signed with it.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
     memory
@@ -199,7 +205,7 @@ def release(
     given = query_of(table) or table  # an address is not kept as text
     job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
     measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
-    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier)
+    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier, sign=_path(sign))
     return _run(job, engine, master)
 
 
@@ -226,31 +232,56 @@ def verify(
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
     memory: int | str | None = None,
-) -> Verdict:
-    """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
+    certificate: Mapping[str, Any] | str | Path | None = None,
+    signed_by: str | Path | None = None,
+) -> Verdict | CertificateVerdict:
+    """Hold a release next to its certificate, or recount any table: does every combination have at least k rows?
 
-    With ``known_together``, sets of columns each with its own k, every set is recounted instead. ``require`` asks for
-    more, as in :func:`release`: every requirement names its column, ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and
-    delta-presence need the ``population``, and the ``hierarchies`` whose groups the table shows.
+    With nothing but the file of a release, its certificate is found beside it (or named as ``certificate``), and all
+    that it states is recounted from the file: hash, columns, rows, groups, every promise, and what the cells show. With
+    ``signed_by``, a public key, the certificate must be signed by its owner.
 
-    The recount is DuckDB's, on the file's own bytes. A missing value is a value. Tables that DuckDB cannot read itself
-    (data frames, Excel, text in other encodings) are read by incrowd and handed over. With ``memory``, such as
-    ``"4GB"``, what does not fit goes to a private folder that is removed afterwards.
+    Otherwise say what a table must keep: ``k`` and the ``quasi_identifiers``; or ``known_together``, sets of columns
+    each with its own k. ``require`` asks for more, as in :func:`release`: every requirement names its column,
+    ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and delta-presence need the ``population``, and the ``hierarchies``
+    whose groups the table shows.
+
+    The recount is DuckDB's, on the file's own bytes, with all detection switched off; its number of rows is confirmed
+    another way. A missing value is a value. Tables that DuckDB cannot read itself (data frames, Excel, text in other
+    encodings) are read by incrowd and handed over. With ``memory``, such as ``"4GB"``, what does not fit goes to a
+    private folder that is removed afterwards.
+
+    Returns
+    -------
+    Verdict or CertificateVerdict
+        Both have ``passed``, ``to_json()`` and a text of one line for each thing that was checked.
 
     Examples
     --------
     >>> import polars as pl
     >>> print(verify(pl.DataFrame({"age": [30, 30, None]}), k=2, quasi_identifiers=["age"]))
     FAILED  2-anonymity: smallest of 2 classes: 1 rows; 1 rows are in 1 classes below 2
+    >>> people = pl.DataFrame({"age": [30, 41] * 10, "ill": ["no", "yes"] * 10})
+    >>> made = release(people, quasi_identifiers=["age"], target="ill", k=5)
+    >>> verify(made.table, certificate=made.certificate).passed
+    True
     """
+    names, sets = _names(quasi_identifiers) or [], [(_names(columns) or [], rows) for columns, rows in known_together]
+    known = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
+    if certificate is not None or signed_by is not None or not (k is not None or names or sets or require):
+        from incrowd.certified.checking import check_release
+
+        if k is not None or names or sets or require or population is not None or delimiter or encoding or missing:
+            raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")
+        return check_release(table, certificate, signed_by=signed_by, hierarchies=known, memory=memory)
     return recount(
         table,
         k=k,
-        quasi_identifiers=_names(quasi_identifiers) or [],
-        known_together=[(_names(columns) or [], rows) for columns, rows in known_together],
+        quasi_identifiers=names,
+        known_together=sets,
         require=require,
         population=population,
-        hierarchies=hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies,
+        hierarchies=known,
         delimiter=delimiter,
         encoding=encoding,
         missing=_names(missing),

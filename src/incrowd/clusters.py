@@ -258,7 +258,7 @@ class ClusterSteps:
         wrong = added_pieces((one for one, _ in pieces), asked, escapes=False)
         checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in asked.columns]
         nearest = min(zip(sizes, asked.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
-        verdict = Verdict(nearest, tuple(checks))
+        verdict = Verdict(nearest, tuple(checks), self.rows)
         if not verdict.passed:
             failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
             raise VerificationError(f"The release failed its verification and was not published. {failed}.")

@@ -17,6 +17,7 @@ from incrowd.engines.engine import Engine
 from incrowd.errors import OutputError, ParameterError
 from incrowd.publishing.staging import check_target
 from incrowd.recipe import Recipe
+from incrowd.report.signature import private_key
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.release_form import PAIR, groups_path
 
@@ -70,7 +71,8 @@ class Job:
     """One release to be made: what, from what, to where, by what.
 
     ``risk`` None: measured where a report is written. ``attacks`` are all, or some by name. ``ledger`` is the folder of
-    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one.
+    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one. ``sign`` is
+    the private key that signs the certificate.
     """
 
     given: Any
@@ -86,6 +88,7 @@ class Job:
     attacks: bool | Sequence[str] = False
     ledger: Path | None = None
     despite_earlier: bool = False
+    sign: Path | None = None
 
     @property
     def path(self) -> Path | None:
@@ -105,6 +108,8 @@ class Job:
     def check(self) -> None:
         """Refuse impossible targets before any work is done."""
         self.outputs.check(self.path, self.recipe_path, query=self.query)
+        if self.sign is not None:
+            private_key(self.sign)
         if not self.pair:
             return
         if self.outputs.table is not None:

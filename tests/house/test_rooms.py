@@ -29,6 +29,7 @@ WHOLE = MAKING | {
     "clusters",
     "pipeline",
     "recount",
+    "certified",
     "new_rows",
     "demo",
 }
@@ -69,6 +70,7 @@ ROOMS = {
     "verification_request": MAKING | {"holding", "job"},
     "pipeline": MAKING | {"earlier", "holding", "issuing", "job", "measured", "verification_request"},
     "recount": WORDS | {"reading", "databases", "holding", "publishing", "verification"},
+    "certified": WORDS | {"reading", "databases", "report", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},
     "modelling": MAKING | {"understanding", "clock"},
     "hiding": MAKING | {"clock", "holding"},

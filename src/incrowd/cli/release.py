@@ -88,6 +88,9 @@ def release(
     ledger: LedgerFolder = None,
     despite_earlier: DespiteEarlier = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
+    sign: Annotated[
+        Path | None, typer.Option(help="Sign the certificate with this private key: its name or file (incrowd keys).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
     memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
     engine: Engine = None,
@@ -110,7 +113,7 @@ def release(
     asked: Any = {role: names(said) for role, said in (named | {"repeats": repeats}).items()}
     asked |= {"target": target, "class_sensitive": sensitive_class, "require": require, "population": population}
     asked |= {"method": method, "recipe": recipe, "seed": seed, "ledger": ledger, "despite_earlier": despite_earlier}
-    asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible}
+    asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible, "sign": sign}
     asked |= {"certificate_to": certificate, "plan_to": plan, "report_to": report}
     asked |= {"form": form, "memory": memory, "engine": engine, "master": master}
     with progress(json) as show:

@@ -148,6 +148,7 @@ def facts_of(
     risk, attacks, earlier
         What was measured, what was tried, which releases came before; see :class:`Facts`.
     """
+    rows = plan.rows if verdict.input_rows is None else verdict.input_rows
     return Facts(
         source=source,
         output=output,
@@ -155,8 +156,8 @@ def facts_of(
         requirement=str(plan.requirement),
         method=plan.method,
         parameters=dict(plan.parameters),
-        rows=plan.rows,
-        rows_dropped=plan.rows_dropped,
+        rows=rows,
+        rows_dropped=rows - verdict.sizes.rows,
         groups=len(plan.groups) if plan.show else verdict.sizes.classes,
         smallest_group=verdict.sizes.smallest,
         cells_shown=plan.share_of_cells_shown,

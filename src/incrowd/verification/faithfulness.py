@@ -23,6 +23,7 @@ from incrowd.verification.pair import open_pair
 from incrowd.verification.pieces import compare_pieces
 from incrowd.verification.population import recount_population
 from incrowd.verification.requirements import recount_requirements
+from incrowd.verification.shown import count_shown
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.resources import Resources
@@ -67,6 +68,7 @@ def verify_release(
                 *recount_requirements(connection, found, [names for _, names, _ in asked.promises], asked.further),
                 *recount_population(connection, found, asked.quasi_identifiers, asked.people),
             ]
+            shown = count_shown(connection, found, asked.quasi_identifiers, asked.counts)
             escapes = form.kind == "csv"
             checks += [formulas_check(connection, found)] if escapes else []
             checks.append(rows_check(sizes.rows, Originals.of(original), asked.may_lose))
@@ -81,7 +83,7 @@ def verify_release(
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
-    return Verdict(sizes, tuple(checks))
+    return Verdict(sizes, tuple(checks), Originals.of(original).rows, shown)
 
 
 def formulas_check(connection: Any, names: Sequence[str]) -> Check:

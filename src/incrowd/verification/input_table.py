@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
 from incrowd.verification.asked import Original, Originals
+from incrowd.verification.delimited import UNREADABLE, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile
@@ -30,7 +31,7 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role
 TABLE = "input"
 _PLACE = "place"
 _BATCH = 1 << 18
-_NEWLINES = {"\r\n": "\n", "\r": "\n"}
+_STEP = 1 << 22
 Rows = npt.NDArray[np.int64]
 
 
@@ -266,48 +267,22 @@ def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool)
         form = FileForm(file.kind, missing="?" if file.kind == "arff" else "")
         return open_table(connection, file.path, form, name=TABLE, copy=copy)
     form = FileForm("csv", file.delimiter, file.compression)
-    if file.encoding == "utf-8" and not _has_bare_returns(file):
+    if file.encoding == "utf-8":
         return open_table(connection, file.path, form, name=TABLE, copy=copy)
     assert scratch is not None
     return open_table(connection, _in_utf8(file, scratch), replace(form, compression=None), name=TABLE, copy=copy)
 
 
-def _has_bare_returns(file: InputFile) -> bool:
-    """Whether lines end in a carriage return alone."""
-    with _bytes(file) as stream:
-        head = stream.read(1 << 16)
-    return b"\r" in head and b"\n" not in head
-
-
-@contextlib.contextmanager
-def _bytes(file: InputFile) -> Iterator[Any]:
-    import pyarrow as pa
-
-    with file.path.open("rb") as raw:
-        if file.compression == "gzip":
-            import gzip
-
-            with gzip.GzipFile(fileobj=raw) as stream:
-                yield stream
-        elif file.compression == "zstd":
-            with pa.CompressedInputStream(raw, "zstd") as stream:
-                yield stream
-        else:
-            yield raw
-
-
 def _in_utf8(file: InputFile, scratch: Path) -> Path:
-    """A copy of a text file in UTF-8, its lines ended by a line feed."""
+    """A copy of a text file in UTF-8."""
     path = scratch / "input.csv"
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if file.encoding == "utf-8" else file.encoding)()
-    returns = _has_bare_returns(file)
+    decoder = codecs.getincrementaldecoder(file.encoding)()
     try:
-        with _bytes(file) as stream, path.open("w", encoding="utf-8", newline="") as copy:
-            while block := stream.read(1 << 22):
-                words = decoder.decode(block)
-                copy.write(words.replace("\r", "\n") if returns else words)
+        with unpacked(file.path, file.compression) as stream, path.open("w", encoding="utf-8", newline="") as copy:
+            while block := stream.read(_STEP):
+                copy.write(decoder.decode(block))
             copy.write(decoder.decode(b"", True))
-    except UnicodeDecodeError:
+    except UNREADABLE:
         raise FileFormatError(f"The input is not text in {file.encoding}.") from None
     return path
 

@@ -55,7 +55,8 @@ def _believed(status: int, answer: Path, nonce: str) -> Verdict:
     answer.unlink(missing_ok=True)
     if told.get("nonce") == nonce and "error" in told and status in (1, 2):
         raise _error(*told["error"])
-    verdict = Verdict.from_json(told["verdict"]) if told.get("nonce") == nonce and "verdict" in told else None
+    mine = told.get("nonce") == nonce and "verdict" in told
+    verdict = Verdict.from_json(told["verdict"], **told["counted"]) if mine else None
     if verdict is None or _STATUSES.get(status) is not verdict.passed:
         raise UndeterminedError(
             f"The verification ended without a verdict (status {status}). Nothing was published: try again, with more "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -43,7 +44,19 @@ class ClassSizes:
 
 @dataclass(frozen=True)
 class Verdict:
-    """All checks of one verification.
+    """All checks of one verification, and what it counted.
+
+    Parameters
+    ----------
+    sizes
+        The classes of rows that look alike.
+    checks
+        What was checked.
+    input_rows
+        Rows of the table that was released; None where it was not looked at.
+    shown
+        For each released quasi-identifier, how many cells show what, see
+        :func:`incrowd.verification.shown.count_shown`.
 
     Examples
     --------
@@ -54,11 +67,23 @@ class Verdict:
 
     sizes: ClassSizes
     checks: tuple[Check, ...] = field(default=())
+    input_rows: int | None = None
+    shown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def suppressed(self) -> dict[str, int]:
+        """For each released quasi-identifier, how many cells show nothing."""
+        return {name: forms.get("empty", 0) for name, forms in self.shown.items()}
 
     @property
     def passed(self) -> bool:
         """True if every check passed."""
         return all(check.passed for check in self.checks)
+
+    @property
+    def exit_status(self) -> int:
+        """0: everything holds, 1: something does not."""
+        return 0 if self.passed else 1
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain data."""
@@ -72,11 +97,11 @@ class Verdict:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Verdict:
-        """The verdict in plain data."""
+    def from_json(cls, data: dict[str, Any], **counted: Any) -> Verdict:
+        """The verdict in plain data; what it counted beside that is given apart."""
         bars = tuple((size, classes) for size, classes in data["class_size_histogram"])
         sizes = ClassSizes(data["rows"], data["classes"], data["smallest_class"], bars)
-        return cls(sizes, tuple(Check(**check) for check in data["checks"]))
+        return cls(sizes, tuple(Check(**check) for check in data["checks"]), **counted)
 
     def __str__(self) -> str:
         return "\n".join(

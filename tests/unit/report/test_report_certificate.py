@@ -12,8 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from certificate_schema import faults
-from report_examples import example
+from report_examples import example, sizes
 
 from incrowd.algorithms.catalog import METHODS
 from incrowd.api import release
@@ -21,12 +20,15 @@ from incrowd.outcome import Release
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.report.attack_facts import attacks_of
-from incrowd.report.certificate import certificate, schema
+from incrowd.report.certificate import WrittenRelease, certificate, form_facts, schema
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.facts import Facts
+from incrowd.report.json_schema import faults
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of
 from incrowd.risk.measuring import measure_risk as measure
 from incrowd.verification.joint import Joint
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.schema import Role
 
 DIGEST = "0f" * 32
 ATTACKS = {
@@ -65,7 +67,14 @@ ROLES = {"quasi_identifiers": ["age", "job", "born"], "target": "ill", "identifi
 
 def issued(facts: Facts) -> dict[str, object]:
     """A certificate as it is read from its file."""
-    made = certificate(facts, output_sha256=DIGEST, recipe_sha256=DIGEST, input_hmac=None, responsible="Data office")
+    columns = [
+        {"name": column.name, "from": column.name, "role": str(column.role), "as": "value"}
+        for column in facts.schema.columns
+        if column.role is not Role.IDENTIFIER
+    ]
+    output = {"file": facts.output, "sha256": DIGEST, "form": form_facts(FileForm("csv"))}
+    written = WrittenRelease(output, columns, {"is": "k-anonymity", "k": 10})
+    made = certificate(facts, written, recipe_sha256=DIGEST, input_hmac=None, responsible="Data office")
     return json.loads(json.dumps(made, allow_nan=False))
 
 
@@ -157,7 +166,9 @@ def test_everything_that_was_measured_is_in_it_and_no_cell():
     assert earlier == told
     assert data["earlier_releases"]["together"]["share_below_k"] == 0.02
     assert data["earlier_releases"]["published_despite"] is True
-    assert data["quasi_identifier_cells"]["suppressed"] == 12
+    rows = sizes().rows
+    assert data["quasi_identifier_cells"] == {"input": 2 * (rows + 4), "released": 2 * rows, "empty": 7}
+    assert data["attributes"]["age"] == {"empty": 7, "interval": rows - 7}
     assert values_in(people(), json.dumps(data)) == set()
 
 
@@ -199,7 +210,12 @@ def test_what_was_asked_stands_beside_what_was_recounted():
         (("incrowd_certificate",), 1),
         (("seed",), 17),
         (("output", "sha256"), "guessable"),
-        (("quasi_identifier_cells_shown",), 1.5),
+        (("quasi_identifier_cells", "empty"), -1),
+        (("attributes", "age", "mean"), 3),
+        (("released_columns", 0, "role"), "identifier"),
+        (("output", "form", "delimiter"), ",\n"),
+        (("output", "form", "compression"), "rar"),
+        (("signature",), {"algorithm": "none"}),
         (("class_sensitive",), True),
         (("attacks",), "low risk"),
         (("attacks", "after", 0, "verdict"), "fine"),
