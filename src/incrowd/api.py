@@ -11,7 +11,7 @@ from incrowd.clock import Clock
 from incrowd.databases.given import in_memory
 from incrowd.databases.new_table import NewTable
 from incrowd.databases.query import query_of
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, guarded
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.job import Job, Outputs
 from incrowd.new_rows import show_new_rows
@@ -31,6 +31,7 @@ from incrowd.vocabulary.resources import bytes_of
 from incrowd.vocabulary.schema import Schema
 
 
+@guarded
 def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     """A draft schema: what each column seems to be, and why.
 
@@ -53,6 +54,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     return draft_schema(read(in_memory(table), **reading), target=target)
 
 
+@guarded
 def release(
     table: Any,
     *,
@@ -213,6 +215,7 @@ def _run(job: Job, engine: str | None, master: str | None) -> Release:
     return run_cluster_release(job, master)
 
 
+@guarded
 def verify(
     table: Any,
     *,
@@ -258,11 +261,13 @@ def verify(
     )
 
 
+@guarded
 def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> str:
     """A plan, or the file of one, in sentences."""
     return explain_plan(plan if isinstance(plan, ReleasePlan) else read_plan(plan), groups)
 
 
+@guarded
 def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any:
     """New rows as a plan shows rows like them, in the kind of frame that came in (polars for files).
 

@@ -29,7 +29,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import HeaderError, ParameterError, SchemaError
+from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.hierarchies.read import read_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.release_form import check_form
@@ -166,6 +166,7 @@ class Recipe:
         return Schema(tuple(_said(column, self.columns.get(column.name)) for column in draft.columns))
 
 
+@guarded
 def read_recipe(path: str | Path) -> Recipe:
     """Read a recipe from YAML."""
     import yaml
