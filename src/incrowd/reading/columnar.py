@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from incrowd.errors import FileFormatError
+from incrowd.errors import FileFormatError, InputError, is_panic
 from incrowd.reading.frames import check_arrow, from_typed
 from incrowd.reading.source import MISSING_MARKERS, Origin, Source
 
@@ -57,7 +57,7 @@ def read_arrow(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Sou
         with pa.OSFile(str(path)) as file:
             reader = pa.ipc.open_file(file) if is_arrow_file(path) else pa.ipc.open_stream(file)
             table = reader.read_all()
-        table.validate()
+        table.validate(full=True)
         return table.schema, lambda: pl.DataFrame(table)
 
     return _load(load, "Arrow", Origin("arrow", str(path), missing=missing))
@@ -90,13 +90,27 @@ def damaged(form: str, name: str | None = None) -> FileFormatError:
 
 def _load(load: Callable[[], tuple[Any, Callable[[], pl.DataFrame]]], form: str, origin: Origin) -> Source:
     """Check the schema, then the values; the libraries' own messages do not get out."""
-    import pyarrow as pa
-
     table: pl.DataFrame | None = None
-    with suppress(OSError, pa.ArrowException, pl.exceptions.PolarsError):
+    with refused():
         schema, values = load()
         check_arrow(schema)
         table = values()
     if table is None:
         raise damaged(form)
     return from_typed(table, origin)
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Pass over whatever a library raises, or panics with, at bytes that are damaged; what incrowd raises gets out."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError, MemoryError, pa.ArrowException, pl.exceptions.PolarsError):
+        return
+    except BaseException as error:
+        if not is_panic(error):
+            raise
