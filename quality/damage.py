@@ -14,7 +14,22 @@ from typing import Any
 Way = Callable[[bytes, Sequence[bytes], Random], bytes]
 """From a valid file and others of its kind to a damaged one."""
 
-_NUMBERS = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 40, 1 << 62, (1 << 63) - 1)
+_NUMBERS = (
+    0,
+    1,
+    2,
+    0x7F,
+    0x80,
+    0xFF,
+    0x7FFF,
+    0xFFFF,
+    0x7FFFFFFF,
+    0x80000000,
+    0xFFFFFFFF,
+    1 << 40,
+    1 << 62,
+    (1 << 63) - 1,
+)
 _DEEP = 3_000
 _WORDS: tuple[bytes, ...] = (
     *(bytes([sign]) for sign in b"\0\t\n\r \"'#%&*,-.:;<=>?@[\\]`{|}~\x7f\x80\xc3\xff"),
@@ -22,7 +37,17 @@ _WORDS: tuple[bytes, ...] = (
     *(b"null", b"true", b"~", b"no", b"nan", b"inf", b"-inf", b"1e999", b"-0.0", b"0x1f", b"1_0", b"2020-99-99"),
     *(b"12:30:99", b"!!python/object:os.system x", b"!!binary x", b"!!set {a}", b"&a", b"*a", b"<<: *a", b"<<: x"),
     *(b"? ", b"- - ", b"| ", b"> ", b"---\n", b"...\n", b"%YAML 9.9\n", b"{{", b"}}", b"__proto__", b"\\u0000"),
-    *(b"\\ud800", b"\\", b"@data\n", b"@attribute x real\n", b"@attribute ", b"-1", b"1e400", b"(-inf, inf)", b"(5, 1]"),
+    *(
+        b"\\ud800",
+        b"\\",
+        b"@data\n",
+        b"@attribute x real\n",
+        b"@attribute ",
+        b"-1",
+        b"1e400",
+        b"(-inf, inf)",
+        b"(5, 1]",
+    ),
     *(b"9" * 30, b"9" * 400, b"9" * 5_000, b"1" + b"0" * 100_000, b"0." + b"3" * 400, b"a" * 70_000),
     *(b"[" * _DEEP, b"{a: " * _DEEP, b'{"a":' * _DEEP, b"(" * _DEEP, b"- " * _DEEP, b"&a [*a, *a]"),
 )
@@ -130,7 +155,21 @@ def change_json(data: bytes, _others: Sequence[bytes], chance: Random) -> bytes:
 
 
 _VALUES = (
-    *("null", "true", "false", "0", "-1", "1", "2.5", "1e300", "NaN", "Infinity", "-Infinity", "9" * 400, "1" + "0" * 30),
+    *(
+        "null",
+        "true",
+        "false",
+        "0",
+        "-1",
+        "1",
+        "2.5",
+        "1e300",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "9" * 400,
+        "1" + "0" * 30,
+    ),
     *('""', '"x"', '"\\u0000"', '"\\ud800"', '"inf"', "[]", "{}", "[[]]", "[{}]", '{"is": "eq"}', '["x", "x"]'),
     *('"' + "a" * 10_000 + '"', "[" * 200 + "]" * 200, "[null]", "[-1]", "[0, 0]", '[["a", 1]]', '{"a": {"a": 1}}'),
 )

@@ -89,9 +89,7 @@ def _death(status: int) -> str:
 
 def section(outcomes: Sequence[Outcome], seed: int) -> str:
     """The outcomes as Markdown."""
-    rows = [
-        f"| {one.reader} | {one.cases:,} | {len(one.violations):,} | {one.seconds / 60:.1f} |" for one in outcomes
-    ]
+    rows = [f"| {one.reader} | {one.cases:,} | {len(one.violations):,} | {one.seconds / 60:.1f} |" for one in outcomes]
     total = sum(len(one.violations) for one in outcomes)
     return "\n".join(
         [
@@ -123,7 +121,8 @@ def _kinds(outcome: Outcome) -> dict[str, list[int]]:
     """The violations by what was wrong, the most frequent first."""
     counts = Counter(violation.trouble for violation in outcome.violations)
     return {
-        trouble: [one.case for one in outcome.violations if one.trouble == trouble] for trouble, _ in counts.most_common()
+        trouble: [one.case for one in outcome.violations if one.trouble == trouble]
+        for trouble, _ in counts.most_common()
     }
 
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -160,7 +161,7 @@ k: 10
 method: kactus
 parameters: {min_rows: 5, growth: 0.5}
 reading: {delimiter: ";", encoding: utf-8, missing: ["NA", "-9"]}
-repeats: [name]
+repeats: [born]
 class_sensitive: no
 require: ["entropy-l=1.5 on income", "t=0.2 on income"]
 form: counts
@@ -207,7 +208,9 @@ def _model() -> list[Seed]:
     frame = table().drop("born")
 
     def write(path: Path, **how: Any) -> object:
-        return publish_model(frame, target="ill", public=["age", "job"], private=["income"], k=3, fill="value", to=path, **how)
+        return publish_model(
+            frame, target="ill", public=["age", "job"], private=["income"], k=3, fill="value", to=path, **how
+        )
 
     return [
         Seed(".json", _written(".json", write)),
@@ -276,14 +279,27 @@ def read_table(path: Path) -> None:
     encode(source, schema, schema.encoded)
 
 
+@cache
+def _source() -> Any:
+    """The table, read."""
+    from incrowd.reading.read import read
+
+    return read(table())
+
+
+@cache
+def _draft() -> Any:
+    """What its columns seem to be."""
+    from incrowd.reading.draft import draft_schema
+
+    return draft_schema(_source())
+
+
 def read_recipe_file(path: Path) -> None:
     """Read a recipe, and what it says of a table."""
-    from incrowd.reading.draft import draft_schema
-    from incrowd.reading.read import read
     from incrowd.recipe import read_recipe
 
-    recipe = read_recipe(path)
-    recipe.schema(draft_schema(read(table())))
+    read_recipe(path).schema(_draft())
 
 
 def read_plan_file(path: Path) -> None:
@@ -291,11 +307,10 @@ def read_plan_file(path: Path) -> None:
     from incrowd.new_rows import show_new_rows
     from incrowd.plan.explain import explain
     from incrowd.plan.plan_file import read_plan
-    from incrowd.reading.read import read
 
     plan = read_plan(path)
     explain(plan)
-    show_new_rows(plan, read(table()))
+    show_new_rows(plan, _source())
 
 
 def read_model_file(path: Path) -> None:

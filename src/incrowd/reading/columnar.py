@@ -56,8 +56,7 @@ def read_arrow(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Sou
 
         with pa.OSFile(str(path)) as file:
             reader = pa.ipc.open_file(file) if is_arrow_file(path) else pa.ipc.open_stream(file)
-            table = reader.read_all()
-        table.validate(full=True)
+            table = sound(reader.read_all())
         return table.schema, lambda: pl.DataFrame(table)
 
     return _load(load, "Arrow", Origin("arrow", str(path), missing=missing))
@@ -74,6 +73,31 @@ def is_arrow_file(path: Path) -> bool:
     """Whether an Arrow file can be entered anywhere; a stream is only read from its start."""
     with path.open("rb") as file:
         return file.read(6) == b"ARROW1"
+
+
+def sound(table: Any) -> Any:
+    """An Arrow table whose buffers hold what its arrays say; raises unless they do.
+
+    Only then may another library look at them: an offset beyond its buffer ends the process. Views of text are copied.
+    """
+    import pyarrow as pa
+
+    table.validate(full=True)
+    for place, field in enumerate(table.schema):
+        plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(field.type)
+        if plain is not None:
+            table = table.set_column(place, field.with_type(plain), _copied(table.column(place), plain))
+    return table
+
+
+def _copied(views: Any, plain: Any) -> Any:
+    """Views as plain text. Where a value is missing, nobody has checked where its view leads: it is not followed."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = views.is_valid()
+    places = pc.subtract(pc.cumulative_sum(known.cast(pa.int64())), 1)
+    return views.drop_null().cast(plain).take(pc.if_else(known, places, pa.scalar(None, pa.int64())))
 
 
 def damaged(form: str, name: str | None = None) -> FileFormatError:
