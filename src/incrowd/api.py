@@ -11,7 +11,7 @@ from incrowd.clock import Clock
 from incrowd.databases.given import in_memory
 from incrowd.databases.new_table import NewTable
 from incrowd.databases.query import query_of
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, guarded
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.job import Job, Outputs
 from incrowd.new_rows import show_new_rows
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from incrowd.certified.statements import CertificateVerdict
 
 
+@guarded
 def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     """A draft schema: what each column seems to be, and why.
 
@@ -56,6 +57,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     return draft_schema(read(in_memory(table), **reading), target=target)
 
 
+@guarded
 def release(
     table: Any,
     *,
@@ -219,6 +221,7 @@ def _run(job: Job, engine: str | None, master: str | None) -> Release:
     return run_cluster_release(job, master)
 
 
+@guarded
 def verify(
     table: Any,
     *,
@@ -289,11 +292,13 @@ def verify(
     )
 
 
+@guarded
 def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> str:
     """A plan, or the file of one, in sentences."""
     return explain_plan(plan if isinstance(plan, ReleasePlan) else read_plan(plan), groups)
 
 
+@guarded
 def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any:
     """New rows as a plan shows rows like them, in the kind of frame that came in (polars for files).
 

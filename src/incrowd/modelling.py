@@ -22,7 +22,7 @@ from typing import Any
 
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.clock import Clock
-from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError
+from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError, guarded
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
@@ -110,6 +110,7 @@ class Published:
     seconds: Mapping[str, float]
 
 
+@guarded
 def publish_model(
     table: Any,
     *,

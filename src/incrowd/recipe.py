@@ -29,9 +29,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import HeaderError, ParameterError, SchemaError
+from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.hierarchies.read import read_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.plain_yaml import read_plain_yaml
 from incrowd.vocabulary.release_form import check_form
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.asking import asked_for
@@ -129,11 +130,11 @@ class Recipe:
         for key in ("delimiter", "encoding"):
             if not isinstance(self.reading.get(key), str | None):
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
-        _check_list(self.repeats, "repeats")
+        _check_names(self.repeats, "repeats")
         _check_list(self.known_together, "known_together")
         for known in self.known_together:
             _check_keys(known, _KNOWN_KEYS, "known_together")
-            _check_list(known.get("columns", 0), "known_together: columns")
+            _check_names(known.get("columns", 0), "known_together: columns")
         if not isinstance(self.class_sensitive, bool | None):
             raise ParameterError("class_sensitive must be yes or no: may the class of a person be inferred?")
         _ = self.requirement
@@ -166,18 +167,14 @@ class Recipe:
         return Schema(tuple(_said(column, self.columns.get(column.name)) for column in draft.columns))
 
 
+@guarded
 def read_recipe(path: str | Path) -> Recipe:
     """Read a recipe from YAML."""
-    import yaml
-
     try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"The recipe {Path(path).name} cannot be read ({type(error).__name__}).") from None
-    except yaml.YAMLError as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        where = f" near line {line + 1}" if line is not None else ""
-        raise ParameterError(f"The recipe {Path(path).name} is not valid YAML{where}.") from None
+    data = read_plain_yaml(text, f"The recipe {Path(path).name}")
     if not isinstance(data, dict):
         raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
     _check_keys(data, _KEYS, "the recipe")
@@ -288,3 +285,9 @@ def _check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None
 def _check_list(data: object, where: str) -> None:
     if data is not None and not isinstance(data, list | tuple):
         raise ParameterError(f"In {where}: expected a list such as [a, b].")
+
+
+def _check_names(data: object, where: str) -> None:
+    _check_list(data, where)
+    if isinstance(data, list | tuple) and not all(isinstance(name, str) for name in data):
+        raise ParameterError(f"In {where}: names of columns are text. Put numbers in quotes.")

@@ -160,17 +160,14 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
     """``name=value`` settings as parameters; values are read as YAML (numbers, true, text)."""
     if not settings:
         return None
-    import yaml
+    from incrowd.vocabulary.plain_yaml import read_plain_yaml
 
     parsed = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise ParameterError("A parameter is set as name=value, for instance --set numeric=mean.")
-        try:
-            parsed[name.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise ParameterError(f"The value of --set {name.strip()} is neither a number nor plain text.") from None
+        parsed[name.strip()] = read_plain_yaml(value, f"--set {name.strip()}")
     return parsed
 
 

@@ -28,7 +28,7 @@ from incrowd.algorithms.cell_hiding.hide import Cell, Hiding
 from incrowd.algorithms.cell_hiding.hide import hide_cells as hide_in_codes
 from incrowd.algorithms.cell_hiding.methods import Options
 from incrowd.clock import Clock
-from incrowd.errors import Notice, RequirementError, VerificationError
+from incrowd.errors import Notice, RequirementError, VerificationError, guarded
 from incrowd.hiding.account import Account
 from incrowd.hiding.job import AUTO, HidingJob
 from incrowd.hiding.telling import Telling
@@ -84,6 +84,7 @@ class Hidden:
         return hiding_html(self.report, whole_page=False)
 
 
+@guarded
 def hide_cells(
     table: Any,
     cells: Iterable[tuple[int, str]],

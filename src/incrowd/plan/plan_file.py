@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import PlanError
+from incrowd.errors import PlanError, guarded
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import (
     DROPPED,
@@ -37,6 +37,7 @@ VERSION = 1
 _METADATA = b"incrowd.plan"
 
 
+@guarded
 def write_plan(plan: ReleasePlan, path: str | Path) -> None:
     """Write a plan as ``.json`` or ``.parquet``; only its owner may read the file."""
     path = Path(path)
@@ -48,6 +49,7 @@ def write_plan(plan: ReleasePlan, path: str | Path) -> None:
         path.write_text(json.dumps(plan_to_json(plan), ensure_ascii=False), encoding="utf-8")
 
 
+@guarded
 def read_plan(path: str | Path) -> ReleasePlan:
     """Read a plan that :func:`write_plan` wrote."""
     path = Path(path)
