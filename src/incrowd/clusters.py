@@ -30,7 +30,7 @@ from incrowd.errors import Notice, OutputError, ParameterError, RequirementError
 from incrowd.issuing import issue
 from incrowd.job import Job
 from incrowd.outcome import Release
-from incrowd.pipeline import notices_asked, plan_of, possible, write_beside
+from incrowd.pipeline import chance, notices_asked, plan_of, possible, staged_files, write_beside
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.dictionary import Tally, as_coded
 from incrowd.reading.draft import draft_schema
@@ -55,7 +55,7 @@ from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification_request import as_asked, has_counts, has_levels
 from incrowd.vocabulary.file_form import FileForm
-from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
+from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Schema
 
@@ -100,16 +100,22 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
     outputs.check(job.recipe_path)
     session = job.given.sparkSession if is_spark_frame(job.given) else spark_session(master)
     folder = str(job.outputs.release or _own_folder(session))
-    randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
+    randomness = chance(job)
     steps = ClusterSteps(job, randomness)
     given = str(job.given) if isinstance(job.given, Path) else job.given
-    with _timed(job) as progress:
-        made = run_spark_release(given, folder, steps, session=session, randomness=randomness, progress=progress)
-    notices = (*steps.notices, *notices_asked(job))
     source = "a Spark table" if is_spark_frame(job.given) else str(job.given).rstrip("/").rpartition("/")[2]
-    facts, issued = issue(job, made.plan, made.verdict, notices, steps.columns, source=source, written="files")
-    release = Release(made.plan, issued, facts, job.outputs.release, lambda: made.frame)
-    write_beside(release, job.outputs)
+    with staged_files(job.outputs) as drafts, _timed(job) as progress:
+
+        def issued(plan: ReleasePlan, verdict: Verdict) -> Release:
+            notices = (*steps.notices, *notices_asked(job))
+            facts, certificate = issue(job, plan, verdict, notices, steps.columns, source=source, written="files")
+            release = Release(plan, certificate, facts, job.outputs.release, lambda: session.read.parquet(folder))
+            write_beside(release, job.outputs, drafts)
+            return release
+
+        steps.issue = issued
+        run_spark_release(given, folder, steps, session=session, randomness=randomness, progress=progress)
+    release: Release = steps.release
     return release
 
 
@@ -146,6 +152,8 @@ class ClusterSteps:
     values: dict[str, pl.Series] = field(default_factory=dict)
     salt: int = field(default_factory=lambda: secrets.randbits(62))
     expected: Any = None
+    issue: Any = None
+    release: Any = None
 
     @property
     def markers(self) -> tuple[str, ...]:
@@ -262,6 +270,7 @@ class ClusterSteps:
         if not verdict.passed:
             failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
             raise VerificationError(f"The release failed its verification and was not published. {failed}.")
+        self.release = self.issue(plan, verdict)
         return verdict
 
 

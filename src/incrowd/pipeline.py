@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from incrowd.algorithms.catalog import Entry, find_method, make_method
@@ -37,7 +38,7 @@ from incrowd.plan.steps import Drop
 from incrowd.publishing.pair import write_pair
 from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import private_folder, staged, staged_pair
+from incrowd.publishing.staging import staged_together
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
@@ -49,22 +50,29 @@ from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
 from incrowd.verification_request import request_of
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, SeededRandomness, SystemRandomness
+from incrowd.vocabulary.randomness import (
+    KeyedRandomness,
+    Randomness,
+    SeededRandomness,
+    SystemRandomness,
+    permutation,
+)
 from incrowd.vocabulary.release_form import groups_path
 from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Role, Schema
 
 SCRATCH, PRIVATE = "scratch", "private"
+_DRAWS = (lambda source: source.words(8), lambda source: permutation(32, source))
 
 
 def run_release(job: Job) -> Release:
     """Read, decide, apply, write, verify; publish only what the verification proves."""
     job.check()
-    randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
+    randomness = chance(job)
     make_method(job.recipe.method, dict(job.recipe.parameters))
     start()
-    with opened_book(job) as book, _private_place(job) as hidden:
+    with opened_book(job) as book, _private_place(job) as (hidden, drafts):
         private = hidden.parent / PRIVATE
         private.mkdir(mode=0o700)
         held = understand(job, hidden.parent)
@@ -93,12 +101,20 @@ def run_release(job: Job) -> Release:
                 with job.clock("verifying"):
                     verdict = verify(job, replace(request, release=back, file=False), private)
             release = describe(job, held, notices, plan, verdict, hidden, beside)
+            write_beside(release, job.outputs, drafts)
             if beside is not None:
                 beside.enter(release.certificate["made"], hidden)
-            if job.outputs.certificate:
-                job.outputs.certificate.unlink(missing_ok=True)  # an old one must not stand beside a new release
-    write_beside(release, job.outputs)
     return release
+
+
+def chance(job: Job) -> Randomness:
+    """Where chance comes from: the system, unless the user gave a seed; refuses chance that repeats itself."""
+    if job.seed is not None:
+        return SeededRandomness(job.seed)
+    made = SystemRandomness()
+    if any(np.array_equal(draw(SystemRandomness()), draw(SystemRandomness())) for draw in _DRAWS):
+        raise VerificationError("The source of chance gives the same numbers twice. Nothing was released.")
+    return made
 
 
 def understand(job: Job, folder: Path) -> Held:
@@ -202,9 +218,9 @@ def describe(
     """Facts and certificate of a verified release."""
     source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
     written_as = "file" if job.outputs.table is None else "table"
-    hashed = sha256_of(written) if job.outputs.release else None
     second = groups_path(written)
     measured = measure(job, held, plan, written, source)
+    hashed = _verified_digest(job, verdict, written) if job.outputs.table is None else None
     facts, issued = issue(
         job,
         plan,
@@ -213,10 +229,10 @@ def describe(
         held.columns,
         source=source,
         written=written_as,
-        sha256=hashed,
+        sha256=hashed if job.outputs.release else None,
         measured=measured,
         earlier=beside.facts if beside else None,
-        groups={"file": second.name, "sha256": sha256_of(second)} if job.pair and hashed else None,
+        groups={"file": second.name, "sha256": verdict.digests[1]} if job.pair and job.outputs.release else None,
     )
     if job.outputs.table is not None:
         place = job.outputs.table.address
@@ -231,19 +247,39 @@ def describe(
     )
 
 
+def _verified_digest(job: Job, verdict: Verdict, written: Path) -> str:
+    """The SHA-256 of the release, if its bytes are still those that were verified."""
+    files = [written, groups_path(written)] if job.pair else [written]
+    if tuple(map(sha256_of, files)) != verdict.digests:
+        raise VerificationError("The written file changed after it was verified. Nothing was published.")
+    return verdict.digests[0]
+
+
 @contextmanager
-def _private_place(job: Job) -> Iterator[Path]:
-    """Where the release is written first: beside its target, or in a folder that goes away."""
-    if job.outputs.release:
-        target = job.outputs.release
-        with staged_pair(target, groups_path(target)) if job.pair else staged(target) as hidden:
-            yield hidden
-    elif job.outputs.table and job.outputs.certificate:
-        with private_folder(job.outputs.certificate) as folder:
-            yield folder / "release.parquet"
+def _private_place(job: Job) -> Iterator[tuple[Path, Mapping[Path, Path]]]:
+    """Where the release is written first, and for each file beside it where that is; in the end all appear, or none."""
+    outputs, others = job.outputs, [path for path in (job.outputs.plan, job.outputs.report) if path is not None]
+    if outputs.release is not None:
+        groups = groups_path(outputs.release) if job.pair else None
+        with staged_together(outputs.release, others, groups=groups, certificate=outputs.certificate) as drafts:
+            yield drafts[outputs.release], drafts
+    elif outputs.certificate is not None:
+        with staged_together(outputs.certificate, others) as drafts:
+            yield drafts[outputs.certificate].with_name("release.parquet"), drafts
     else:
-        with tempfile.TemporaryDirectory(prefix="incrowd-") as temporary:
-            yield Path(temporary) / "release.parquet"
+        with staged_files(outputs) as drafts, tempfile.TemporaryDirectory(prefix="incrowd-") as temporary:
+            yield Path(temporary) / "release.parquet", drafts
+
+
+@contextmanager
+def staged_files(outputs: Outputs) -> Iterator[Mapping[Path, Path]]:
+    """Where certificate, plan and report are written first; in the end they appear, all or none."""
+    files = [path for path in (outputs.certificate, outputs.plan, outputs.report) if path is not None]
+    if not files:
+        yield {}
+        return
+    with staged_together(files[0], files[1:]) as drafts:
+        yield drafts
 
 
 @contextmanager
@@ -258,18 +294,16 @@ def _on_the_server(job: Job, hidden: Path) -> Iterator[Path | None]:
         yield back
 
 
-def write_beside(release: Release, outputs: Outputs) -> None:
-    """Certificate, plan and report, each complete or not at all."""
+def write_beside(release: Release, outputs: Outputs, drafts: Mapping[Path, Path]) -> None:
+    """Certificate, plan and report, each in its private place."""
     if outputs.certificate:
-        with staged(outputs.certificate) as hidden:
-            text = json.dumps(release.certificate, indent=2, ensure_ascii=False)
-            hidden.write_text(text + "\n", encoding="utf-8")
+        text = json.dumps(release.certificate, indent=2, ensure_ascii=False)
+        drafts[outputs.certificate].write_text(text + "\n", encoding="utf-8")
     if outputs.report:
-        with staged(outputs.report) as hidden:
-            hidden.write_text(report_html(release.report, certificate=release.certificate), encoding="utf-8")
+        page = report_html(release.report, certificate=release.certificate)
+        drafts[outputs.report].write_text(page, encoding="utf-8")
     if outputs.plan:
-        with staged(outputs.plan) as hidden:
-            write_plan(release.plan, hidden)
+        write_plan(release.plan, drafts[outputs.plan])
 
 
 def _load(path: Path) -> pl.DataFrame:

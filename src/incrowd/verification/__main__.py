@@ -53,7 +53,7 @@ def _judged(line: str) -> int:
         _confine(request.memory)
         verdict = judge(request, lambda done, rows: _say({"done": done, "rows": rows}))
         answer["verdict"] = verdict.to_json()
-        answer["counted"] = {"input_rows": verdict.input_rows, "shown": verdict.shown}
+        answer["counted"] = {"input_rows": verdict.input_rows, "shown": verdict.shown, "digests": verdict.digests}
         status = HOLDS if verdict.passed else FAILS
     except IncrowdError as error:
         answer["error"] = [type(error).__name__, str(error)]

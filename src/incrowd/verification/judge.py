@@ -6,8 +6,10 @@ order, which of them transformed. The plan is not known here.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,7 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
     checks = [bytes_check(request.release, request.form)] if request.file else []
     if request.file and request.groups is not None:
         checks.append(bytes_check(request.groups, request.form))
+    digests = tuple(_digest(path) for path in (request.release, request.groups) if path is not None)
     header = _header(request)
     with connect(limits.share(0.5), None, limits.scratch) as connection:
         table = InputTable.open(connection, request.input, request.scratch, copy=len(request.hint.sizes) == 1)
@@ -52,7 +55,12 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
     asked = asked_of(request, sources, people)
     verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups)
     checks += [_left_out(request, verdict, original)]
-    return replace(verdict, checks=(*verdict.checks, *checks))
+    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _header(request: Request) -> list[str]:

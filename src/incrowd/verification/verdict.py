@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -57,6 +57,8 @@ class Verdict:
     shown
         For each released quasi-identifier, how many cells show what, see
         :func:`incrowd.verification.shown.count_shown`.
+    digests
+        The SHA-256 of the files that were verified: the release, and its table of groups if it has one.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Verdict:
     checks: tuple[Check, ...] = field(default=())
     input_rows: int | None = None
     shown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    digests: tuple[str, ...] = ()
 
     @property
     def suppressed(self) -> dict[str, int]:
@@ -101,7 +104,8 @@ class Verdict:
         """The verdict in plain data; what it counted beside that is given apart."""
         bars = tuple((size, classes) for size, classes in data["class_size_histogram"])
         sizes = ClassSizes(data["rows"], data["classes"], data["smallest_class"], bars)
-        return cls(sizes, tuple(Check(**check) for check in data["checks"]), **counted)
+        found = cls(sizes, tuple(Check(**check) for check in data["checks"]), **counted)
+        return replace(found, digests=tuple(found.digests))
 
     def __str__(self) -> str:
         return "\n".join(
