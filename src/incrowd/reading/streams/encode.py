@@ -14,9 +14,10 @@ from incrowd.errors import Notice, ParameterError
 from incrowd.reading.draft import Facts, draft_type
 from incrowd.reading.encode import Settled, named_columns, settle
 from incrowd.reading.missing import marker_notice
-from incrowd.reading.streams.blocks import BlockFile, Blocks, WholeColumn
+from incrowd.reading.streams.blocks import BlockFile, Blocks
 from incrowd.reading.streams.gathering import Found, Gathering
 from incrowd.reading.streams.stream import FRAME_ROWS, Stream
+from incrowd.vocabulary.encoded_table import WholeColumn
 from incrowd.vocabulary.schema import Column, Schema
 
 MOST_VALUES = 5_000_000
