@@ -40,7 +40,9 @@ Population = Annotated[
 Form = Annotated[str | None, typer.Option(help="How groups are released: strict (plain values), counts, pair.")]
 Rarest = Annotated[
     int | None,
-    typer.Option(metavar="N", help="No cell names a value that fewer than N people of the table have, alone or in a set."),
+    typer.Option(
+        metavar="N", help="No cell names a value that fewer than N people of the table have, alone or in a set."
+    ),
 ]
 Risk = Annotated[
     bool | None,

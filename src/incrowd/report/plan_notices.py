@@ -34,9 +34,9 @@ def _rare_values(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int
         return
     many = sum(rare.values())
     message = (
-        f"{many:,} {'value is' if many == 1 else 'values are'} in fewer than {k:,} rows of the table, and released cells "
-        f"name {'it' if many == 1 else 'them'}, alone, in sets or in counts: who has such a value is looked for in few "
-        f"places. Say rarest={k} to keep them out, or coarsen or drop the column."
+        f"{many:,} {'value is' if many == 1 else 'values are'} in fewer than {k:,} rows of the table, and released "
+        f"cells name {'it' if many == 1 else 'them'}, alone, in sets or in counts, and so the group of who has "
+        f"{'it' if many == 1 else 'them'}. Say rarest={k} to keep such values out, or coarsen or drop the column."
     )
     yield Notice("rare-values", ", ".join(named), message)
 

@@ -156,4 +156,6 @@ class Naming:
         people = np.bincount(places[known], self.column.counts[:-1][known], leaves)
         up_to = np.concatenate([[0], np.cumsum(people)]).astype(np.int64)
         below = (self.hierarchy.leaves_below(node) for node in range(len(self.hierarchy.labels)))
-        return {label: int(up_to[b.stop] - up_to[b.start]) for label, b in zip(self.hierarchy.labels, below, strict=True)}
+        return {
+            label: int(up_to[b.stop] - up_to[b.start]) for label, b in zip(self.hierarchy.labels, below, strict=True)
+        }
