@@ -75,6 +75,7 @@ def release(
     method: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     form: str | None = None,
+    rarest: int | None = None,
     reading: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
     to: str | Path | NewTable | None = None,
@@ -132,6 +133,8 @@ def release(
     form
         In which form groups are released: ``"strict"`` (plain values), ``"counts"`` (all values of a group with their
         counts) or ``"pair"`` (counts as a table of their own, beside that of the rows); else the method's own.
+    rarest
+        No cell of a quasi-identifier names a value, a bin or a group of values that fewer people of the table have.
     reading
         How to read a text file: delimiter, encoding, missing.
     recipe
@@ -180,6 +183,7 @@ def release(
     """
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
     said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "form": form, "reading": reading}
+    said["rarest"] = rarest
     said |= {"require": require, "class_sensitive": class_sensitive, "population": population}
     said["repeats"] = _names(repeats)
     if known_together is not None:

@@ -197,9 +197,8 @@ class ClusterSteps:
             places = known.places(settled)
             columns[name] = replace(column, type=settled.type)
             self.notices += settled.notices
-            meanings[name] = Meaning(
-                settled.type, settled.dictionary, gathered.values, np.append(places[1:], places[:1])
-            )
+            of_values = np.append(places[1:], places[:1])
+            meanings[name] = Meaning(settled.type, settled.dictionary, gathered.values, of_values, settled.counts)
         self.rows = int(next(iter(found.values())).counts.sum())
         self.known = Schema(tuple(columns[column.name] for column in schema.columns))
         return self.known, meanings

@@ -17,7 +17,7 @@ import polars as pl
 from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.population import Population
-from incrowd.algorithms.release_forms import formed, suited
+from incrowd.algorithms.release_forms import formed, rare_kept_out, suited
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
@@ -184,7 +184,7 @@ def plan_of(
         requirement=job.recipe.requirement,
         schema=schema,
         rows=rows,
-        steps=(Drop(schema.identifiers), *steps),
+        steps=(Drop(schema.identifiers), *steps, *rare_kept_out(job.recipe.rarest, job.recipe.requirement)),
     )
 
 

@@ -38,6 +38,12 @@ Population = Annotated[
     Path | None, typer.Option(help="A table of the people the rows are from, for k-map and delta-presence.")
 ]
 Form = Annotated[str | None, typer.Option(help="How groups are released: strict (plain values), counts, pair.")]
+Rarest = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="No cell names a value that fewer than N people of the table have, alone or in a set."
+    ),
+]
 Risk = Annotated[
     bool | None,
     typer.Option("--risk/--no-risk", help="Measure risk before and after; done anyway where a report is written."),
@@ -75,6 +81,7 @@ def release(
     method: Annotated[str | None, typer.Option(help="See: incrowd methods.")] = None,
     set_: Settings = None,
     form: Form = None,
+    rarest: Rarest = None,
     identifiers: Annotated[str | None, typer.Option(help="Columns to drop: a,b")] = None,
     repeats: Repeats = None,
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
@@ -115,7 +122,7 @@ def release(
     asked |= {"method": method, "recipe": recipe, "seed": seed, "ledger": ledger, "despite_earlier": despite_earlier}
     asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible, "sign": sign}
     asked |= {"certificate_to": certificate, "plan_to": plan, "report_to": report}
-    asked |= {"form": form, "memory": memory, "engine": engine, "master": master}
+    asked |= {"form": form, "rarest": rarest, "memory": memory, "engine": engine, "master": master}
     with progress(json) as show:
         made = make(
             given(file, table, query),

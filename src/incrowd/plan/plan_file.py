@@ -18,6 +18,7 @@ from incrowd.plan.steps import (
     Hide,
     Part,
     Place,
+    Rarest,
     Reasons,
     Recode,
     Recoding,
@@ -145,6 +146,8 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "spread", "names": list(names)}
         case AsCounts(names, cuts):
             return {"is": "as counts", "names": list(names), "cuts": {name: list(places) for name, places in cuts}}
+        case Rarest(people):
+            return {"is": "rarest", "people": people}
         case Reasons(title, heads, lines, facts):
             told = {"title": title, "columns": list(heads), "rows": [list(line) for line in lines]}
             return {"is": "reasons", **told, "facts": [list(fact) for fact in facts]}
@@ -174,6 +177,8 @@ def _step_from_json(data: dict[str, Any]) -> Step:
         case "as counts":
             cuts = tuple((name, tuple(places)) for name, places in data["cuts"].items())
             return AsCounts(tuple(data["names"]), cuts)
+        case "rarest":
+            return Rarest(_count(data["people"], 1))
         case "reasons":
             lines = tuple(tuple(line) for line in data["rows"])
             facts = tuple((name, _frozen(fact)) for name, fact in data["facts"])

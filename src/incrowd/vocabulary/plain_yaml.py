@@ -68,7 +68,7 @@ def _check_events(text: str, what: str) -> None:
 class _Loader(yaml.SafeLoader):
     """Keeps dates as they are written, and refuses what the plain loader passes over or stumbles upon."""
 
-    yaml_implicit_resolvers: ClassVar = {
+    yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
