@@ -1,0 +1,439 @@
+"""Effective k: the k that is left when unchanged columns give back what a release hides.
+
+A release hides quasi-identifiers; all other columns leave as they came. Whoever knows how they depend on each other
+writes down a finer table than the one that was released. Here that table is counted: the released cells, with what
+single columns and pairs of columns give back of them (:mod:`incrowd.verification.give_back`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from incrowd.verification.alone import SETS_AT_MOST, count_alone
+from incrowd.verification.give_back import (
+    MANY_OWN_VALUES,
+    MANY_VALUES,
+    RARER,
+    Bools,
+    Cells,
+    Codes,
+    Crowd,
+    Rules,
+    Sets,
+    compact,
+    distinct,
+    in_blocks,
+    joined,
+    rules_of,
+)
+from incrowd.verification.unchanged_counts import Advice, GiveBack, NotCounted, SetCounts, UnchangedCounts
+from incrowd.vocabulary.requirement import KnownSet
+
+PAIR_TESTS = 600
+TOO_FEW = "too few rows to tell"
+_BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS, _BLOCKS_OF_OWN = 120, 4096, 32, 128
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiIdentifier:
+    """A quasi-identifier of a release, beside the input.
+
+    Parameters
+    ----------
+    name
+        The column.
+    values
+        For each released row the own value of its person, as a code; codes follow the order of the values.
+    labels
+        For each row what its released cell shows, as a code.
+    allows
+        For each label the codes of the values it allows; None for all.
+    missing
+        The code of a missing value, -1 if there is none.
+    """
+
+    name: str
+    values: Codes
+    labels: Codes
+    allows: Sequence[Codes | range | None]
+    missing: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class UnchangedColumn:
+    """A column that is released as it came: its codes in the order of the values, and what the user called it.
+
+    ``role`` is ``other`` (nothing was said of it), ``private``, ``sensitive`` or ``target``.
+    """
+
+    name: str
+    codes: Codes
+    missing: int = -1
+    role: str = "other"
+
+
+def count_unchanged(
+    quasi_identifiers: Sequence[QuasiIdentifier],
+    unchanged: Sequence[UnchangedColumn],
+    known: Sequence[KnownSet],
+    *,
+    pair_tests: int = PAIR_TESTS,
+    people_times_sets: int = SETS_AT_MOST,
+) -> UnchangedCounts:
+    """What unchanged columns give back of a release, and who is alone by them.
+
+    Parameters
+    ----------
+    quasi_identifiers, unchanged
+        All columns of the release, with a code for each released row.
+    known
+        The sets of quasi-identifiers that are known together, each with its k.
+    pair_tests
+        How many pairs of columns are asked about quasi-identifiers at most; what is beyond is told as not counted.
+    people_times_sets
+        Up to how many people times sets of columns the sets that single out most are looked for one by one.
+
+    Examples
+    --------
+    >>> code = np.repeat([0, 1], 20)
+    >>> hidden = QuasiIdentifier("education", code, np.zeros(40, np.int64), [None])
+    >>> counts = count_unchanged([hidden], [UnchangedColumn("code", code)], [KnownSet(("education",), 30)])
+    >>> counts.effective_k, counts.given_back, counts.advice
+    (20, 40, Advice(columns=('code',), effective_k=40))
+    """
+    counting = _Counting([own_cells(one) for one in quasi_identifiers], quasi_identifiers, unchanged, known, pair_tests)
+    first = counting.count(frozenset())
+    return UnchangedCounts(
+        rows=len(quasi_identifiers[0].values),
+        sets=first.sets,
+        people_below_k=first.people_below_k,
+        hidden_cells=counting.hidden_cells,
+        given_back=first.cells,
+        by=first.by,
+        alone=count_alone(unchanged, len(quasi_identifiers[0].values), people_times_sets),
+        not_counted=(*counting.undecidable(), *first.not_counted),
+        advice=counting.advice(first),
+    )
+
+
+def count_from_release(
+    quasi_identifiers: Sequence[QuasiIdentifier],
+    unchanged: Sequence[UnchangedColumn],
+    known: Sequence[KnownSet],
+    *,
+    people_times_sets: int = SETS_AT_MOST,
+) -> UnchangedCounts:
+    """The same for a recipient without the input: rows that show a quasi-identifier teach what other rows hide.
+
+    Own values are not looked at; only single columns are.
+    """
+    cells = [shown_cells(one) for one in quasi_identifiers]
+    counting = _Counting(cells, quasi_identifiers, unchanged, known, 0, from_release=True)
+    first = counting.count(frozenset())
+    return UnchangedCounts(
+        rows=len(quasi_identifiers[0].labels),
+        sets=first.sets,
+        people_below_k=first.people_below_k,
+        hidden_cells=counting.hidden_cells,
+        given_back=first.cells,
+        by=first.by,
+        alone=count_alone(unchanged, len(quasi_identifiers[0].labels), people_times_sets),
+        not_counted=tuple(counting.undecidable()),
+    )
+
+
+def own_cells(column: QuasiIdentifier) -> Cells:
+    """A quasi-identifier as it is counted: the values that people have, in blocks if there are many."""
+    there = np.bincount(column.values) > 0
+    place = np.where(there, np.cumsum(there) - 1, -1)
+    if there.sum() > MANY_OWN_VALUES:
+        place = _block_of_value(column.values, column.missing)
+    values = place[column.values]
+    cells = _cells(column, values, place, int(place.max()) + 1)
+    wrong = np.unique(cells.allowed[~cells.allows[cells.allowed, values]])
+    if not len(wrong):
+        return cells
+    lost = frozenset(np.unique(column.labels[np.isin(cells.allowed, wrong)]).tolist())
+    allows = [None if label in lost else codes for label, codes in enumerate(column.allows)]
+    return own_cells(QuasiIdentifier(column.name, column.values, column.labels, allows, column.missing))
+
+
+def shown_cells(column: QuasiIdentifier) -> Cells:
+    """A quasi-identifier as far as rows show it: the values of rows whose cell allows one alone."""
+    codes = [np.asarray(allowed, np.int64) for allowed in column.allows if allowed is not None]
+    width = max([int(one.max(initial=-1)) + 1 for one in codes], default=0)
+    used = np.bincount(np.concatenate([*codes, np.empty(0, np.int64)]), minlength=width) > 0
+    place = np.where(used, np.cumsum(used) - 1, -1)
+    one = np.array([-1 if a is None or len(a) != 1 else int(a[0]) for a in column.allows], np.int64)
+    shown = one[column.labels]
+    return _cells(column, place[shown[shown >= 0]], place, int(used.sum()))
+
+
+def _block_of_value(values: Codes, missing: int) -> Codes:
+    """For each code the number of its block, -1 for a code that nobody has."""
+    blocks = in_blocks(values, missing, -(-len(values) // _BLOCKS_OF_OWN))
+    _, blocks = compact(blocks)
+    place = np.full(int(values.max()) + 1, -1, np.int64)
+    place[values] = blocks
+    return place
+
+
+def _cells(column: QuasiIdentifier, values: Codes, place: Codes, width: int) -> Cells:
+    """With the sets that cells allow, each once."""
+    people = np.bincount(values, minlength=width)
+    sets = Sets(people)
+    labels, rows = compact(column.labels)
+    numbers = []
+    for label in labels.tolist():
+        allowed = column.allows[label]
+        members = np.full(width, allowed is None)
+        if allowed is not None:
+            codes = np.asarray(allowed, np.int64)
+            held = place[codes[codes < len(place)]]
+            members[held[held >= 0]] = True
+        numbers.append(sets.add(members))
+    allows = np.array([sets.members(number) for number in range(len(sets))])
+    return Cells(column.name, values, people, sets, np.array(numbers, np.int64)[rows], allows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column as it is counted in pairs."""
+
+    codes: Codes
+    width: int
+
+
+@dataclass(frozen=True)
+class _Count:
+    """One count: with all columns, or without some."""
+
+    sets: tuple[SetCounts, ...]
+    people_below_k: int
+    cells: int
+    by: tuple[GiveBack, ...]
+    not_counted: tuple[NotCounted, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether every set keeps its k."""
+        return all(one.effective_k >= one.k for one in self.sets)
+
+    @property
+    def share(self) -> Fraction:
+        """The effective k over the k that was asked for, of the set that keeps least of it."""
+        return min(Fraction(one.effective_k, one.k) for one in self.sets)
+
+
+@dataclass(eq=False)
+class _Counting:
+    """Counts with and without columns; what a column or a pair can tell is looked for once."""
+
+    cells: Sequence[Cells]
+    quasi_identifiers: Sequence[QuasiIdentifier]
+    unchanged: Sequence[UnchangedColumn]
+    known: Sequence[KnownSet]
+    pair_tests: int
+    from_release: bool = False
+    _singles: dict[tuple[str, int], Codes | None] = field(default_factory=dict)
+    _pairs: dict[tuple[str, str, int], Rules | None] = field(default_factory=dict)
+    _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
+
+    @cached_property
+    def open(self) -> list[Bools]:
+        """For each quasi-identifier, the rows whose cell leaves more than one value open."""
+        return [cells.open for cells in self.cells]
+
+    @property
+    def hidden_cells(self) -> int:
+        """Cells that leave more than one value open."""
+        return sum(int(rows.sum()) for rows in self.open)
+
+    def undecidable(self) -> Iterator[NotCounted]:
+        """Quasi-identifiers with hidden cells of which the table has too few rows to tell anything."""
+        for cells, rows in zip(self.cells, self.open, strict=True):
+            if rows.any() and RARER * cells.rows > (cells.rows + 2) * cells.errors:
+                yield NotCounted(cells.name, TOO_FEW)
+
+    def count(self, without: Collection[str]) -> _Count:
+        """Cells given back, by what, and the classes that are left."""
+        names = [column.name for column in self.unchanged if column.name not in without]
+        by: list[GiveBack] = []
+        narrow = [self._by_singles(names, at, by) for at in range(len(self.cells))]
+        beyond = self._by_pairs(names, narrow, by)
+        back = [one.sets.given_back(sets, one.allowed) for one, sets in zip(self.cells, narrow, strict=True)]
+        order = {name: at for at, name in enumerate([*names, *(cells.name for cells in self.cells)])}
+        by.sort(key=lambda one: (-one.cells, [order[name] for name in one.columns], order[one.quasi_identifier]))
+        sets, below = self._classes(narrow, back)
+        return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond)
+
+    def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Codes:
+        """For each row the set that all single columns leave of a quasi-identifier."""
+        cells = self.cells[at]
+        narrow = cells.allowed.copy()
+        for column in self.unchanged:
+            alone = self._single(column, at) if column.name in names else None
+            if alone is not None:
+                by.extend(self._gives((column.name,), at, alone, cells.allowed))
+                narrow = cells.sets.both(narrow, alone)
+        return narrow
+
+    def _gives(self, columns: tuple[str, ...], at: int, narrow: Codes, allowed: Codes) -> Iterator[GiveBack]:
+        number = int(self.cells[at].sets.given_back(narrow, allowed).sum())
+        if number:
+            yield GiveBack(columns, self.cells[at].name, number)
+
+    def _single(self, column: UnchangedColumn, at: int) -> Codes | None:
+        """For each row what one column leaves of a quasi-identifier; None if it tells nothing."""
+        key = (column.name, at)
+        if key not in self._singles:
+            self._singles[key] = self._narrowed_by(column, at)
+        return self._singles[key]
+
+    def _narrowed_by(self, column: UnchangedColumn, at: int) -> Codes | None:
+        cells, rows = self.cells[at], np.flatnonzero(self.open[at])
+        narrow = cells.allowed[rows]
+        if not len(rows) or not cells.rows:
+            return None
+        for view in self._views[column.name]:
+            learned = view if not self.from_release else view[~self.open[at]]
+            rules = rules_of(learned, int(view.max()) + 1, cells)
+            if rules is not None:
+                narrow = joined(rules.narrowed(view[rows], cells, rows, not self.from_release), narrow, cells.sets)
+        if np.array_equal(narrow, cells.allowed[rows]):
+            return None
+        found = cells.allowed.copy()
+        found[rows] = narrow
+        return found
+
+    @cached_property
+    def _views(self) -> Mapping[str, list[Codes]]:
+        """Each unchanged column by value, and in blocks if it has many values."""
+        return {column.name: list(_views(column)) for column in self.unchanged}
+
+    @cached_property
+    def _in_pairs(self) -> dict[str, _Column]:
+        """All columns as they are counted in pairs."""
+        found = {column.name: _in_pair(column) for column in self.unchanged}
+        return found | {cells.name: _Column(cells.values, cells.width) for cells in self.cells}
+
+    def _by_pairs(self, names: Sequence[str], narrow: list[Codes], by: list[GiveBack]) -> tuple[NotCounted, ...]:
+        """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
+        if self.from_release:
+            return ()
+        asked = [
+            rows & ~cells.sets.given_back(sets, cells.allowed)
+            for cells, rows, sets in zip(self.cells, self.open, narrow, strict=True)
+        ]
+        tests = [
+            (pair, at, usable)
+            for pair, shown in self._pairs_of(names)
+            for at in range(len(self.cells))
+            if self.cells[at].name not in pair
+            for usable in [asked[at] if shown is None else asked[at] & shown]
+            if usable.any()
+        ]
+        for pair, at, usable in tests[: self.pair_tests]:
+            self._by_pair(pair, at, np.flatnonzero(usable), narrow, by)
+        beyond = len(tests) - self.pair_tests
+        return (NotCounted("pairs of columns", f"{beyond:,} of {len(tests):,} tests"),) if beyond > 0 else ()
+
+    def _pairs_of(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], Bools | None]]:
+        """Pairs of unchanged columns, then those with a quasi-identifier and the rows that show one value of it."""
+        for first, second in combinations(names, 2):
+            yield (first, second), None
+        for name in names:
+            for cells, rows in zip(self.cells, self.open, strict=True):
+                yield (name, cells.name), ~rows
+
+    def _by_pair(self, pair: tuple[str, str], at: int, rows: Codes, narrow: list[Codes], by: list[GiveBack]) -> None:
+        key, cells = (*pair, at), self.cells[at]
+        first, second = (self._in_pairs[name] for name in pair)
+        if key not in self._pairs:
+            members = (
+                Crowd(self._crowd(pair[0], at), np.repeat(np.arange(first.width), second.width)),
+                Crowd(self._crowd(pair[1], at), np.tile(np.arange(second.width), first.width)),
+            )
+            x = first.codes * second.width + second.codes
+            self._pairs[key] = rules_of(x, first.width * second.width, cells, members)
+        rules = self._pairs[key]
+        if rules is None:
+            return
+        xs = first.codes[rows] * second.width + second.codes[rows]
+        alone = joined(rules.narrowed(xs, cells, rows, True), cells.allowed[rows], cells.sets)
+        by.extend(self._gives(pair, at, alone, cells.allowed[rows]))
+        narrow[at][rows] = cells.sets.both(narrow[at][rows], alone)
+
+    def _crowd(self, name: str, at: int) -> Codes:
+        """How many people have each value of a column and of a quasi-identifier."""
+        if (name, at) not in self._crowds:
+            column, cells = self._in_pairs[name], self.cells[at]
+            counts = np.bincount(column.codes * cells.width + cells.values, minlength=column.width * cells.width)
+            self._crowds[name, at] = counts.reshape(column.width, cells.width)
+        return self._crowds[name, at]
+
+    @cached_property
+    def _labels(self) -> list[Codes]:
+        """The classes of each set that is known together: rows with equal released cells."""
+        return [_classes_of(self.quasi_identifiers, one.names) for one in self.known]
+
+    def _classes(self, narrow: Sequence[Codes], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
+        """The classes that are left, for each set that is known together; people below k in any of them."""
+        rows = len(self.quasi_identifiers[0].labels)
+        found, below = [], np.zeros(rows, np.bool_)
+        for one, classes in zip(self.known, self._labels, strict=True):
+            for cells, sets, given in zip(self.cells, narrow, back, strict=True):
+                if cells.name in one.names and given.any():
+                    numbers = np.where(given, sets + 1, 0)
+                    classes = compact(classes * (len(cells.sets) + 1) + numbers)[1]
+            sizes = np.bincount(classes)
+            small = (sizes < one.k)[classes]
+            found.append(SetCounts(one.names, one.k, int(sizes.min()), int(small.sum())))
+            below |= small
+        return tuple(found), int(below.sum())
+
+    def advice(self, first: _Count) -> Advice | None:
+        """Which columns to name or drop: again and again the one without which most of k is left."""
+        out: list[str] = []
+        left = first
+        while not left.sound:
+            telling = {name for one in left.by for name in one.columns}
+            tried = {
+                column.name: self.count({*out, column.name})
+                for column in self.unchanged
+                if column.name in telling and column.name not in out
+            }
+            if not tried:
+                break
+            best = max(tried, key=lambda name: (tried[name].share, -tried[name].cells))
+            out.append(best)
+            left = tried[best]
+        return Advice(tuple(out), min(one.effective_k for one in left.sets)) if out else None
+
+
+def _views(column: UnchangedColumn) -> Iterator[Codes]:
+    yield column.codes
+    if distinct(column.codes) > MANY_VALUES:
+        yield in_blocks(column.codes, column.missing, max(_BLOCK, -(-len(column.codes) // _BLOCKS)))
+
+
+def _in_pair(column: UnchangedColumn) -> _Column:
+    codes = column.codes
+    if distinct(codes) > MANY_VALUES:
+        codes = in_blocks(codes, column.missing, -(-len(codes) // _BLOCKS_IN_PAIRS))
+    codes = compact(codes)[1]
+    return _Column(codes, int(codes.max(initial=-1)) + 1)
+
+
+def _classes_of(quasi_identifiers: Sequence[QuasiIdentifier], names: Collection[str]) -> Codes:
+    classes = np.zeros(len(quasi_identifiers[0].labels), np.int64)
+    for column in quasi_identifiers:
+        if column.name in names:
+            classes = compact(classes * (int(column.labels.max(initial=0)) + 1) + column.labels)[1]
+    return classes
