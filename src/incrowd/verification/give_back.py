@@ -10,7 +10,7 @@ correction for chance: Mandros, Boley, Vreeken (2017).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,12 +97,12 @@ class Sets:
 
     def both(self, ones: Codes, others: Codes) -> Codes:
         """For each row, the number of what its two sets have in common."""
-        pairs, place = combinations(ones, others, len(self))
+        pairs, place = combinations(ones, others)
         return np.array([self._both(*pair) for pair in pairs], np.int64)[place]
 
     def given_back(self, narrow: Codes, wide: Codes) -> Bools:
         """For each row, whether the narrow set is one value, or leaves at most half of the people of the wide one."""
-        pairs, place = combinations(narrow, wide, len(self))
+        pairs, place = combinations(narrow, wide)
         return np.array([self._tells(*pair) for pair in pairs], np.bool_)[place]
 
     def _tells(self, narrow: int, wide: int) -> bool:
@@ -111,10 +111,23 @@ class Sets:
         return self._sizes[narrow] == 1 or 2 * self._masses[narrow] <= self._masses[wide]
 
 
-def combinations(ones: Codes, others: Codes, width: int) -> tuple[list[tuple[int, int]], Codes]:
-    """The different pairs of two columns of numbers below the width, and which of them each row has."""
-    keys, place = compact(ones * width + others)
-    return [divmod(key, width) for key in keys.tolist()], place
+def combinations(ones: Codes, others: Codes) -> tuple[list[tuple[int, int]], Codes]:
+    """The different pairs of two columns of numbers, and which of them each row has.
+
+    Examples
+    --------
+    >>> pairs, place = combinations(np.array([7, 3, 7]), np.array([0, 5, 0]))
+    >>> pairs, place.tolist()
+    ([(3, 5), (7, 0)], [1, 0, 1])
+    """
+    width = int(others.max(initial=0)) + 1
+    if (int(ones.max(initial=0)) + 1) * width <= 8 * len(ones):
+        keys, place = compact(ones * width + others)
+        return [divmod(key, width) for key in keys.tolist()], place
+    (first, ones), (second, others) = compact(ones), compact(others)
+    keys, place = compact(ones * len(second) + others)
+    pairs = zip(first[keys // max(1, len(second))].tolist(), second[keys % max(1, len(second))].tolist(), strict=True)
+    return list(pairs), place
 
 
 def compact(keys: Codes) -> tuple[Codes, Codes]:
@@ -218,6 +231,11 @@ class Rules:
     counts: Codes
     crowds: tuple[Codes, ...]
 
+    @property
+    def possible(self) -> Bools:
+        """Whether anything can be told at each x."""
+        return self.place >= 0 if self.decided is None else (self.place >= 0) | (self.decided >= 0)
+
     def narrowed(self, xs: Codes, cells: Cells, rows: Codes, knows: bool) -> Iterator[tuple[Codes, Codes]]:
         """For rows whose x is given: some of them (by their place), and the numbers of their sets T.
 
@@ -239,7 +257,7 @@ class Rules:
     def _by_value(
         self, xs: Codes, likely: Codes, cells: Cells, rows: Codes, knows: bool
     ) -> Iterator[tuple[Codes, Codes]]:
-        meetings, place = combinations(xs, cells.allowed[rows], max(len(self.counts), len(cells.allows)))
+        meetings, place = combinations(xs, cells.allowed[rows])
         at, allowed = (np.array(part, np.int64) for part in zip(*meetings, strict=True))
         numbers = np.full(len(meetings), -1, np.int64)
         lists = np.zeros((len(meetings), cells.width), np.bool_)
@@ -300,24 +318,32 @@ def prefixes_that_hold(counts: Codes, *crowds: Codes) -> Bools:
     return holds
 
 
-def rules_of(x: Codes, width: int, cells: Cells, members: Sequence[Crowd] = ()) -> Rules | None:
+def rules_of(keys: Codes, width: int, cells: Cells, members: Sequence[Crowd] = ()) -> Rules | None:
     """What a column or a pair can tell of a quasi-identifier; None if nothing.
 
     Parameters
     ----------
-    x
-        The value of X of each person, as a code below the width.
+    keys
+        For each person the code of X times the number of values of the quasi-identifier, plus its value.
+    width
+        The number of codes of X.
     members
         For a pair, the people of the values of its two members.
     """
-    sizes = np.bincount(x, minlength=width)
-    xs, table = _table(x, sizes, cells)
-    decided = _decided(x, sizes, cells, members, xs, table)
+    if width * cells.width <= 4 * len(keys) + _CHUNK // 16:
+        table = np.bincount(keys, minlength=width * cells.width).reshape(width, cells.width)
+        sizes, xs = table.sum(axis=1), np.arange(width)
+        decided = _decided(sizes, cells, members, xs, table)
+    else:
+        x = keys // cells.width
+        sizes = np.bincount(x, minlength=width)
+        xs, table = _frequent(x, keys, sizes, cells)
+        decided = _decided(sizes, cells, members, xs, table, lambda: _rare_peaks(x, keys, sizes, cells))
     crowds = (Crowd(cells.people[None, :]), *members)
     frequent = np.flatnonzero(sizes[xs] >= FEWEST)
     kept, counts = xs[frequent], table[frequent]
     for crowd in reversed(crowds):
-        likely = may_exclude(counts, crowd.at(kept))
+        likely = may_exclude(counts, crowd.at(kept)) if len(kept) else []
         kept, counts = kept[likely], counts[likely]
     if decided is None and not len(kept):
         return None
@@ -326,17 +352,14 @@ def rules_of(x: Codes, width: int, cells: Cells, members: Sequence[Crowd] = ()) 
     return Rules(decided, place, counts, tuple(crowd.at(kept) for crowd in crowds))
 
 
-def _table(x: Codes, sizes: Codes, cells: Cells) -> tuple[Codes, Codes]:
-    """How many people have each x and value, a row for each x: all x, or the frequent ones if there are very many."""
-    if len(sizes) * cells.width <= 4 * len(x) + _CHUNK // 16:
-        counts = np.bincount(x * cells.width + cells.values, minlength=len(sizes) * cells.width)
-        return np.arange(len(sizes)), counts.reshape(len(sizes), cells.width)
+def _frequent(x: Codes, keys: Codes, sizes: Codes, cells: Cells) -> tuple[Codes, Codes]:
+    """The x with enough people for a rule, and how many people have each value there."""
     xs = np.flatnonzero(sizes >= FEWEST)
     place = np.full(len(sizes), -1, np.int64)
     place[xs] = np.arange(len(xs))
     rows = np.flatnonzero(place[x] >= 0)
-    keys = place[x[rows]] * cells.width + cells.values[rows]
-    return xs, np.bincount(keys, minlength=len(xs) * cells.width).reshape(len(xs), cells.width)
+    table = np.bincount(keys[rows] + (place[x[rows]] - x[rows]) * cells.width, minlength=len(xs) * cells.width)
+    return xs, table.reshape(len(xs), cells.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,9 +379,14 @@ class Peaks:
 
 
 def _decided(
-    x: Codes, sizes: Codes, cells: Cells, members: Sequence[Crowd], xs: Codes, table: Codes
+    sizes: Codes,
+    cells: Cells,
+    members: Sequence[Crowd],
+    xs: Codes,
+    table: Codes,
+    others: Callable[[], Peaks] | None = None,
 ) -> Codes | None:
-    """For each x the value it decides, -1 for none; None if X decides nothing."""
+    """For each x the value it decides, -1 for none; None if X decides nothing. ``others`` are x without a row."""
     n, shared = cells.rows, int(sizes[sizes > 1].sum())
     most = min([cells.errors, *(int(n - member.counts.max(axis=1).sum()) for member in members)])
 
@@ -367,7 +395,7 @@ def _decided(
 
     if not decides(shared):
         return None
-    rare = _rare_peaks(x, sizes, cells) if len(xs) < len(sizes) else None
+    rare = None if others is None else others()
     right = int(table.max(axis=1, initial=0)[sizes[xs] > 1].sum()) + (0 if rare is None else int(rare.top.sum()))
     if not decides(right):
         return None
@@ -389,13 +417,13 @@ def _peaks(xs: Codes, sizes: Codes, table: Codes) -> Peaks:
     return Peaks(xs, sizes[xs], best, table[rows, best], others.max(axis=1, initial=0))
 
 
-def _rare_peaks(x: Codes, sizes: Codes, cells: Cells) -> Peaks:
+def _rare_peaks(x: Codes, keys: Codes, sizes: Codes, cells: Cells) -> Peaks:
     """The peaks of all x that several people have, but not enough for a rule."""
     rows = np.flatnonzero((sizes[x] > 1) & (sizes[x] < FEWEST))
     if not len(rows):
         nothing = np.empty(0, np.int64)
         return Peaks(nothing, nothing, nothing, nothing, nothing)
-    keys = np.sort(x[rows] * cells.width + cells.values[rows])
+    keys = np.sort(keys[rows])
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     runs, keys = np.diff(starts, append=len(rows)), keys[starts]
     at = keys // cells.width

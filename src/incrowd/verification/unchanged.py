@@ -210,6 +210,15 @@ class _Column:
     width: int
 
 
+@dataclass(frozen=True, eq=False)
+class _Narrow:
+    """What a column or a pair leaves of a quasi-identifier alone: rows, their sets, and what it gives back."""
+
+    rows: Codes
+    sets: Codes
+    gives: tuple[GiveBack, ...]
+
+
 @dataclass(frozen=True)
 class _Count:
     """One count: with all columns, or without some."""
@@ -241,9 +250,10 @@ class _Counting:
     known: Sequence[KnownSet]
     pair_tests: int
     from_release: bool = False
-    _singles: dict[tuple[str, int], Codes | None] = field(default_factory=dict)
+    _singles: dict[tuple[str, int], _Narrow | None] = field(default_factory=dict)
     _pairs: dict[tuple[str, str, int], Rules | None] = field(default_factory=dict)
     _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
+    _last: tuple[tuple[str, int], Codes] = (("", -1), np.empty(0, np.int64))
 
     @cached_property
     def open(self) -> list[Bools]:
@@ -267,11 +277,19 @@ class _Counting:
         by: list[GiveBack] = []
         narrow = [self._by_singles(names, at, by) for at in range(len(self.cells))]
         beyond = self._by_pairs(names, narrow, by)
-        back = [one.sets.given_back(sets, one.allowed) for one, sets in zip(self.cells, narrow, strict=True)]
+        back = [self._back(at, sets) for at, sets in enumerate(narrow)]
         order = {name: at for at, name in enumerate([*names, *(cells.name for cells in self.cells)])}
         by.sort(key=lambda one: (-one.cells, [order[name] for name in one.columns], order[one.quasi_identifier]))
         sets, below = self._classes(narrow, back)
         return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond)
+
+    def _back(self, at: int, narrow: Codes) -> Bools:
+        """The rows whose cell of a quasi-identifier is given back."""
+        cells = self.cells[at]
+        changed = np.flatnonzero(narrow != cells.allowed)
+        back = np.zeros(len(narrow), np.bool_)
+        back[changed] = cells.sets.given_back(narrow[changed], cells.allowed[changed])
+        return back
 
     def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Codes:
         """For each row the set that all single columns leave of a quasi-identifier."""
@@ -280,37 +298,38 @@ class _Counting:
         for column in self.unchanged:
             alone = self._single(column, at) if column.name in names else None
             if alone is not None:
-                by.extend(self._gives((column.name,), at, alone, cells.allowed))
-                narrow = cells.sets.both(narrow, alone)
+                by.extend(alone.gives)
+                narrow[alone.rows] = cells.sets.both(narrow[alone.rows], alone.sets)
         return narrow
 
-    def _gives(self, columns: tuple[str, ...], at: int, narrow: Codes, allowed: Codes) -> Iterator[GiveBack]:
-        number = int(self.cells[at].sets.given_back(narrow, allowed).sum())
-        if number:
-            yield GiveBack(columns, self.cells[at].name, number)
+    def _narrow(self, columns: tuple[str, ...], at: int, rows: Codes, sets: Codes) -> _Narrow | None:
+        """The rows that are narrowed, and how many of them are given back; None if there is no such row."""
+        cells = self.cells[at]
+        changed = np.flatnonzero(sets != cells.allowed[rows])
+        if not len(changed):
+            return None
+        rows, sets = rows[changed], sets[changed]
+        number = int(cells.sets.given_back(sets, cells.allowed[rows]).sum())
+        return _Narrow(rows, sets, (GiveBack(columns, cells.name, number),) if number else ())
 
-    def _single(self, column: UnchangedColumn, at: int) -> Codes | None:
-        """For each row what one column leaves of a quasi-identifier; None if it tells nothing."""
+    def _single(self, column: UnchangedColumn, at: int) -> _Narrow | None:
+        """What one column leaves of a quasi-identifier."""
         key = (column.name, at)
         if key not in self._singles:
             self._singles[key] = self._narrowed_by(column, at)
         return self._singles[key]
 
-    def _narrowed_by(self, column: UnchangedColumn, at: int) -> Codes | None:
+    def _narrowed_by(self, column: UnchangedColumn, at: int) -> _Narrow | None:
         cells, rows = self.cells[at], np.flatnonzero(self.open[at])
-        narrow = cells.allowed[rows]
+        sets = cells.allowed[rows]
         if not len(rows) or not cells.rows:
             return None
         for view in self._views[column.name]:
             learned = view if not self.from_release else view[~self.open[at]]
-            rules = rules_of(learned, int(view.max()) + 1, cells)
+            rules = rules_of(learned * cells.width + cells.values, int(view.max()) + 1, cells)
             if rules is not None:
-                narrow = joined(rules.narrowed(view[rows], cells, rows, not self.from_release), narrow, cells.sets)
-        if np.array_equal(narrow, cells.allowed[rows]):
-            return None
-        found = cells.allowed.copy()
-        found[rows] = narrow
-        return found
+                sets = joined(rules.narrowed(view[rows], cells, rows, not self.from_release), sets, cells.sets)
+        return self._narrow((column.name,), at, rows, sets)
 
     @cached_property
     def _views(self) -> Mapping[str, list[Codes]]:
@@ -327,54 +346,74 @@ class _Counting:
         """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
         if self.from_release:
             return ()
-        asked = [
-            rows & ~cells.sets.given_back(sets, cells.allowed)
-            for cells, rows, sets in zip(self.cells, self.open, narrow, strict=True)
-        ]
+        left = [self._left(at, narrow[at]) for at in range(len(self.cells))]
         tests = [
-            (pair, at, usable)
-            for pair, shown in self._pairs_of(names)
-            for at in range(len(self.cells))
-            if self.cells[at].name not in pair
-            for usable in [asked[at] if shown is None else asked[at] & shown]
-            if usable.any()
+            (pair, at)
+            for pair in self._pairs_of(names)
+            for at, cells in enumerate(self.cells)
+            if len(left[at]) and cells.name not in pair
         ]
-        for pair, at, usable in tests[: self.pair_tests]:
-            self._by_pair(pair, at, np.flatnonzero(usable), narrow, by)
+        for pair, at in sorted(tests[: self.pair_tests], key=lambda test: (test[0][1], test[1])):
+            rules = self._pair(pair, at)
+            alone = None if rules is None else self._narrowed_by_pair(pair, at, left[at], rules)
+            if alone is not None:
+                by.extend(alone.gives)
+                narrow[at][alone.rows] = self.cells[at].sets.both(narrow[at][alone.rows], alone.sets)
         beyond = len(tests) - self.pair_tests
         return (NotCounted("pairs of columns", f"{beyond:,} of {len(tests):,} tests"),) if beyond > 0 else ()
 
-    def _pairs_of(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], Bools | None]]:
-        """Pairs of unchanged columns, then those with a quasi-identifier and the rows that show one value of it."""
-        for first, second in combinations(names, 2):
-            yield (first, second), None
-        for name in names:
-            for cells, rows in zip(self.cells, self.open, strict=True):
-                yield (name, cells.name), ~rows
+    def _left(self, at: int, narrow: Codes) -> Codes:
+        """The rows that pairs are asked about: those that no single column gives back."""
+        return np.flatnonzero(self.open[at] & ~self._back(at, narrow))
 
-    def _by_pair(self, pair: tuple[str, str], at: int, rows: Codes, narrow: list[Codes], by: list[GiveBack]) -> None:
-        key, cells = (*pair, at), self.cells[at]
+    def _pairs_of(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Pairs of unchanged columns, then those of one with a quasi-identifier that some rows show."""
+        yield from combinations(names, 2)
+        shown = [cells.name for cells, rows in zip(self.cells, self.open, strict=True) if not rows.all()]
+        yield from ((name, other) for name in names for other in shown)
+
+    def _narrowed_by_pair(self, pair: tuple[str, str], at: int, rows: Codes, rules: Rules) -> _Narrow | None:
         first, second = (self._in_pairs[name] for name in pair)
+        possible = rules.possible.reshape(first.width, second.width)
+        rows = rows[possible.any(axis=1)[first.codes[rows]]]
+        rows = rows[possible.any(axis=0)[second.codes[rows]]]
+        for other, hidden in zip(self.cells, self.open, strict=True):
+            rows = rows[~hidden[rows]] if other.name == pair[1] else rows  # usable where it shows one value
+        xs, cells = first.codes[rows] * second.width + second.codes[rows], self.cells[at]
+        sets = joined(rules.narrowed(xs, cells, rows, True), cells.allowed[rows], cells.sets)
+        return self._narrow(pair, at, rows, sets)
+
+    def _pair(self, pair: tuple[str, str], at: int) -> Rules | None:
+        """What a pair can tell of a quasi-identifier."""
+        key, cells = (*pair, at), self.cells[at]
         if key not in self._pairs:
+            first, second = (self._in_pairs[name] for name in pair)
             members = (
                 Crowd(self._crowd(pair[0], at), np.repeat(np.arange(first.width), second.width)),
                 Crowd(self._crowd(pair[1], at), np.tile(np.arange(second.width), first.width)),
             )
-            x = first.codes * second.width + second.codes
-            self._pairs[key] = rules_of(x, first.width * second.width, cells, members)
-        rules = self._pairs[key]
-        if rules is None:
-            return
-        xs = first.codes[rows] * second.width + second.codes[rows]
-        alone = joined(rules.narrowed(xs, cells, rows, True), cells.allowed[rows], cells.sets)
-        by.extend(self._gives(pair, at, alone, cells.allowed[rows]))
-        narrow[at][rows] = cells.sets.both(narrow[at][rows], alone)
+            np.multiply(first.codes, second.width * cells.width, out=self._buffer)
+            np.add(self._buffer, self._keys(pair[1], at), out=self._buffer)
+            self._pairs[key] = rules_of(self._buffer, first.width * second.width, cells, members)
+        return self._pairs[key]
+
+    @cached_property
+    def _buffer(self) -> Codes:
+        return np.empty(len(self.quasi_identifiers[0].labels), np.int64)
+
+    def _keys(self, name: str, at: int) -> Codes:
+        """For each row a column and a quasi-identifier as one number; tests come in an order that asks for it again."""
+        if self._last[0] != (name, at):
+            column, cells = self._in_pairs[name], self.cells[at]
+            self._last = ((name, at), column.codes * cells.width + cells.values)
+        return self._last[1]
 
     def _crowd(self, name: str, at: int) -> Codes:
         """How many people have each value of a column and of a quasi-identifier."""
         if (name, at) not in self._crowds:
             column, cells = self._in_pairs[name], self.cells[at]
-            counts = np.bincount(column.codes * cells.width + cells.values, minlength=column.width * cells.width)
+            keys = column.codes * cells.width + cells.values
+            counts = np.bincount(keys, minlength=column.width * cells.width)
             self._crowds[name, at] = counts.reshape(column.width, cells.width)
         return self._crowds[name, at]
 
