@@ -160,7 +160,9 @@ def shown(quasi):
 
 def single_tests(column, quasi):
     everybody, always = [0] * len(column), [True] * len(column)
-    return [(view, by_value(view, quasi, [everybody], always), by_function(view, quasi), always) for view in views(column)]
+    return [
+        (view, by_value(view, quasi, [everybody], always), by_function(view, quasi), always) for view in views(column)
+    ]
 
 
 def pair_tests(first, second, usable, quasi):
@@ -172,7 +174,9 @@ def pair_tests(first, second, usable, quasi):
 def count(table, without=()):
     """Cells given back, by what, and the smallest class with them."""
     names = [name for name in table["unchanged"] if name not in without]
-    quasis = {name: Quasi(values, table["cells"][name], table["allows"][name]) for name, values in table["quasi"].items()}
+    quasis = {
+        name: Quasi(values, table["cells"][name], table["allows"][name]) for name, values in table["quasi"].items()
+    }
     by, keys, hidden, cells = {}, [], 0, 0
     for at, (name, quasi) in enumerate(quasis.items()):
         hidden += sum(len(allowed) > 1 for allowed in quasi.sets)
@@ -198,7 +202,9 @@ def count(table, without=()):
         together = narrowed(quasi, [*tests, *(test for given in pairs.values() for test in given)])
         restored = [given_back(quasi, *both) for both in zip(together, quasi.sets, strict=True)]
         cells += sum(restored)
-        keys.append([(cell, some if back else None) for cell, some, back in zip(quasi.cells, together, restored, strict=True)])
+        keys.append(
+            [(cell, some if back else None) for cell, some, back in zip(quasi.cells, together, restored, strict=True)]
+        )
     sizes = Counter(zip(*keys, strict=True))
     nominal = Counter(zip(*table["cells"].values(), strict=True))
     return {
@@ -282,10 +288,19 @@ def from_release_alone(table):
                         for some in (by_value_at(view[row], seen, asked), functions.get(view[row])):
                             if some is not None:
                                 narrow[row] = narrow[row] & some
-        back = [len(allowed) > 1 and quasi is not None and given_back(quasi, *both) for allowed, both in zip(sets, zip(narrow, sets, strict=True), strict=True)]
+        back = [
+            len(allowed) > 1 and quasi is not None and given_back(quasi, *both)
+            for allowed, both in zip(sets, zip(narrow, sets, strict=True), strict=True)
+        ]
         cells += sum(back)
-        keys.append([(cell, some if one else None) for cell, some, one in zip(table["cells"][name], narrow, back, strict=True)])
-    return {"restored_cells": cells, "effective_k": min(Counter(zip(*keys, strict=True)).values()), "hidden_cells": hidden}
+        keys.append(
+            [(cell, some if one else None) for cell, some, one in zip(table["cells"][name], narrow, back, strict=True)]
+        )
+    return {
+        "restored_cells": cells,
+        "effective_k": min(Counter(zip(*keys, strict=True)).values()),
+        "hidden_cells": hidden,
+    }
 
 
 def by_value_at(x, seen, quasi):

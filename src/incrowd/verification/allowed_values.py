@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.verification.unchanged import QuasiIdentifier
+from incrowd.verification.open_cells import QuasiIdentifier
 from incrowd.vocabulary.counts_text import HIDDEN, read_counts
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.leaf_interval import day_number, parse_day, parse_interval, parse_number
@@ -58,7 +58,7 @@ def quasi_identifier(
     --------
     >>> rows = np.arange(3)
     >>> column = quasi_identifier("age", [20, 30, 40], rows, ["(20, 35]", "20|40", None], rows)
-    >>> [allowed if allowed is None else list(allowed) for allowed in column.allows]
+    >>> [allowed if allowed is None else [int(code) for code in allowed] for allowed in column.allows]
     [[1], [0, 2], None]
     """
     reader = _Reader(own, hierarchy, counts)

@@ -14,185 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Codes = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
+from incrowd.verification.open_cells import Bools, Cells, Codes, Sets, combinations
 
 RARER = 20  # nearly exact: what is excluded is this many times rarer
 FEWEST = 60  # people a rule for one value needs: RARER times the upper bound of no exception, which is 3
-MANY_VALUES, MANY_OWN_VALUES = 64, 256  # above which an unchanged column, a quasi-identifier is counted in blocks
 _CHUNK = 1 << 20  # cells that are looked at together
 _SLACK = 1e-6  # floats only screen, with room for rounding
-
-
-def in_blocks(codes: Codes, missing: int, size: int) -> Codes:
-    """Neighbouring values together: for each row the people with a smaller value over the size; missing is apart.
-
-    Examples
-    --------
-    >>> in_blocks(np.array([0, 1, 1, 2, 3]), 3, 2).tolist()
-    [0, 0, 0, 1, 2]
-    """
-    counts = np.bincount(codes)
-    known = counts.copy()
-    if 0 <= missing < len(known):
-        known[missing] = 0
-    blocks = (np.cumsum(known) - known) // size
-    if 0 <= missing < len(known):
-        blocks[missing] = int(blocks.max()) + 1
-    return np.asarray(blocks[codes])
-
-
-def distinct(codes: Codes) -> int:
-    """How many different codes there are."""
-    return int(np.count_nonzero(np.bincount(codes)))
-
-
-class Sets:
-    """Sets of values of one quasi-identifier, each kept once and known by a number."""
-
-    def __init__(self, people: Codes) -> None:
-        self._people, self._width = people, len(people)
-        self._numbers: dict[int, int] = {}
-        self._bits: list[int] = []
-        self._sizes: list[int] = []
-        self._masses: list[int] = []
-        self._meets: dict[tuple[int, int], int] = {}
-
-    def __len__(self) -> int:
-        return len(self._bits)
-
-    def add(self, members: Bools) -> int:
-        """The number of the set with these members."""
-        return self._number(int.from_bytes(np.packbits(members, bitorder="little").tobytes(), "little"))
-
-    def add_all(self, members: Bools) -> Codes:
-        """The numbers of many sets, a row each."""
-        packed = np.packbits(members, axis=1, bitorder="little")
-        return np.array([self._number(int.from_bytes(row.tobytes(), "little")) for row in packed], np.int64)
-
-    def _number(self, bits: int) -> int:
-        number = self._numbers.setdefault(bits, len(self._bits))
-        if number == len(self._bits):
-            self._bits.append(bits)
-            self._sizes.append(bits.bit_count())
-            self._masses.append(int(self._people[self.members(number)].sum()))
-        return number
-
-    def members(self, number: int) -> Bools:
-        """For each value, whether the set has it."""
-        raw = np.frombuffer(self._bits[number].to_bytes((self._width + 7) // 8, "little"), np.uint8)
-        return np.unpackbits(raw, count=self._width, bitorder="little").astype(np.bool_)
-
-    def size(self, number: int) -> int:
-        """How many values the set has."""
-        return self._sizes[number]
-
-    def _both(self, one: int, other: int) -> int:
-        if (one, other) not in self._meets:
-            self._meets[one, other] = self._number(self._bits[one] & self._bits[other])
-        return self._meets[one, other]
-
-    def both(self, ones: Codes, others: Codes) -> Codes:
-        """For each row, the number of what its two sets have in common."""
-        pairs, place = combinations(ones, others)
-        return np.array([self._both(*pair) for pair in pairs], np.int64)[place]
-
-    def given_back(self, narrow: Codes, wide: Codes) -> Bools:
-        """For each row, whether the narrow set is one value, or leaves at most half of the people of the wide one."""
-        pairs, place = combinations(narrow, wide)
-        return np.array([self._tells(*pair) for pair in pairs], np.bool_)[place]
-
-    def _tells(self, narrow: int, wide: int) -> bool:
-        if narrow == wide or not self._sizes[narrow]:
-            return False
-        return self._sizes[narrow] == 1 or 2 * self._masses[narrow] <= self._masses[wide]
-
-
-def combinations(ones: Codes, others: Codes) -> tuple[list[tuple[int, int]], Codes]:
-    """The different pairs of two columns of numbers, and which of them each row has.
-
-    Examples
-    --------
-    >>> pairs, place = combinations(np.array([7, 3, 7]), np.array([0, 5, 0]))
-    >>> pairs, place.tolist()
-    ([(3, 5), (7, 0)], [1, 0, 1])
-    """
-    width = int(others.max(initial=0)) + 1
-    if (int(ones.max(initial=0)) + 1) * width <= 8 * len(ones):
-        keys, place = compact(ones * width + others)
-        return [divmod(key, width) for key in keys.tolist()], place
-    (first, ones), (second, others) = compact(ones), compact(others)
-    keys, place = compact(ones * len(second) + others)
-    pairs = zip(first[keys // max(1, len(second))].tolist(), second[keys % max(1, len(second))].tolist(), strict=True)
-    return list(pairs), place
-
-
-def compact(keys: Codes) -> tuple[Codes, Codes]:
-    """The different keys in their order, and the place of each row's key among them.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in compact(np.array([7, 3, 7]))]
-    [[3, 7], [1, 0, 1]]
-    """
-    most = int(keys.max(initial=0))
-    if most > 8 * len(keys) + 1024:
-        different, place = np.unique(keys, return_inverse=True)
-        return different, place.ravel()
-    there = np.zeros(most + 1, np.bool_)
-    there[keys] = True
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """A quasi-identifier as it is counted: what people have, and which values their released cells allow.
-
-    Parameters
-    ----------
-    name
-        The column.
-    values
-        The value of each person, as a code in the order of the values; blocks if there are many values.
-    people
-        How many people have each value.
-    sets
-        All sets of values that come up.
-    allowed
-        The number of the set that each row's cell allows.
-    allows
-        For each of these sets, and each value, whether the set has it.
-    """
-
-    name: str
-    values: Codes
-    people: Codes
-    sets: Sets
-    allowed: Codes
-    allows: Bools
-
-    @property
-    def width(self) -> int:
-        """How many values there are."""
-        return len(self.people)
-
-    @property
-    def rows(self) -> int:
-        """How many people there are."""
-        return len(self.values)
-
-    @property
-    def open(self) -> Bools:
-        """The rows whose cell leaves more than one value open."""
-        return np.asarray((self.allows.sum(axis=1) > 1)[self.allowed])
-
-    @property
-    def errors(self) -> int:
-        """How many are guessed wrong without looking: all but those with the most frequent value."""
-        return int(self.people.sum() - self.people.max(initial=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +35,11 @@ class Crowd:
 
     def at(self, xs: Codes) -> Codes:
         """For each x a row with the people it is compared with."""
-        return np.broadcast_to(self.counts, (len(xs), self.counts.shape[1])) if self.of is None else self.counts[self.of[xs]]
+        return (
+            np.broadcast_to(self.counts, (len(xs), self.counts.shape[1]))
+            if self.of is None
+            else self.counts[self.of[xs]]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,8 +175,9 @@ def rules_of(keys: Codes, width: int, cells: Cells, members: Sequence[Crowd] = (
     frequent = np.flatnonzero(sizes[xs] >= FEWEST)
     kept, counts = xs[frequent], table[frequent]
     for crowd in reversed(crowds):
-        likely = may_exclude(counts, crowd.at(kept)) if len(kept) else []
-        kept, counts = kept[likely], counts[likely]
+        if len(kept):
+            likely = may_exclude(counts, crowd.at(kept))
+            kept, counts = kept[likely], counts[likely]
     if decided is None and not len(kept):
         return None
     place = np.full(width, -1, np.int64)

@@ -16,53 +16,25 @@ from itertools import combinations
 import numpy as np
 
 from incrowd.verification.alone import SETS_AT_MOST, count_alone
-from incrowd.verification.give_back import (
-    MANY_OWN_VALUES,
-    MANY_VALUES,
-    RARER,
+from incrowd.verification.give_back import RARER, Crowd, Rules, joined, rules_of
+from incrowd.verification.open_cells import (
     Bools,
     Cells,
     Codes,
-    Crowd,
-    Rules,
-    Sets,
+    QuasiIdentifier,
     compact,
     distinct,
     in_blocks,
-    joined,
-    rules_of,
+    own_cells,
+    shown_cells,
 )
 from incrowd.verification.unchanged_counts import Advice, GiveBack, NotCounted, SetCounts, UnchangedCounts
 from incrowd.vocabulary.requirement import KnownSet
 
 PAIR_TESTS = 600
 TOO_FEW = "too few rows to tell"
-_BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS, _BLOCKS_OF_OWN = 120, 4096, 32, 128
-
-
-@dataclass(frozen=True, eq=False)
-class QuasiIdentifier:
-    """A quasi-identifier of a release, beside the input.
-
-    Parameters
-    ----------
-    name
-        The column.
-    values
-        For each released row the own value of its person, as a code; codes follow the order of the values.
-    labels
-        For each row what its released cell shows, as a code.
-    allows
-        For each label the codes of the values it allows; None for all.
-    missing
-        The code of a missing value, -1 if there is none.
-    """
-
-    name: str
-    values: Codes
-    labels: Codes
-    allows: Sequence[Codes | range | None]
-    missing: int = -1
+_MANY_VALUES = 64  # an unchanged column of more values is counted in blocks, too
+_BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS = 120, 4096, 32  # people of a block at least, blocks at most, in pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,19 +79,8 @@ def count_unchanged(
     >>> counts.effective_k, counts.given_back, counts.advice
     (20, 40, Advice(columns=('code',), effective_k=40))
     """
-    counting = _Counting([own_cells(one) for one in quasi_identifiers], quasi_identifiers, unchanged, known, pair_tests)
-    first = counting.count(frozenset())
-    return UnchangedCounts(
-        rows=len(quasi_identifiers[0].values),
-        sets=first.sets,
-        people_below_k=first.people_below_k,
-        hidden_cells=counting.hidden_cells,
-        given_back=first.cells,
-        by=first.by,
-        alone=count_alone(unchanged, len(quasi_identifiers[0].values), people_times_sets),
-        not_counted=(*counting.undecidable(), *first.not_counted),
-        advice=counting.advice(first),
-    )
+    cells = [own_cells(one) for one in quasi_identifiers]
+    return _Counting(cells, quasi_identifiers, unchanged, known, pair_tests).counts(people_times_sets)
 
 
 def count_from_release(
@@ -134,72 +95,7 @@ def count_from_release(
     Own values are not looked at; only single columns are.
     """
     cells = [shown_cells(one) for one in quasi_identifiers]
-    counting = _Counting(cells, quasi_identifiers, unchanged, known, 0, from_release=True)
-    first = counting.count(frozenset())
-    return UnchangedCounts(
-        rows=len(quasi_identifiers[0].labels),
-        sets=first.sets,
-        people_below_k=first.people_below_k,
-        hidden_cells=counting.hidden_cells,
-        given_back=first.cells,
-        by=first.by,
-        alone=count_alone(unchanged, len(quasi_identifiers[0].labels), people_times_sets),
-        not_counted=tuple(counting.undecidable()),
-    )
-
-
-def own_cells(column: QuasiIdentifier) -> Cells:
-    """A quasi-identifier as it is counted: the values that people have, in blocks if there are many."""
-    there = np.bincount(column.values) > 0
-    place = np.where(there, np.cumsum(there) - 1, -1)
-    if there.sum() > MANY_OWN_VALUES:
-        place = _block_of_value(column.values, column.missing)
-    values = place[column.values]
-    cells = _cells(column, values, place, int(place.max()) + 1)
-    wrong = np.unique(cells.allowed[~cells.allows[cells.allowed, values]])
-    if not len(wrong):
-        return cells
-    lost = frozenset(np.unique(column.labels[np.isin(cells.allowed, wrong)]).tolist())
-    allows = [None if label in lost else codes for label, codes in enumerate(column.allows)]
-    return own_cells(QuasiIdentifier(column.name, column.values, column.labels, allows, column.missing))
-
-
-def shown_cells(column: QuasiIdentifier) -> Cells:
-    """A quasi-identifier as far as rows show it: the values of rows whose cell allows one alone."""
-    codes = [np.asarray(allowed, np.int64) for allowed in column.allows if allowed is not None]
-    width = max([int(one.max(initial=-1)) + 1 for one in codes], default=0)
-    used = np.bincount(np.concatenate([*codes, np.empty(0, np.int64)]), minlength=width) > 0
-    place = np.where(used, np.cumsum(used) - 1, -1)
-    one = np.array([-1 if a is None or len(a) != 1 else int(a[0]) for a in column.allows], np.int64)
-    shown = one[column.labels]
-    return _cells(column, place[shown[shown >= 0]], place, int(used.sum()))
-
-
-def _block_of_value(values: Codes, missing: int) -> Codes:
-    """For each code the number of its block, -1 for a code that nobody has."""
-    blocks = in_blocks(values, missing, -(-len(values) // _BLOCKS_OF_OWN))
-    _, blocks = compact(blocks)
-    place = np.full(int(values.max()) + 1, -1, np.int64)
-    place[values] = blocks
-    return place
-
-
-def _cells(column: QuasiIdentifier, values: Codes, place: Codes, width: int) -> Cells:
-    """With the sets that cells allow, each once."""
-    people = np.bincount(values, minlength=width)
-    sets = Sets(people)
-    labels, rows = compact(column.labels)
-    numbers = []
-    for label in labels.tolist():
-        allowed = column.allows[label]
-        members = np.full(width, allowed is None)
-        if allowed is not None:
-            codes = np.asarray(allowed, np.int64)
-            held = place[codes[codes < len(place)]]
-            members[held[held >= 0]] = True
-        numbers.append(sets.add(members))
-    allows = np.array([sets.members(number) for number in range(len(sets))])
-    return Cells(column.name, values, people, sets, np.array(numbers, np.int64)[rows], allows)
+    return _Counting(cells, quasi_identifiers, unchanged, known, 0, from_release=True).counts(people_times_sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,17 +151,28 @@ class _Counting:
     _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
     _last: tuple[tuple[str, int], Codes] = (("", -1), np.empty(0, np.int64))
 
+    def counts(self, people_times_sets: int) -> UnchangedCounts:
+        """Everything that is told of unchanged columns."""
+        first = self.count(frozenset())
+        rows = len(self.quasi_identifiers[0].labels)
+        return UnchangedCounts(
+            rows=rows,
+            sets=first.sets,
+            people_below_k=first.people_below_k,
+            hidden_cells=sum(int(rows.sum()) for rows in self.open),
+            given_back=first.cells,
+            by=first.by,
+            alone=count_alone(self.unchanged, rows, people_times_sets),
+            not_counted=(*self._undecidable(), *first.not_counted),
+            advice=None if self.from_release else self._advice(first),
+        )
+
     @cached_property
     def open(self) -> list[Bools]:
         """For each quasi-identifier, the rows whose cell leaves more than one value open."""
         return [cells.open for cells in self.cells]
 
-    @property
-    def hidden_cells(self) -> int:
-        """Cells that leave more than one value open."""
-        return sum(int(rows.sum()) for rows in self.open)
-
-    def undecidable(self) -> Iterator[NotCounted]:
+    def _undecidable(self) -> Iterator[NotCounted]:
         """Quasi-identifiers with hidden cells of which the table has too few rows to tell anything."""
         for cells, rows in zip(self.cells, self.open, strict=True):
             if rows.any() and RARER * cells.rows > (cells.rows + 2) * cells.errors:
@@ -375,8 +282,8 @@ class _Counting:
     def _narrowed_by_pair(self, pair: tuple[str, str], at: int, rows: Codes, rules: Rules) -> _Narrow | None:
         first, second = (self._in_pairs[name] for name in pair)
         possible = rules.possible.reshape(first.width, second.width)
-        rows = rows[possible.any(axis=1)[first.codes[rows]]]
-        rows = rows[possible.any(axis=0)[second.codes[rows]]]
+        rows = rows[np.asarray(possible.any(axis=1))[first.codes[rows]]]
+        rows = rows[np.asarray(possible.any(axis=0))[second.codes[rows]]]
         for other, hidden in zip(self.cells, self.open, strict=True):
             rows = rows[~hidden[rows]] if other.name == pair[1] else rows  # usable where it shows one value
         xs, cells = first.codes[rows] * second.width + second.codes[rows], self.cells[at]
@@ -437,7 +344,7 @@ class _Counting:
             below |= small
         return tuple(found), int(below.sum())
 
-    def advice(self, first: _Count) -> Advice | None:
+    def _advice(self, first: _Count) -> Advice | None:
         """Which columns to name or drop: again and again the one without which most of k is left."""
         out: list[str] = []
         left = first
@@ -458,13 +365,13 @@ class _Counting:
 
 def _views(column: UnchangedColumn) -> Iterator[Codes]:
     yield column.codes
-    if distinct(column.codes) > MANY_VALUES:
+    if distinct(column.codes) > _MANY_VALUES:
         yield in_blocks(column.codes, column.missing, max(_BLOCK, -(-len(column.codes) // _BLOCKS)))
 
 
 def _in_pair(column: UnchangedColumn) -> _Column:
     codes = column.codes
-    if distinct(codes) > MANY_VALUES:
+    if distinct(codes) > _MANY_VALUES:
         codes = in_blocks(codes, column.missing, -(-len(codes) // _BLOCKS_IN_PAIRS))
     codes = compact(codes)[1]
     return _Column(codes, int(codes.max(initial=-1)) + 1)
