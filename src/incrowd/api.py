@@ -82,6 +82,8 @@ def release(
     attacks: bool | Iterable[str] = False,
     ledger: str | Path | None = None,
     despite_earlier: bool = False,
+    despite_unchanged: bool = False,
+    alone_at_most: int | None = None,
     seed: int | None = None,
     memory: int | str | None = None,
     engine: str | None = None,
@@ -146,6 +148,11 @@ def release(
         release that tells, together with earlier ones, more than was promised is refused.
     despite_earlier
         Publish it anyway; the certificate then says what they tell together.
+    despite_unchanged
+        Publish even if columns that are released unchanged give back what is hidden, so that fewer than k look alike;
+        the certificate then says so. Without it such a release is refused.
+    alone_at_most
+        Refuse if more people than this are alone with their unchanged columns; any number if you do not say.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
     memory
@@ -200,6 +207,7 @@ def release(
     job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
     measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
     job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier)
+    job = replace(job, despite_unchanged=despite_unchanged, alone_at_most=alone_at_most)
     return _run(job, engine, master)
 
 

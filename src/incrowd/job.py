@@ -70,7 +70,8 @@ class Job:
     """One release to be made: what, from what, to where, by what.
 
     ``risk`` None: measured where a report is written. ``attacks`` are all, or some by name. ``ledger`` is the folder of
-    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one.
+    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one,
+    ``despite_unchanged`` whatever unchanged columns give back; ``alone_at_most`` people may be alone by such columns.
     """
 
     given: Any
@@ -86,6 +87,8 @@ class Job:
     attacks: bool | Sequence[str] = False
     ledger: Path | None = None
     despite_earlier: bool = False
+    despite_unchanged: bool = False
+    alone_at_most: int | None = None
 
     @property
     def path(self) -> Path | None:
@@ -105,6 +108,8 @@ class Job:
     def check(self) -> None:
         """Refuse impossible targets before any work is done."""
         self.outputs.check(self.path, self.recipe_path, query=self.query)
+        if self.alone_at_most is not None and (isinstance(self.alone_at_most, bool) or self.alone_at_most < 0):
+            raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
         if not self.pair:
             return
         if self.outputs.table is not None:

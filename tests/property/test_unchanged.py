@@ -166,4 +166,4 @@ def test_pairs_beyond_the_bound_are_not_counted_and_that_is_told():
     counts = count_unchanged(
         quasi, [UnchangedColumn(one.name, one.codes) for one in unchanged[1:]], known, pair_tests=0
     )
-    assert [(one.what, one.why) for one in counts.not_counted] == [("pairs of columns", "1 of 1 tests")]
+    assert [(one.what, one.why) for one in counts.not_counted] == [("1 of 1 tests of pairs of columns", "not counted")]

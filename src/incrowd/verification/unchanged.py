@@ -32,7 +32,7 @@ from incrowd.verification.unchanged_counts import Advice, GiveBack, NotCounted, 
 from incrowd.vocabulary.requirement import KnownSet
 
 PAIR_TESTS = 600
-TOO_FEW = "too few rows to tell"
+TOO_FEW, BEYOND = "too few rows to tell", "not counted"
 _MANY_VALUES = 64  # an unchanged column of more values is counted in blocks, too
 _BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS = 120, 4096, 32  # people of a block at least, blocks at most, in pairs
 
@@ -267,7 +267,7 @@ class _Counting:
                 by.extend(alone.gives)
                 narrow[at][alone.rows] = self.cells[at].sets.both(narrow[at][alone.rows], alone.sets)
         beyond = len(tests) - self.pair_tests
-        return (NotCounted("pairs of columns", f"{beyond:,} of {len(tests):,} tests"),) if beyond > 0 else ()
+        return (NotCounted(f"{beyond:,} of {len(tests):,} tests of pairs of columns", BEYOND),) if beyond > 0 else ()
 
     def _left(self, at: int, narrow: Codes) -> Codes:
         """The rows that pairs are asked about: those that no single column gives back."""
