@@ -89,6 +89,8 @@ def release(
     ledger: str | Path | None = None,
     despite_earlier: bool = False,
     sign: str | Path | None = None,
+    despite_unchanged: bool = False,
+    alone_at_most: int | None = None,
     seed: int | None = None,
     memory: int | str | None = None,
     engine: str | None = None,
@@ -157,6 +159,11 @@ def release(
         Publish it anyway; the certificate then says what they tell together.
     sign
         A private key, of ``incrowd keys make``: its name or its file. The certificate is signed with it.
+    despite_unchanged
+        Publish even if columns that are released unchanged give back what is hidden, so that fewer than k look alike;
+        the certificate then says so. Without it such a release is refused.
+    alone_at_most
+        Refuse if more people than this are alone with their unchanged columns; any number if you do not say.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
     memory
@@ -212,6 +219,7 @@ def release(
     job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
     measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
     job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier, sign=_path(sign))
+    job = replace(job, despite_unchanged=despite_unchanged, alone_at_most=alone_at_most)
     return _run(job, engine, master)
 
 

@@ -71,8 +71,9 @@ class Job:
     """One release to be made: what, from what, to where, by what.
 
     ``risk`` None: measured where a report is written. ``attacks`` are all, or some by name. ``ledger`` is the folder of
-    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one. ``sign`` is
-    the private key that signs the certificate.
+    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one,
+    ``despite_unchanged`` whatever unchanged columns give back; ``alone_at_most`` people may be alone by such columns.
+    ``sign`` is the private key that signs the certificate.
     """
 
     given: Any
@@ -89,6 +90,8 @@ class Job:
     ledger: Path | None = None
     despite_earlier: bool = False
     sign: Path | None = None
+    despite_unchanged: bool = False
+    alone_at_most: int | None = None
 
     @property
     def path(self) -> Path | None:
@@ -110,6 +113,8 @@ class Job:
         self.outputs.check(self.path, self.recipe_path, query=self.query)
         if self.sign is not None:
             private_key(self.sign)
+        if self.alone_at_most is not None and (isinstance(self.alone_at_most, bool) or self.alone_at_most < 0):
+            raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
         if not self.pair:
             return
         if self.outputs.table is not None:

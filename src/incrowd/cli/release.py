@@ -60,6 +60,15 @@ DespiteEarlier = Annotated[
         "--despite-earlier", help="Publish even if earlier releases and this one tell more together than was promised."
     ),
 ]
+DespiteUnchanged = Annotated[
+    bool,
+    typer.Option(
+        "--despite-unchanged", help="Publish even if unchanged columns give back so much that fewer than k look alike."
+    ),
+]
+AloneAtMost = Annotated[
+    str | None, typer.Option(help="Refuse if more people than this are alone by their unchanged columns.")
+]
 Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
 
 
@@ -94,6 +103,8 @@ def release(
     attacks: Annotated[bool, typer.Option("--attacks", help="Attack the release and the table itself.")] = False,
     ledger: LedgerFolder = None,
     despite_earlier: DespiteEarlier = False,
+    despite_unchanged: DespiteUnchanged = False,
+    alone_at_most: AloneAtMost = None,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
     sign: Annotated[
         Path | None, typer.Option(help="Sign the certificate with this private key: its name or file (incrowd keys).")
@@ -120,6 +131,7 @@ def release(
     asked: Any = {role: names(said) for role, said in (named | {"repeats": repeats}).items()}
     asked |= {"target": target, "class_sensitive": sensitive_class, "require": require, "population": population}
     asked |= {"method": method, "recipe": recipe, "seed": seed, "ledger": ledger, "despite_earlier": despite_earlier}
+    asked |= {"despite_unchanged": despite_unchanged, "alone_at_most": at_most(alone_at_most)}
     asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible, "sign": sign}
     asked |= {"certificate_to": certificate, "plan_to": plan, "report_to": report}
     asked |= {"form": form, "rarest": rarest, "memory": memory, "engine": engine, "master": master}
@@ -136,6 +148,15 @@ def release(
             **asked,
         )
     _tell(made, _files(where, certificate, report, plan), json)
+
+
+def at_most(people: str | None) -> int | None:
+    """A number of people, 0 or more."""
+    if people is None:
+        return None
+    if not people.isascii() or not people.isdigit():
+        raise ParameterError("--alone-at-most is a whole number of people, 0 or more.")
+    return int(people)
 
 
 def _files(release: Any, certificate: Path | None, report: Path | None, plan: Path | None) -> dict[str, str]:

@@ -25,6 +25,7 @@ from incrowd.errors import OutputError
 from incrowd.report.certified_risk import certified_risk
 from incrowd.report.facts import Facts
 from incrowd.vocabulary.file_form import FileForm
+from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 VERSION = 3
@@ -118,6 +119,7 @@ def certificate(
         "utility": "not measured" if facts.utility is None else facts.utility.to_json(),
         "risk": "not measured" if facts.risk is None else certified_risk(facts.risk),
         "attacks": "not run" if facts.attacks is None else facts.attacks.to_json(),
+        "unchanged_columns": certified_unchanged(facts.unchanged),
         "earlier_releases": "not tracked" if facts.earlier is None else facts.earlier.to_json(),
     }
     if facts.accuracy is not None:
