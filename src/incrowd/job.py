@@ -70,7 +70,10 @@ class Job:
     """One release to be made: what, from what, to where, by what.
 
     ``risk`` None: measured where a report is written. ``attacks`` are all, or some by name. ``ledger`` is the folder of
-    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one.
+    the book of earlier releases, ``ledger_key`` the file of its key where that is elsewhere; ``despite_earlier``
+    publishes whatever they tell together with this one; ``other_people`` are numbers of entries that are about other
+    people, ``same_columns`` what columns were called in earlier tables; with ``presence_known`` outsiders may know who
+    joined and who left.
     """
 
     given: Any
@@ -86,6 +89,10 @@ class Job:
     attacks: bool | Sequence[str] = False
     ledger: Path | None = None
     despite_earlier: bool = False
+    ledger_key: Path | None = None
+    other_people: tuple[int, ...] = ()
+    same_columns: tuple[tuple[str, str], ...] = ()
+    presence_known: bool = False
 
     @property
     def path(self) -> Path | None:

@@ -20,7 +20,6 @@ from incrowd.algorithms.release_forms import formed, suited
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
-from incrowd.earlier import Recounted, opened_book, page_of
 from incrowd.errors import Notice, VerificationError
 from incrowd.holding.blocks import InBlocks
 from incrowd.holding.choice import in_blocks
@@ -29,6 +28,7 @@ from incrowd.holding.keeping import Kept
 from incrowd.holding.memory import InMemory
 from incrowd.issuing import issue
 from incrowd.job import Job, Outputs
+from incrowd.ledger.page import Recounted, opened_book, page_of
 from incrowd.measured import check_measurable, measure
 from incrowd.outcome import Release
 from incrowd.people import people_asked
@@ -69,6 +69,7 @@ def run_release(job: Job) -> Release:
         check_measurable(job, held)
         notices = (*held.notices, *possible(job, held.schema, held.columns, held.rows), *notices_asked(job))
         page = page_of(job, book, held)
+        held = held if page is None else page.held
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         large = isinstance(held, InBlocks)
         kept = Kept(_rename(job), hidden.parent / SCRATCH if large else None)
@@ -87,7 +88,7 @@ def run_release(job: Job) -> Release:
                     verdict = verify(job, held, plan, kept.originals, back)
             release = describe(job, held, notices, plan, verdict, hidden, beside)
             if beside is not None:
-                beside.enter(release.certificate["made"], hidden)
+                beside.enter(hidden)
             if job.outputs.certificate:
                 job.outputs.certificate.unlink(missing_ok=True)  # an old one must not stand beside a new release
     write_beside(release, job.outputs)

@@ -26,9 +26,7 @@ BOOKS = GOLDEN["books"]
 
 @pytest.mark.parametrize("case", GOLDEN["marks"], ids=str)
 def test_marks(case):
-    columns = [
-        Cells(np.array([0]), (MISSING if cell is None else said(str(cell)), MISSING)) for cell in case["cells"]
-    ]
+    columns = [Cells(np.array([0]), (MISSING if cell is None else said(str(cell)), MISSING)) for cell in case["cells"]]
     assert to_bytes(Marker(KEY).marks(columns, case["purpose"])).hex() == case["expected"]
 
 
@@ -79,7 +77,8 @@ def test_decisions(case):
                 people=len(classes),
             )
             link = linked(entry.to_json(), len(entries), FIRST, KEY)
-            entries.append(Recorded(entry, link, table.people_of(classes)))
+            people = table.people_of(classes)
+            entries.append(Recorded(entry, link, lambda people=people: people))
 
 
 def test_a_chain_is_made():

@@ -54,6 +54,21 @@ DespiteEarlier = Annotated[
         "--despite-earlier", help="Publish even if earlier releases and this one tell more together than was promised."
     ),
 ]
+LedgerKey = Annotated[
+    Path | None, typer.Option("--ledger-key", help="The file with the ledger's key, where it is kept elsewhere.")
+]
+OtherPeople = Annotated[
+    list[int] | None,
+    typer.Option("--other-people", help="Number of a release in the ledger that has other people; may be repeated."),
+]
+SameColumn = Annotated[
+    list[str] | None,
+    typer.Option("--same-column", help="What a column was called before: age_years=age; may be repeated."),
+]
+PresenceKnown = Annotated[
+    bool,
+    typer.Option("--presence-known", help="Outsiders may know who joined or left: keep those in company too."),
+]
 Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
 
 
@@ -87,6 +102,10 @@ def release(
     attacks: Annotated[bool, typer.Option("--attacks", help="Attack the release and the table itself.")] = False,
     ledger: LedgerFolder = None,
     despite_earlier: DespiteEarlier = False,
+    ledger_key: LedgerKey = None,
+    other_people: OtherPeople = None,
+    same_column: SameColumn = None,
+    presence_known: PresenceKnown = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
     memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
@@ -110,6 +129,8 @@ def release(
     asked: Any = {role: names(said) for role, said in (named | {"repeats": repeats}).items()}
     asked |= {"target": target, "class_sensitive": sensitive_class, "require": require, "population": population}
     asked |= {"method": method, "recipe": recipe, "seed": seed, "ledger": ledger, "despite_earlier": despite_earlier}
+    asked |= {"ledger_key": ledger_key, "other_people": other_people or (), "presence_known": presence_known}
+    asked |= {"same_columns": _renamed(same_column)}
     asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible}
     asked |= {"certificate_to": certificate, "plan_to": plan, "report_to": report}
     asked |= {"form": form, "memory": memory, "engine": engine, "master": master}
@@ -169,6 +190,14 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
         except yaml.YAMLError:
             raise ParameterError(f"The value of --set {name.strip()} is neither a number nor plain text.") from None
     return parsed
+
+
+def _renamed(settings: list[str] | None) -> dict[str, str]:
+    """New and old name of columns."""
+    parted = [setting.partition("=") for setting in settings or ()]
+    if not all(new.strip() and old.strip() for new, _, old in parted):
+        raise ParameterError("Write the new and the old name of a column, for instance --same-column age_years=age.")
+    return {new.strip(): old.strip() for new, _, old in parted}
 
 
 def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""A private book of releases that knows people, so that releases about the same people keep together what each promises.
+"""A private book of releases that knows people: releases about the same people keep together what each promises.
 
 The book is a folder that only its owner can read, with an entry for every release. An entry has a keyed mark of every
 person and the number of the group that the release shows the person in, in the order of the marks; so it tells no

@@ -7,6 +7,7 @@ with its MAC, and the payload. Nothing is ever removed.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 from collections.abc import Iterator
@@ -20,10 +21,19 @@ from incrowd.ledger.chain import FIRST, SOUND, Head, Link, fault, is_authentic, 
 from incrowd.ledger.entry import BOUND, RELEASE, WITHDRAWN, Entry, People, Recorded, entry_of, payload_hash
 from incrowd.ledger.key import KEY, make_key, read_key
 from incrowd.ledger.marks import key_name
+from incrowd.ledger.version1 import ENDING as OLD_ENDING
 from incrowd.ledger.version1 import files_of
 from incrowd.publishing.staging import private_folder, staged
 
 ENDING, HEAD, LOCK = ".entry", "head.json", "ledger"
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """An entry that can be written: its place in the chain, and its payload."""
+
+    link: Link
+    payload: bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +65,8 @@ class Ledger:
         found = fault(links, read_head(self.folder), self.key)
         if found != SOUND:
             return found
-        for link, payload in self._files:
-            if payload_hash(payload) != link.header.get("payload"):
+        for link, digest in self._files:
+            if digest != link.header.get("payload"):
                 return f"entry {link.number} was altered"
         for link in links:
             try:
@@ -76,19 +86,26 @@ class Ledger:
         return f"{unbound[0]} is not bound by an entry" if unbound else SOUND
 
     @cached_property
-    def _files(self) -> list[tuple[Link, bytes]]:
-        """Header and payload of each file, in the order of their names."""
-        return [_read(file, self.key) for file in entry_files(self.folder)]
+    def _files(self) -> list[tuple[Link, str]]:
+        """Header and hash of the payload of each file, in the order of their names."""
+        files = (read_entry(file, self.key) for file in entry_files(self.folder))
+        return [(link, payload_hash(payload)) for link, payload in files]
 
     def read(self) -> list[Recorded]:
         """The entries that can be read, in their order, whatever is wrong with others."""
         found = []
-        for link, payload in self._files:
-            whole = is_authentic(link, self.key) and payload_hash(payload) == link.header.get("payload")
+        for link, digest in self._files:
             with contextlib.suppress(LedgerError):
-                if whole:
-                    found.append(Recorded(entry_of(link.header), link, People.from_bytes(payload) if payload else None))
+                if is_authentic(link, self.key) and digest == link.header.get("payload"):
+                    found.append(Recorded(entry_of(link.header), link, functools.partial(self._people, link)))
         return found
+
+    def _people(self, link: Link) -> People | None:
+        """Who is in an entry, read from its file once more."""
+        again, payload = read_entry(self.folder / f"{link.number:06d}{ENDING}", self.key)
+        if again != link or payload_hash(payload) != link.header["payload"]:
+            raise LedgerError(f"Entry {link.number} of the ledger changed while it was read.")
+        return People.from_bytes(payload) if payload else None
 
     def releases(self) -> list[Recorded]:
         """The entries of releases that went out."""
@@ -96,27 +113,26 @@ class Ledger:
         gone = {one.entry.withdraws for one in entries if one.entry.kind == WITHDRAWN}
         return [one for one in entries if one.entry.kind == RELEASE and one.number not in gone]
 
-    def add(self, entry: Entry, people: People | None = None) -> Link:
-        """Write an entry and then the head; raises if another run was first."""
+    def prepared(self, entry: Entry, people: People | None = None) -> Prepared:
+        """The entry as it would be written now."""
         payload = b"" if people is None else people.to_bytes()
-        number, before = self._next()
-        link = linked({**entry.to_json(), "payload": payload_hash(payload)}, number, before, self.key)
+        header = {**entry.to_json(), "payload": payload_hash(payload)}
+        return Prepared(linked(header, *self._next(), self.key), payload)
+
+    def add(self, prepared: Prepared) -> Link:
+        """Write an entry and then the head; raises if another run was first."""
+        link, number = prepared.link, int(prepared.link.number)
         try:
-            _write_new(self.folder / f"{number:06d}{ENDING}", _plain(link) + payload)
+            _write_new(self.folder / f"{number:06d}{ENDING}", _plain(link) + prepared.payload)
             write_head(self.folder, Head.of(number + 1, link.mac, self.key))
         except FileExistsError:
             raise OutputError(
-                f"Another run has written entry {number} of the ledger meanwhile. Run this one again: it is counted anew."
+                f"Another run has written entry {number} of the ledger meanwhile. Run this again: it is counted anew."
             ) from None
         except OSError as error:
             raise OutputError(f"The ledger {self.folder.name} cannot be written: {error.strerror}.") from None
-        self._files.append((link, payload))
+        self._files.append((link, payload_hash(prepared.payload)))
         return link
-
-    def next(self, entry: Entry, people: People | None = None) -> Link:
-        """What :meth:`add` would write now, and is not written."""
-        payload = b"" if people is None else people.to_bytes()
-        return linked({**entry.to_json(), "payload": payload_hash(payload)}, *self._next(), self.key)
 
     def _next(self) -> tuple[int, str]:
         """The number of the next entry and the MAC before it; a gap at the end stays one."""
@@ -137,7 +153,7 @@ def open_ledger(folder: Path, key: Path | None = None) -> Iterator[Ledger]:
         raise OutputError(f"The ledger {folder.name}: its folder does not exist. Make the folder first.") from None
     except OSError as error:
         raise OutputError(f"The ledger {folder.name} cannot be opened: {error.strerror}.") from None
-    known = [name for name in files if name in (KEY, HEAD) or name.endswith(ENDING) or name.endswith(".entry.parquet")]
+    known = [name for name in files if name in (KEY, HEAD) or name.endswith((ENDING, OLD_ENDING))]
     if files and not known:
         raise OutputError(f"{folder.name} is a folder with other files, not a ledger. Name a new or an empty folder.")
     with private_folder(folder / LOCK):
@@ -156,7 +172,7 @@ def _opened(folder: Path, key: Path, *, begun: bool) -> Ledger:
     elif not links and head is None:
         write_head(folder, Head.of(0, FIRST, book.key))
         if old := files_of(folder):
-            book.add(Entry(BOUND, files=old))
+            book.add(book.prepared(Entry(BOUND, files=old)))
     return book
 
 
@@ -206,7 +222,7 @@ def _write_new(path: Path, content: bytes) -> None:
         os.close(handle)
 
 
-def _read(file: Path, key: bytes) -> tuple[Link, bytes]:
+def read_entry(file: Path, key: bytes) -> tuple[Link, bytes]:
     """Header, MAC and payload of a file; one that cannot be read is an entry that was altered."""
     try:
         header, mac, payload = file.read_bytes().split(b"\n", 2)

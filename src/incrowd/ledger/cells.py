@@ -17,6 +17,7 @@ from incrowd.reading.dates import parse_dates
 from incrowd.reading.dictionary import Distinct
 
 MISSING = b"m"
+_LOOK = 50
 _DECIMAL = re.compile(r"([+-]?)0*(\d*)(?:\.(\d*?)0*)?", re.ASCII)
 _WHOLE = re.compile(rb"n(-?\d+)")
 
@@ -51,17 +52,21 @@ class Cells:
     def ranks(self) -> npt.NDArray[np.int64]:
         """For each row a number; equal numbers say the same, and the order is that of what is said."""
         places = {one: place for place, one in enumerate(sorted(set(self.said)))}
-        return np.array([places[one] for one in self.said], np.int64)[self.codes]
+        numbers: npt.NDArray[np.int64] = np.array([places[one] for one in self.said], np.int64)[self.codes]
+        return numbers
 
 
-def cells_of(column: Distinct, *, dates: bool = False) -> Cells:
-    """What the cells of a column say; with ``dates`` its texts are dates in one style."""
+def cells_of(column: Distinct) -> Cells:
+    """What the cells of a column say; texts that are all dates in one style say the dates."""
     values = column.values
-    if dates and values.dtype == pl.String:
-        days = parse_dates(values)
-        plain = not days.ambiguous and not days.has_times and days.values.null_count() == 0
-        values = days.values if plain else values
+    if values.dtype == pl.String and _are_dates(values.head(_LOOK)) and _are_dates(values):
+        values = parse_dates(values).values
     return Cells(column.codes, (*_said(values), MISSING))
+
+
+def _are_dates(texts: pl.Series) -> bool:
+    dates = parse_dates(texts)
+    return not texts.is_empty() and not dates.ambiguous and not dates.has_times and dates.values.null_count() == 0
 
 
 def _said(values: pl.Series) -> list[bytes]:
@@ -75,7 +80,7 @@ def _said(values: pl.Series) -> list[bytes]:
 
 
 def said(text: str) -> bytes:
-    """What a text says: a plain decimal in its shortest form, else the text without differences of form, space and case.
+    """What a text says: a plain decimal in its shortest form, else the text whatever its form, spaces and case.
 
     Examples
     --------

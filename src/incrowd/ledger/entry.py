@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -129,7 +129,9 @@ class People:
         order = np.lexsort((self.classes, first[:, 1], first[:, 0]))
         columns = {f"person{place}": to_binary(marks[order]) for place, marks in enumerate(self.persons)}
         columns |= {"row": to_binary(self.rows[order]), "class": pa.array(self.classes[order])}
-        known = {f"{what} {name}".encode(): to_bytes(marks) for what, each in self._some for name, marks in each.items()}
+        known = {
+            f"{what} {name}".encode(): to_bytes(marks) for what, each in self._some for name, marks in each.items()
+        }
         table = pa.table(columns).replace_schema_metadata(known)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, table.schema) as writer:
@@ -160,11 +162,16 @@ class People:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """An entry of the book as it was read; nobody is in one that is no release."""
+    """An entry of the book; ``load`` reads who is in it, which may be many: they are not kept in memory."""
 
     entry: Entry
     link: Link
-    people: People | None = None
+    load: Callable[[], People | None]
+
+    @property
+    def people(self) -> People | None:
+        """Who is in it; nobody if it is no release."""
+        return self.load()
 
     @property
     def number(self) -> int:
@@ -175,7 +182,9 @@ class Recorded:
 def entry_of(header: Mapping[str, Any]) -> Entry:
     """The entry that a header describes; what the chain needs is passed over."""
     known = {one.name for one in fields(Entry)}
-    said = {name: tuple(value) if isinstance(value, list) else value for name, value in header.items() if name in known}
+    said: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in header.items() if name in known
+    }
     try:
         return Entry(**said)
     except TypeError:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from incrowd.ledger.entry import Entry, Recorded
-from incrowd.ledger.marks import Marks, are_unique
-from incrowd.ledger.overlap import COMPLETE, NONE, OTHERS, UNKNOWN, WORD, Overlap, compare
+from incrowd.ledger.entry import Recorded
+from incrowd.ledger.marks import Marks, as_frame
+from incrowd.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, WORD, Overlap, compare
 from incrowd.ledger.table import Table
 from incrowd.verification.joint import Joint, Then, has_same_groups, recount_together
 
@@ -133,9 +133,7 @@ def broken(joint: Joint, *, sizes_only: bool, presence_known: bool) -> str:
                 f"{smallest:,}."
             )
     if joint.closer and not sizes_only:
-        return (
-            "smaller groups would come about, and what is promised of groups beside their size was not counted for those."
-        )
+        return "groups become smaller, and what is promised of them beside their size was not counted in smaller ones."
     return ""
 
 
@@ -145,24 +143,25 @@ def vouched(entries: Collection[int], by: str) -> tuple[dict[str, Any], ...]:
 
 
 def _then(one: Recorded, overlap: Overlap) -> Then:
-    import pyarrow as pa
-
-    assert one.people is not None
     assert overlap.marks is not None
-    assert overlap.marks_then is not None
-    link = (overlap.by, one.entry.quasi_identifiers if overlap.by.startswith("quasi") else ())
     return Then(
-        _table(overlap.marks),
-        _table(overlap.marks_then),
-        pa.array(one.people.classes),
-        unique=are_unique(overlap.marks) and are_unique(overlap.marks_then),
-        link=link,
+        marks_table(overlap.marks),
+        lambda: _people(one, overlap),
+        unique=overlap.unique,
+        link=(overlap.by, one.entry.quasi_identifiers if overlap.by.startswith(COLUMNS) else overlap.side),
         complete=overlap.relation == COMPLETE,
         bare=one.entry.unchanged,
     )
 
 
-def _table(marks: Marks) -> Any:
+def _people(one: Recorded, overlap: Overlap) -> Any:
     import pyarrow as pa
 
-    return pa.table({"high": pa.array(marks[:, 0].copy()), "low": pa.array(marks[:, 1].copy())})
+    people = one.people
+    assert people is not None
+    return marks_table(overlap.of(people)).append_column("class", pa.array(people.classes))
+
+
+def marks_table(marks: Marks) -> Any:
+    """Marks as a PyArrow table with the columns ``high`` and ``low``."""
+    return as_frame(marks).to_arrow()

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.ledger.cells import Cells
-from incrowd.ledger.entry import Entry, People, Recorded
-from incrowd.ledger.marks import ROW, Marks, as_frame, distinct_rows, shared
+from incrowd.ledger.entry import BOUND, Entry, People, Recorded
+from incrowd.ledger.marks import ROW, Marks, are_unique, as_frame, distinct_rows, shared
 from incrowd.ledger.table import SKETCH, Table
 from incrowd.vocabulary.randomness import SystemRandomness, permutation
 
 NONE, PARTIAL, COMPLETE, UNKNOWN, OTHERS = "none", "partial", "complete", "unknown", "other people"
 IDENTIFIER, COLUMNS, WORD = "identifier", "quasi-identifiers", "your word"
 NUMBERED, ALIKE, GONE = "identifiers differ, quasi-identifiers agree", "alike in all but one", "cannot be compared"
-NO_GROUPS, OLD = "groups not known", "version 1"
+NO_GROUPS, NOBODY, OLD = "groups not known", "people not known", "version 1"
 FURTHEST = 10
 """By how much whole numbers are tried to be moved: ages of ten years later."""
 
@@ -36,8 +36,10 @@ class Overlap:
         By what people were compared, and what came of it.
     shared, now, then
         Who is in both, and how many people the table and the entry have; None if it cannot be told.
-    marks, marks_then
-        The marks that were compared.
+    marks, side
+        The marks of the table that were compared, and with which of the entry: those of an identifier, or of rows.
+    unique
+        Whether no mark is there twice.
     hint
         What would help to tell, if it cannot be told.
     """
@@ -49,7 +51,8 @@ class Overlap:
     now: int | None = None
     then: int | None = None
     marks: Marks | None = None
-    marks_then: Marks | None = None
+    side: int | None = None
+    unique: bool = False
     hint: str = ""
 
     @property
@@ -57,12 +60,16 @@ class Overlap:
         """Whether some people, or all, are in both."""
         return self.relation in (PARTIAL, COMPLETE)
 
+    def of(self, people: People) -> Marks:
+        """The marks of the entry that were compared."""
+        return people.rows if self.side is None else people.persons[self.side]
+
 
 def compare(table: Table, one: Recorded) -> Overlap:
     """Who of the table is in the entry."""
     people = one.people
     if people is None:
-        return Overlap(one.number, OLD, UNKNOWN)
+        return Overlap(one.number, OLD if one.entry.kind == BOUND else NOBODY, UNKNOWN)
     found = _by_identifier(table, one.number, people)
     if found is None or found.shared == 0:
         found = _by_rows(table, one, people, found)
@@ -73,11 +80,13 @@ def compare(table: Table, one: Recorded) -> Overlap:
 
 def _by_identifier(table: Table, number: int, people: People) -> Overlap | None:
     """By the two columns that share most; None if one side has no identifier."""
-    pairs = [(shared(now, then), now, then) for now in table.persons.values() for then in people.persons]
+    pairs = [
+        (shared(now, then), now, side) for side, then in enumerate(people.persons) for now in table.persons.values()
+    ]
     if not pairs:
         return None
-    most, now, then = max(pairs, key=lambda pair: pair[0])
-    return _overlap(number, IDENTIFIER, most, now, then)
+    most, now, side = max(pairs, key=lambda pair: pair[0])
+    return _overlap(number, IDENTIFIER, most, now, people, side)
 
 
 def _by_rows(table: Table, one: Recorded, people: People, numbered: Overlap | None) -> Overlap:
@@ -99,16 +108,17 @@ def _by_rows(table: Table, one: Recorded, people: People, numbered: Overlap | No
     if most == 0 and (column := _alike(table, one.entry, people)):
         return Overlap(one.number, ALIKE, UNKNOWN, hint=f"Somebody is alike in all quasi-identifiers but {column}.")
     if shift is None:
-        return _overlap(one.number, COLUMNS, most, marks, people.rows)
+        return _overlap(one.number, COLUMNS, most, marks, people)
     name, moved = shift
     marks = table.rows(one.entry.quasi_identifiers, (name, moved))
-    return _overlap(one.number, f"{COLUMNS}, {name} {-moved:+d}", most, marks, people.rows)
+    return _overlap(one.number, f"{COLUMNS}, {name} {-moved:+d}", most, marks, people)
 
 
-def _overlap(number: int, by: str, most: int, now: Marks, then: Marks) -> Overlap:
-    whole = most == len(now) == len(then)
+def _overlap(number: int, by: str, most: int, now: Marks, people: People, side: int | None = None) -> Overlap:
+    whole = most == len(now) == len(people.rows)
     relation = NONE if most == 0 else COMPLETE if whole else PARTIAL
-    return Overlap(number, by, relation, most, len(now), len(then), now, then)
+    unique = side is not None or (are_unique(now) and are_unique(people.rows))
+    return Overlap(number, by, relation, most, len(now), len(people.rows), now, side, unique)
 
 
 def _shifted(table: Table, entry: Entry, people: People, unmoved: int) -> Iterator[tuple[int, Shift]]:
@@ -125,9 +135,7 @@ def _shifted(table: Table, entry: Entry, people: People, unmoved: int) -> Iterat
 
 
 def _shifts(table: Table, entry: Entry) -> Iterator[tuple[str, int]]:
-    for name, column in zip(
-        sorted(entry.quasi_identifiers), table.columns(entry.quasi_identifiers), strict=True
-    ):
+    for name, column in zip(sorted(entry.quasi_identifiers), table.columns(entry.quasi_identifiers), strict=True):
         if column.is_whole():
             yield from ((name, by) for far in range(1, FURTHEST + 1) for by in (-far, far))
 

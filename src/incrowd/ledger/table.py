@@ -14,7 +14,7 @@ from incrowd.ledger.entry import People
 from incrowd.ledger.marks import PERSON, ROW, Marker, Marks, are_unique, distinct_rows
 from incrowd.reading.source import Source
 from incrowd.vocabulary.randomness import SystemRandomness, permutation
-from incrowd.vocabulary.schema import ColumnType, Schema
+from incrowd.vocabulary.schema import Schema
 
 SKETCH = 4096
 """How many marks are kept of rows without one column, and of a column's values."""
@@ -48,8 +48,7 @@ class Table:
     def cells(self, name: str) -> Cells:
         """What the cells of a column say."""
         if name not in self._cells:
-            dates = name in self.schema and self.schema[name].type is ColumnType.DATE
-            self._cells[name] = cells_of(self.source.distinct([name])[name], dates=dates)
+            self._cells[name] = cells_of(self.source.distinct([name])[name])
         return self._cells[name]
 
     @cached_property
@@ -88,23 +87,26 @@ class Table:
         said = self.cells(name).said
         return self.marker.marks([Cells(np.arange(len(said) - 1), said)], ROW)
 
-    def people_of(self, classes: npt.NDArray[np.int32]) -> People:
-        """What an entry keeps of the table; the rows and values of which some marks are kept are drawn by chance."""
-        names = self.schema.quasi_identifiers
-        values = {name: _some(self.values(name)) for name in names}
-        alike = {name: self._without(name) for name in names if len(names) > 1}
+    def people_of(self, classes: npt.NDArray[np.int32], names: Sequence[str] = ()) -> People:
+        """What an entry with these quasi-identifiers, else the table's, keeps of it.
+
+        The rows and values of which some marks are kept are drawn by chance.
+        """
+        names = names or self.schema.quasi_identifiers
+        values = {name: _some(self.values(self.known_as(name) or name)) for name in names}
+        alike = {name: self._without(name, names) for name in names if len(names) > 1}
         return People(tuple(self.persons.values()), self.rows(names), classes, alike, values)
 
-    def _without(self, name: str) -> Marks:
+    def _without(self, name: str, names: Sequence[str]) -> Marks:
         """Marks of some rows, drawn by chance, over all quasi-identifiers but one."""
-        columns = self.columns([one for one in self.schema.quasi_identifiers if one != name])
+        columns = self.columns([one for one in names if one != name])
         first, _ = distinct_rows([one.codes for one in columns], [len(one.said) for one in columns])
         drawn = first[permutation(len(first), SystemRandomness())[:SKETCH]]
         return _some(self.marker.marks([one.take(drawn) for one in columns], ROW))
 
     def order(self, by: Marks, ties: Sequence[str]) -> npt.NDArray[np.intp]:
         """The rows in the order of their marks; where those are equal, by what these columns say."""
-        beside = [self.cells(name).ranks() for name in reversed(sorted(ties))]
+        beside = [self.cells(name).ranks() for name in sorted(ties, reverse=True)]
         return np.lexsort((*beside, by[:, 1], by[:, 0]))
 
 

@@ -10,8 +10,8 @@ Correspondence attacks: Fung, Wang, Fu, Pei, "Anonymity for continuous data publ
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +64,11 @@ class Then:
 
     Parameters
     ----------
-    now, then
-        PyArrow tables with the columns ``high`` and ``low``: the mark of each person of the table, in the order of its
-        rows, and of each person of the earlier release.
-    classes
-        The class of each person of the earlier release, :data:`LEFT_OUT` for those who were left out.
+    now
+        A PyArrow table with the columns ``high`` and ``low``: the mark of each person of the table, in its order.
+    load
+        Gives the people of the earlier release: a PyArrow table of their marks with the column ``class``, which is
+        :data:`LEFT_OUT` for those who were left out.
     unique
         Whether no mark is there twice. If one is, the first of them now is the first of them then, by class.
     link
@@ -80,41 +80,61 @@ class Then:
     """
 
     now: Any
-    then: Any
-    classes: Any
+    load: Callable[[], Any]
     unique: bool = True
     link: Hashable = ()
     complete: bool = False
     bare: tuple[str, ...] = ()
 
 
-@dataclass
-class _Query:
-    """Tables in a connection: the people of now, and a table of pairs for each earlier release."""
+@dataclass(frozen=True, eq=False)
+class _Laid:
+    """Releases side by side in a connection.
+
+    ``joint`` has a row for each person of the table: the class now (null: left out), the class in each earlier release,
+    whether the person is in any, and bare columns. ``sizes0``, ``gone0`` and so on are the classes of an earlier
+    release with their sizes, and its people who are not in this one. One earlier release is in memory at a time.
+    """
 
     connection: Any
     earlier: Sequence[Then]
-    shown: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, str]
 
     def one(self, query: str) -> tuple[Any, ...]:
         row: tuple[Any, ...] = self.connection.execute(query).fetchone()
         return row
 
+    def lay(self, place: int) -> None:
+        """Lay an earlier release beside the others."""
+        self.pair(place)
+        run = self.connection.execute
+        run(
+            f"CREATE TEMP TABLE sizes{place} AS SELECT class, count(*) AS size, bool_or(now IS NOT NULL) AS stay "
+            "FROM pairs WHERE class IS NOT NULL GROUP BY class"
+        )
+        run(
+            f"CREATE TEMP TABLE gone{place} AS SELECT high, low, turn, class, size, stay FROM pairs JOIN "
+            f"sizes{place} USING (class) WHERE now IS NULL"
+        )
+        run(
+            f"CREATE OR REPLACE TEMP TABLE joint AS SELECT joint.* EXCLUDE (met), pairs.class AS c{place}, "
+            "met OR coalesce(there, false) AS met FROM joint LEFT JOIN pairs USING (place)"
+        )
+        run("DROP TABLE pairs")
+
     def pair(self, place: int) -> None:
-        """``pairs``: everybody of now and of an earlier release, beside each other where they are the same."""
+        """The table ``pairs``: everybody of now and of then, beside each other where they are the same."""
         then = self.earlier[place]
         self.connection.register("marks_now", then.now)
-        self.connection.register("marks_then", then.then.append_column("class", then.classes))
+        self.connection.register("marks_then", then.load())
         turn = "1" if then.unique else "row_number() OVER (PARTITION BY high, low ORDER BY class NULLS LAST)"
-        known = f"nullif(class, {LEFT_OUT}) AS class"
         self.connection.execute(
-            f"CREATE TEMP TABLE pairs{place} AS WITH "
-            f"here AS (SELECT place, class AS now, high, low, {turn} AS turn FROM now POSITIONAL JOIN marks_now), "
+            "CREATE TEMP TABLE pairs AS WITH "
+            f"here AS (SELECT place, class AS now, high, low, {turn} AS turn "
+            "FROM (SELECT place, class FROM joint ORDER BY place) POSITIONAL JOIN marks_now), "
             f"there AS (SELECT high, low, class, true AS there, {turn} AS turn FROM "
-            f"(SELECT high, low, {known} FROM marks_then)), "
-            "sizes AS (SELECT class, count(*) AS size FROM there WHERE class IS NOT NULL GROUP BY class) "
-            "SELECT place, now, class, size, coalesce(there, false) AS there, high, low, turn "
-            "FROM here FULL JOIN there USING (high, low, turn) LEFT JOIN sizes USING (class)"
+            f"(SELECT high, low, nullif(class, {LEFT_OUT}) AS class FROM marks_then)) "
+            "SELECT place, now, class, there, high, low, turn FROM here FULL JOIN there USING (high, low, turn)"
         )
         self.connection.unregister("marks_now")
         self.connection.unregister("marks_then")
@@ -140,9 +160,7 @@ def classes_of_rows(path: Path, form: FileForm, columns: Sequence[str], original
     return listed["class"].combine_chunks()
 
 
-def recount_together(
-    now: Any, earlier: Sequence[Then], k: int, *, bare: Mapping[str, Any] | None = None
-) -> Joint:
+def recount_together(now: Any, earlier: Sequence[Then], k: int, *, bare: Mapping[str, Any] | None = None) -> Joint:
     """The groups of a release together with earlier ones that share people with it.
 
     Parameters
@@ -158,10 +176,10 @@ def recount_together(
         both releases knows them.
     """
     with connect() as connection:
-        query = _registered(connection, now, earlier, bare or {})
+        laid = _laid(connection, now, earlier, bare or {})
         for place in range(len(earlier)):
-            query.pair(place)
-        here, gone = _here(query, k), _gone(query, k)
+            laid.lay(place)
+        here, gone = _here(laid, k), _gone(laid, k)
     below = Figures(here["below_shared"], here["below_new"], gone["below"])
     smallest = Figures(here["smallest_shared"], here["smallest_new"], gone["smallest"])
     return Joint(k, here["people"], here["shared"], below, smallest, here["closer"])
@@ -170,52 +188,46 @@ def recount_together(
 def has_same_groups(now: Any, then: Then) -> bool:
     """Whether an earlier release has the same people in the same groups; groups may have other numbers."""
     with connect() as connection:
-        query = _registered(connection, now, [then], {})
-        query.pair(0)
-        strangers, pairs, here, there = query.one(
-            "SELECT count(*) FILTER (place IS NULL OR NOT there), count(DISTINCT (now, class)), "
-            "count(DISTINCT coalesce(now, -1)), count(DISTINCT coalesce(class, -1)) FROM pairs0"
+        laid = _laid(connection, now, [then], {})
+        laid.pair(0)
+        strangers, mixed, pairs, here, there = laid.one(
+            "SELECT count(*) FILTER (place IS NULL OR there IS NULL), "
+            "count(*) FILTER ((now IS NULL) <> (class IS NULL)), count(DISTINCT (now, class)), "
+            f"count(DISTINCT coalesce(now, {LEFT_OUT})), count(DISTINCT coalesce(class, {LEFT_OUT})) FROM pairs"
         )
-        mixed, *_ = query.one("SELECT count(*) FROM pairs0 WHERE (now IS NULL) <> (class IS NULL)")
-    return not strangers and not mixed and pairs == here == there
+    return not strangers and not mixed and bool(pairs == here == there)
 
 
-def _registered(connection: Any, now: Any, earlier: Sequence[Then], bare: Mapping[str, Any]) -> _Query:
+def _laid(connection: Any, now: Any, earlier: Sequence[Then], bare: Mapping[str, Any]) -> _Laid:
     import pyarrow as pa
 
     shown = {name: f"bare{number}" for number, name in enumerate(bare)}
     cells = {shown[name]: values for name, values in bare.items()}
     connection.register("classes", pa.table({"class": now, **cells}))
     connection.execute(
-        "CREATE TEMP TABLE now AS SELECT row_number() OVER () AS place, "
-        f"nullif(class, {LEFT_OUT}) AS class, * EXCLUDE (class) FROM classes"
+        "CREATE TEMP TABLE joint AS SELECT row_number() OVER () AS place, "
+        f"nullif(class, {LEFT_OUT}) AS class, * EXCLUDE (class), false AS met FROM classes"
     )
-    return _Query(connection, earlier, shown)
+    return _Laid(connection, earlier, shown)
 
 
-def _here(query: _Query, k: int) -> dict[str, Any]:
+def _here(laid: _Laid, k: int) -> dict[str, Any]:
     """Figures about the people of this release: by groups of those who show the same in all releases."""
-    places = range(len(query.earlier))
-    then = [f"c{place}" for place in places]
+    places = range(len(laid.earlier))
+    keys = ", ".join(["class", *(f"c{place}" for place in places), *laid.shown.values()])
+    sizes = ", ".join(_size(laid, place) for place in places)
     sides = " ".join(
-        f"LEFT JOIN (SELECT place, class AS c{place}, size AS s{place}, there AS t{place} FROM pairs{place}) "
-        "USING (place)"
-        for place in places
+        f"LEFT JOIN (SELECT class AS c{place}, size AS s{place} FROM sizes{place}) USING (c{place})" for place in places
     )
-    keys = ["class", *then, *query.shown.values()]
-    sizes = ", ".join(_size(query, place) for place in places)
-    among = f"coalesce({', '.join(then)}) IS NOT NULL"
-    query.connection.execute(f"CREATE TEMP TABLE joint AS SELECT * FROM now {sides}")
-    met = " OR ".join(f"t{place}" for place in places)
-    people, shared = query.one(f"SELECT count(*), count(*) FILTER ({met}) FROM joint")
+    among = f"coalesce({', '.join(f'c{place}' for place in places)}) IS NOT NULL"
+    people, shared = laid.one("SELECT count(*), count(*) FILTER (met) FROM joint")
     names = ("below_shared", "below_new", "smallest_shared", "smallest_new", "closer")
-    figures = query.one(
-        f"WITH groups AS (SELECT {', '.join(keys)}, {', '.join(f'any_value(s{place}) AS s{place}' for place in places)}, "
-        f"count(*) AS after FROM joint WHERE class IS NOT NULL GROUP BY {', '.join(keys)}), "
+    figures = laid.one(
+        f"WITH groups AS (SELECT {keys}, count(*) AS after FROM joint WHERE class IS NOT NULL GROUP BY {keys}), "
         f"sized AS (SELECT {among} AS shared, after, CASE WHEN {among} THEN least({sizes}) "
-        "ELSE sum(after) OVER (PARTITION BY class) END AS before FROM groups) "
+        f"ELSE sum(after) OVER (PARTITION BY class) END AS before FROM groups {sides}) "
         f"SELECT {_below('shared', k)}, {_below('NOT shared', k)}, min(after) FILTER (shared), "
-        "min(after) FILTER (NOT shared), coalesce(sum(after) FILTER (shared AND after < before), 0) FROM sized"
+        "min(after) FILTER (NOT shared), coalesce(sum(after) FILTER (shared AND after < before), 0)::BIGINT FROM sized"
     )
     return {"people": people, "shared": shared, **dict(zip(names, figures, strict=True))}
 
@@ -224,22 +236,22 @@ def _below(who: str, k: int) -> str:
     return f"coalesce(sum(after) FILTER ({who} AND after < {k} AND after < before), 0)::BIGINT"
 
 
-def _size(query: _Query, place: int) -> str:
+def _size(laid: _Laid, place: int) -> str:
     """SQL: the size of a person's class in an earlier release, with the columns that it shows as they are if known."""
-    then = query.earlier[place]
-    known = [query.shown[name] for name in then.bare if name in query.shown]
+    then = laid.earlier[place]
+    known = [laid.shown[name] for name in then.bare if name in laid.shown]
     if not then.complete or not known:
         return f"s{place}"
     return f"CASE WHEN c{place} IS NOT NULL THEN sum(after) OVER (PARTITION BY c{place}, {', '.join(known)}) END"
 
 
-def _gone(query: _Query, k: int) -> dict[str, Any]:
+def _gone(laid: _Laid, k: int) -> dict[str, Any]:
     """Figures about people of earlier releases who are not in this one, of classes where others stay."""
     links: dict[Hashable, list[int]] = {}
-    for place, then in enumerate(query.earlier):
+    for place, then in enumerate(laid.earlier):
         links.setdefault(then.link, []).append(place)
     parts = " UNION ALL ".join(_gone_of(places) for places in links.values())
-    below, smallest = query.one(
+    below, smallest = laid.one(
         f"SELECT {_below('true', k)}, min(after) FROM (SELECT count(*) AS after, any_value(before) AS before "
         f"FROM ({parts}) WHERE stay GROUP BY link, classes)"
     )
@@ -248,16 +260,11 @@ def _gone(query: _Query, k: int) -> dict[str, Any]:
 
 def _gone_of(places: Sequence[int]) -> str:
     """SQL: who is gone from earlier releases that know each other's people, with all classes of each."""
-    rows = " UNION ALL ".join(
-        f"SELECT {place} AS entry, high, low, turn, class, size, stay FROM pairs{place} JOIN "
-        f"(SELECT class, bool_or(now IS NOT NULL) AS stay FROM pairs{place} WHERE class IS NOT NULL GROUP BY class) "
-        "USING (class) WHERE now IS NULL"
-        for place in places
-    )
     if len(places) == 1:
-        return f"SELECT {places[0]} AS link, [class] AS classes, size AS before, stay FROM ({rows})"
+        return f"SELECT {places[0]} AS link, [class] AS classes, size AS before, stay FROM gone{places[0]}"
+    rows = " UNION ALL ".join(f"SELECT {place} AS entry, * FROM gone{place}" for place in places)
     classes = ", ".join(f"max(class) FILTER (entry = {place})" for place in places)
     return (
-        f"SELECT {places[0]} AS link, [{classes}] AS classes, min(size) AS before, bool_or(stay) AS stay "
-        f"FROM ({rows}) GROUP BY high, low, turn"
+        f"SELECT {places[0]} AS link, [{classes}] AS classes, min(size) AS before, "
+        f"bool_or(stay) AS stay FROM ({rows}) GROUP BY high, low, turn"
     )
