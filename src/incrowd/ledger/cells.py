@@ -46,8 +46,13 @@ class Cells:
         return Cells(self.codes, (*(b"n%d" % (int(one[1:]) + by) for one in self.said[:-1]), MISSING))
 
     def take(self, rows: npt.NDArray[np.intp]) -> Cells:
-        """The same column for these rows."""
-        return Cells(self.codes[rows], self.said)
+        """The same column for these rows; of few rows only what they say."""
+        codes = self.codes[rows]
+        if len(codes) >= len(self.said):
+            return Cells(codes, self.said)
+        used, places = np.unique(codes, return_inverse=True)
+        known = [self.said[code] for code in used]
+        return Cells(places, tuple(known) if known[-1:] == [MISSING] else (*known, MISSING))
 
     def ranks(self) -> npt.NDArray[np.int64]:
         """For each row a number; equal numbers say the same, and the order is that of what is said."""

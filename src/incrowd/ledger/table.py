@@ -39,6 +39,7 @@ class Table:
     marker: Marker
     same_columns: Mapping[str, str] = field(default_factory=dict)
     _cells: dict[str, Cells] = field(default_factory=dict, init=False)
+    _rows: dict[tuple[str, ...], Marks] = field(default_factory=dict, init=False)
 
     @property
     def people(self) -> int:
@@ -57,7 +58,7 @@ class Table:
         found = {}
         for name in self.schema.identifiers:
             column = self.cells(name)
-            if len(column.said) <= self.people or MISSING in {column.said[code] for code in np.unique(column.codes)}:
+            if len(column.said) <= self.people or MISSING in column.said[:-1] or column.codes.max() == self.people:
                 continue
             marks = self.marker.marks([column], PERSON)
             if are_unique(marks):
@@ -76,10 +77,13 @@ class Table:
 
     def rows(self, names: Sequence[str], shift: tuple[str, int] | None = None) -> Marks:
         """Marks of the rows over the columns of an entry; with a shift one of whole numbers is moved."""
-        columns = self.columns(names)
-        if shift is not None:
-            place = sorted(names).index(shift[0])
-            columns[place] = columns[place].shifted(shift[1])
+        if shift is None:
+            key = tuple(sorted(names))
+            if key not in self._rows:
+                self._rows[key] = self.marker.marks(self.columns(names), ROW)
+            return self._rows[key]
+        columns, place = self.columns(names), sorted(names).index(shift[0])
+        columns[place] = columns[place].shifted(shift[1])
         return self.marker.marks(columns, ROW)
 
     def values(self, name: str) -> Marks:
