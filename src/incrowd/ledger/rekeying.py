@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +37,15 @@ class Rekeyed:
     without_groups: tuple[int, ...]
     not_marked: tuple[int, ...]
 
+    @classmethod
+    def of(cls, marked: Sequence[tuple[Entry, People | None]], numbers: Sequence[int]) -> Rekeyed:
+        """From the entries as they were written."""
+        done: dict[str, list[int]] = {"with": [], "without": [], "not": []}
+        for (entry, people), number in zip(marked, numbers, strict=True):
+            if entry.kind == RELEASE:
+                done["not" if people is None else "with" if entry.groups else "without"].append(number)
+        return cls(*(tuple(found) for found in done.values()))
+
 
 def rekey(folder: Path, tables: Mapping[int, Source], key: Path | None = None) -> Rekeyed:
     """Begin the book anew with a new key; its files so far go into a folder in it, and nothing is removed.
@@ -55,40 +64,37 @@ def rekey(folder: Path, tables: Mapping[int, Source], key: Path | None = None) -
         strange = set(tables) - {number for number, entry in releases.items() if entry.kind == RELEASE}
         if strange:
             raise ParameterError(f"The ledger has no release with the number {min(strange)}.")
-        _set_aside(folder, place)
-        return _written(Ledger(folder, make_key(place)), files, tables, old)
-
-
-def _written(book: Ledger, files: list[tuple[Link, bytes]], tables: Mapping[int, Source], old: bytes | None) -> Rekeyed:
-    """Write all entries again, in their order."""
-    done: dict[str, list[int]] = {"with": [], "without": [], "not": []}
-    for link, payload in files:
-        entry = replace(_entry(link), was=link.mac)
-        people = None
-        if entry.kind == RELEASE:
-            source = tables.get(int(link.number))
-            entry, people = _again(entry, payload, source, book.key, old)
-            done["not" if people is None else "with" if entry.groups else "without"].append(int(link.number))
-        book.add(book.prepared(entry, people))
-    return Rekeyed(*(tuple(numbers) for numbers in done.values()))
+        fresh = place.with_name(f"{place.name}.new")
+        fresh.unlink(missing_ok=True)
+        try:
+            key_bytes = make_key(fresh)
+            marked = [_again(link, payload, tables, key_bytes, old) for link, payload in files]
+            _set_aside(folder, place)
+            os.rename(fresh, place)
+        finally:
+            fresh.unlink(missing_ok=True)
+        book = Ledger(folder, key_bytes)
+        for entry, people in marked:
+            book.add(book.prepared(entry, people))
+    return Rekeyed.of(marked, [int(link.number) for link, _ in files])
 
 
 def _again(
-    entry: Entry, payload: bytes, source: Source | None, key: bytes, old: bytes | None
+    link: Link, payload: bytes, tables: Mapping[int, Source], key: bytes, old: bytes | None
 ) -> tuple[Entry, People | None]:
     """An entry with the people of its table under the new key."""
+    entry, source = replace(_entry(link), was=link.mac), tables.get(int(link.number))
     if source is None:
         return entry, None
     table = table_of(source, key, entry.quasi_identifiers, entry.identifiers)
     if table.people != entry.people:
         raise LedgerError(f"A table has {table.people:,} rows, and the release was made of {entry.people:,}.")
-    classes = None
-    if old is not None and payload and entry.groups:
+    groups = old is not None and bool(payload) and entry.groups
+    classes = np.full(table.people, -1, np.int32)
+    if groups and old is not None:
         before = table_of(source, old, entry.quasi_identifiers, entry.identifiers)
         classes = _classes(before, People.from_bytes(payload), entry)
-    groups = classes is not None
-    known = np.full(table.people, -1, np.int32) if classes is None else classes
-    return replace(entry, groups=groups), table.people_of(known)
+    return replace(entry, groups=groups), table.people_of(classes)
 
 
 def _classes(table: Table, people: People, entry: Entry) -> npt.NDArray[np.int32]:
