@@ -91,6 +91,10 @@ def release(
     sign: str | Path | None = None,
     despite_unchanged: bool = False,
     alone_at_most: int | None = None,
+    ledger_key: str | Path | None = None,
+    other_people: Iterable[int] = (),
+    same_columns: Mapping[str, str] | None = None,
+    presence_known: bool = False,
     seed: int | None = None,
     memory: int | str | None = None,
     engine: str | None = None,
@@ -153,8 +157,8 @@ def release(
     attacks
         Attack the release and the table itself, as :func:`attack_release` does: all attacks, or those you name.
     ledger
-        A private folder with the book of earlier releases of the table. The same request gets the same groups again; a
-        release that tells, together with earlier ones, more than was promised is refused.
+        A private folder with the book of earlier releases. It knows people: the same request for the same people gets
+        the same groups again; a release that tells, together with earlier ones, more than was promised is refused.
     despite_earlier
         Publish it anyway; the certificate then says what they tell together.
     sign
@@ -164,6 +168,14 @@ def release(
         the certificate then says so. Without it such a release is refused.
     alone_at_most
         Refuse if more people than this are alone with their unchanged columns; any number if you do not say.
+    ledger_key
+        The file with the key of the ledger, where it is not kept in the book itself.
+    other_people
+        Numbers of entries of the ledger that are about other people, as you vouch.
+    same_columns
+        What columns of this table were called in earlier ones, such as ``{"age_years": "age"}``.
+    presence_known
+        Whether outsiders may know who joined or left since earlier releases; then those are kept in company too.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
     memory
@@ -218,8 +230,10 @@ def release(
     given = query_of(table) or table  # an address is not kept as text
     job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
     measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
-    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier, sign=_path(sign))
-    job = replace(job, despite_unchanged=despite_unchanged, alone_at_most=alone_at_most)
+    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier, ledger_key=_path(ledger_key))
+    renamed = tuple((same_columns or {}).items())
+    job = replace(job, other_people=tuple(other_people), same_columns=renamed, presence_known=presence_known)
+    job = replace(job, despite_unchanged=despite_unchanged, alone_at_most=alone_at_most, sign=_path(sign))
     return _run(job, engine, master)
 
 

@@ -12,6 +12,7 @@
     ├── RequirementError (a ValueError)  no release of this table can meet the requirement
     ├── PlanError                   a plan cannot be read, or does not fit the table
     ├── OutputError                 the release cannot be written where it was asked for
+    ├── LedgerError                 what earlier releases tell with this one cannot be told
     ├── MissingPackageError         an optional package is needed and not installed
     ├── UndeterminedError           the verification came to no verdict
     ├── UnexpectedError             a library panicked, the system refused, or incrowd itself has a fault
@@ -74,6 +75,10 @@ class PlanError(IncrowdError):
 
 class OutputError(IncrowdError):
     """The release cannot be written where it was asked for."""
+
+
+class LedgerError(IncrowdError):
+    """The ledger is not sound, or it cannot be told whether it knows the people of a table."""
 
 
 class MissingPackageError(IncrowdError):

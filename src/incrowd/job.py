@@ -71,9 +71,11 @@ class Job:
     """One release to be made: what, from what, to where, by what.
 
     ``risk`` None: measured where a report is written. ``attacks`` are all, or some by name. ``ledger`` is the folder of
-    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one,
-    ``despite_unchanged`` whatever unchanged columns give back; ``alone_at_most`` people may be alone by such columns.
-    ``sign`` is the private key that signs the certificate.
+    the book of earlier releases, ``ledger_key`` the file of its key where that is elsewhere; ``despite_earlier``
+    publishes whatever they tell together with this one; ``other_people`` are numbers of entries that are about other
+    people, ``same_columns`` what columns were called in earlier tables; with ``presence_known`` outsiders may know who
+    joined and who left. ``despite_unchanged`` publishes whatever unchanged columns give back; ``alone_at_most`` people
+    may be alone by such columns. ``sign`` is the private key that signs the certificate.
     """
 
     given: Any
@@ -92,6 +94,10 @@ class Job:
     sign: Path | None = None
     despite_unchanged: bool = False
     alone_at_most: int | None = None
+    ledger_key: Path | None = None
+    other_people: tuple[int, ...] = ()
+    same_columns: tuple[tuple[str, str], ...] = ()
+    presence_known: bool = False
 
     @property
     def path(self) -> Path | None:

@@ -21,7 +21,6 @@ from incrowd.algorithms.release_forms import formed, rare_kept_out, suited
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
-from incrowd.earlier import Recounted, opened_book, page_of
 from incrowd.errors import Notice, VerificationError
 from incrowd.holding.blocks import InBlocks
 from incrowd.holding.choice import in_blocks
@@ -30,6 +29,7 @@ from incrowd.holding.hint import Hints
 from incrowd.holding.memory import InMemory
 from incrowd.issuing import issue
 from incrowd.job import Job, Outputs
+from incrowd.ledger.page import Recounted, opened_book, page_of
 from incrowd.measured import check_measurable, measure
 from incrowd.outcome import Release
 from incrowd.plan.plan_file import write_plan
@@ -79,9 +79,10 @@ def run_release(job: Job) -> Release:
         check_measurable(job, held)
         notices = (*held.notices, *possible(job, held.schema, held.columns, held.rows), *notices_asked(job))
         page = page_of(job, book, held)
+        held = held if page is None else page.held
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         large = isinstance(held, InBlocks)
-        hints = Hints(private)
+        hints = Hints(private, None if page is None else page.order)
         with job.clock("applying"):
             pieces = hints.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv"))
             if job.pair:
@@ -103,7 +104,7 @@ def run_release(job: Job) -> Release:
             release = describe(job, held, notices, plan, verdict, hidden, beside)
             write_beside(release, job.outputs, drafts)
             if beside is not None:
-                beside.enter(release.certificate["made"], hidden)
+                beside.enter(hidden)
     return release
 
 

@@ -69,6 +69,21 @@ DespiteUnchanged = Annotated[
 AloneAtMost = Annotated[
     str | None, typer.Option(help="Refuse if more people than this are alone by their unchanged columns.")
 ]
+LedgerKey = Annotated[
+    Path | None, typer.Option("--ledger-key", help="The file with the ledger's key, where it is kept elsewhere.")
+]
+OtherPeople = Annotated[
+    list[int] | None,
+    typer.Option("--other-people", help="Number of a release in the ledger that has other people; may be repeated."),
+]
+SameColumn = Annotated[
+    list[str] | None,
+    typer.Option("--same-column", help="What a column was called before: age_years=age; may be repeated."),
+]
+PresenceKnown = Annotated[
+    bool,
+    typer.Option("--presence-known", help="Outsiders may know who joined or left: keep those in company too."),
+]
 Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
 
 
@@ -105,6 +120,10 @@ def release(
     despite_earlier: DespiteEarlier = False,
     despite_unchanged: DespiteUnchanged = False,
     alone_at_most: AloneAtMost = None,
+    ledger_key: LedgerKey = None,
+    other_people: OtherPeople = None,
+    same_column: SameColumn = None,
+    presence_known: PresenceKnown = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
     sign: Annotated[
         Path | None, typer.Option(help="Sign the certificate with this private key: its name or file (incrowd keys).")
@@ -132,6 +151,8 @@ def release(
     asked |= {"target": target, "class_sensitive": sensitive_class, "require": require, "population": population}
     asked |= {"method": method, "recipe": recipe, "seed": seed, "ledger": ledger, "despite_earlier": despite_earlier}
     asked |= {"despite_unchanged": despite_unchanged, "alone_at_most": at_most(alone_at_most)}
+    asked |= {"ledger_key": ledger_key, "other_people": other_people or (), "presence_known": presence_known}
+    asked |= {"same_columns": _renamed(same_column)}
     asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible, "sign": sign}
     asked |= {"certificate_to": certificate, "plan_to": plan, "report_to": report}
     asked |= {"form": form, "rarest": rarest, "memory": memory, "engine": engine, "master": master}
@@ -197,6 +218,14 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
             raise ParameterError("A parameter is set as name=value, for instance --set numeric=mean.")
         parsed[name.strip()] = read_plain_yaml(value, f"--set {name.strip()}")
     return parsed
+
+
+def _renamed(settings: list[str] | None) -> dict[str, str]:
+    """New and old name of columns."""
+    parted = [setting.partition("=") for setting in settings or ()]
+    if not all(new.strip() and old.strip() for new, _, old in parted):
+        raise ParameterError("Write the new and the old name of a column, for instance --same-column age_years=age.")
+    return {new.strip(): old.strip() for new, _, old in parted}
 
 
 def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any] | None:

@@ -20,10 +20,12 @@ class Hints:
     ----------
     folder
         Private; the hint lies there as files.
+    order
+        The input row of each row that was held, if these were put in another order.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, order: Any = None) -> None:
+        self._folder, self._order = folder, order
         self._origins: list[Any] = []
         self._claims: dict[str, list[tuple[Any, Any]]] = {}
 
@@ -31,7 +33,8 @@ class Hints:
         """The tables of the drafts, one after the other."""
         for draft in drafts:
             yield draft.table
-            self._origins.append(np.asarray(draft.origin, np.int64))
+            origin = draft.origin if self._order is None else self._order[draft.origin]
+            self._origins.append(np.asarray(origin, np.int64))
             for name, ends in draft.claims.items():
                 self._claims.setdefault(name, []).append(ends)
 

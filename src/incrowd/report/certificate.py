@@ -24,8 +24,8 @@ from typing import Any
 from incrowd.errors import OutputError
 from incrowd.report.certified_risk import certified_risk
 from incrowd.report.facts import Facts
-from incrowd.vocabulary.file_form import FileForm
 from incrowd.report.unchanged_facts import certified_unchanged
+from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 VERSION = 3
