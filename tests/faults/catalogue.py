@@ -1,0 +1,14 @@
+"""All planted faults, by the part of the program they are planted in."""
+
+from __future__ import annotations
+
+from faults import (  # noqa: F401, each enters its faults
+    applying,
+    encoding,
+    reading,
+    understanding,
+    writing,
+)
+from faults.planting import FAULTS
+
+__all__ = ["FAULTS"]
