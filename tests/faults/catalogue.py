@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from faults import (  # noqa: F401, each enters its faults
+    algorithms,
     applying,
     encoding,
+    engines,
+    forms,
+    publication,
     reading,
+    requirements,
     understanding,
     writing,
 )

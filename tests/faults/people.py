@@ -14,7 +14,7 @@ import pytest
 
 from incrowd.vocabulary.hierarchy import Hierarchy
 
-ROWS, BLOCK, K = 400, 150, 5
+ROWS, BLOCK, K = 400, 150, 6
 QUASI_IDENTIFIERS = ["age", "weight", "sex", "job", "born"]
 JOBS = {"care": ["nurse", "Nurse", "doctor"], "kitchen": ["cook", "baker"], "other": ["NA", "it's|%"]}
 
@@ -22,21 +22,22 @@ JOBS = {"care": ["nurse", "Nurse", "doctor"], "kitchen": ["cook", "baker"], "oth
 def people(seed: int = 1, rows: int = ROWS) -> pl.DataFrame:
     """People with an identifier, quasi-identifiers of every kind, a class, a sensitive column and some others."""
     rng = np.random.default_rng(seed)
-    age = rng.integers(18, 90, rows)
+    age, sex = rng.integers(18, 90, rows), rng.choice(["f", "m"], rows)
     job = rng.choice([each for some in JOBS.values() for each in some], rows)
+    risk = age // 12 + 3 * (sex == "f") + 2 * np.isin(job, JOBS["care"])
     return pl.DataFrame(
         {
             "note": rng.choice(["plain", " padded", "=1+2", "café", "seven words"], rows),
             "patient": [f"p{number:05d}" for number in rng.permutation(rows)],
             "age": age,
             "weight": rng.normal(70, 9, rows).round(2),
-            "sex": rng.choice(["f", "m"], rows),
+            "sex": sex,
             "job": [None if at % 11 == 0 else str(each) for at, each in enumerate(job)],
             "born": [dt.date(1950, 1, 1) + dt.timedelta(days=int(days)) for days in rng.integers(0, 900, rows)],
             "ward": rng.choice(["01", "02", "1", "010", "#1"], rows),
             "visits": [None if at % 7 == 0 else int(each) for at, each in enumerate(rng.integers(0, 5, rows))],
             "diagnosis": rng.choice(["flu", "asthma", "none", "gout"], rows, p=[0.4, 0.3, 0.2, 0.1]),
-            "ill": np.where(rng.random(rows) < age / 120, "yes", "no"),
+            "ill": np.where((risk % 3 == 0) ^ (rng.random(rows) < 0.05), "yes", "no"),
         }
     )
 
@@ -54,6 +55,7 @@ class Case:
     require: str | None = None
     boxes: str | None = None
     hierarchies: bool = False
+    known: str = " ".join(QUASI_IDENTIFIERS)
 
     def __str__(self) -> str:
         """What differs from the usual release."""
@@ -63,11 +65,13 @@ class Case:
     def request(self, folder: Path) -> dict[str, Any]:
         """The arguments of the release, its input and its target in a folder."""
         parameters = {name: getattr(self, name) for name in ("numeric", "boxes") if getattr(self, name)}
+        known = self.known.split()
         request: dict[str, Any] = {
             "table": put(people(), folder / f"people.{self.given}"),
             "to": folder / f"release.{self.written}" if self.engine != "spark" else folder / "release",
-            "quasi_identifiers": QUASI_IDENTIFIERS,
-            "identifiers": ["patient"],
+            "quasi_identifiers": known,
+            "identifiers": ["patient", *(unknown := [name for name in QUASI_IDENTIFIERS if name not in known])],
+            "repeats": unknown,
             "sensitive": ["diagnosis"],
             "target": "ill",
             "class_sensitive": False,
@@ -86,7 +90,7 @@ class Case:
 
 def job_hierarchy() -> Hierarchy:
     """Jobs in three groups."""
-    return Hierarchy.from_paths("job", [("*", group, job) for group, jobs in JOBS.items() for job in jobs])
+    return Hierarchy.from_paths("job", [(job, group, "*") for group, jobs in JOBS.items() for job in jobs])
 
 
 def put(frame: pl.DataFrame, path: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from faults.catalogue import FAULTS
 from faults.planting import SPARK
 from faults.running import attempt
