@@ -67,7 +67,7 @@ class Case:
         parameters = {name: getattr(self, name) for name in ("numeric", "boxes") if getattr(self, name)}
         known = self.known.split()
         request: dict[str, Any] = {
-            "table": put(people(), folder / f"people.{self.given}"),
+            "table": put(people(), folder / f"people.{self.given if self.engine != 'spark' else 'parquet'}"),
             "to": folder / f"release.{self.written}" if self.engine != "spark" else folder / "release",
             "quasi_identifiers": known,
             "identifiers": ["patient", *(unknown := [name for name in QUASI_IDENTIFIERS if name not in known])],
