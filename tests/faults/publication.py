@@ -11,13 +11,15 @@ import polars as pl
 
 from faults.planting import BLOCKS, BOTH, MEMORY, plant
 
-FLUSH, CERTIFICATE = "incrowd.publishing.staging:_flush", "incrowd.report.certificate:certificate"
+CERTIFICATE = "incrowd.report.certificate:certificate"
+EXCHANGE = "incrowd.publishing.exchange"
+FLUSH = f"{EXCHANGE}:flush" if importlib.util.find_spec(EXCHANGE) else "incrowd.publishing.staging:_flush"
 
 
 @plant(FLUSH, BOTH)
 def a_cell_is_changed_after_the_verification(original, path):
     """A cell is changed once it was verified."""
-    if path.suffix == ".csv":
+    if path.is_file() and path.suffix == ".csv":
         path.write_bytes(path.read_bytes().replace(b"flu", b"gout", 1))
     original(path)
 
@@ -25,7 +27,7 @@ def a_cell_is_changed_after_the_verification(original, path):
 @plant(FLUSH, (MEMORY,), written="parquet")
 def rows_are_sorted_after_the_verification(original, path):
     """The order of rows is changed once it was verified."""
-    if path.suffix == ".parquet":
+    if path.is_file() and path.suffix == ".parquet":
         pl.read_parquet(path).sort("weight").write_parquet(path)
     original(path)
 
@@ -33,7 +35,7 @@ def rows_are_sorted_after_the_verification(original, path):
 @plant(FLUSH, (MEMORY,))
 def rows_are_appended_after_the_verification(original, path):
     """A row is appended to the file once it was verified."""
-    if path.suffix == ".csv":
+    if path.is_file() and path.suffix == ".csv":
         path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[-1])
     original(path)
 
@@ -42,7 +44,7 @@ def rows_are_appended_after_the_verification(original, path):
 def the_input_is_published(original, path):
     """In the end the table itself is put in the place of the release."""
     given = path.parent.parent / "people.csv"
-    if path.suffix == ".csv" and given.exists():
+    if path.is_file() and path.suffix == ".csv" and given.exists():
         path.write_bytes(given.read_bytes())
     original(path)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from spark_session import local_session
 
 from faults.catalogue import FAULTS
 from faults.planting import SPARK
 from faults.running import attempt
+from spark_session import local_session
 
 pytestmark = pytest.mark.slow
 HERE = [(fault, case) for fault in FAULTS for case in fault.cases if case.engine == SPARK]
