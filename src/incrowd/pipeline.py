@@ -44,6 +44,7 @@ from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
 from incrowd.report.certificate import sha256_of
 from incrowd.report.html import report_html
+from incrowd.report.unchanged_facts import refusal
 from incrowd.verification.asked import Original
 from incrowd.verification.process import start, verdict_on
 from incrowd.verification.request import Request
@@ -204,6 +205,11 @@ def verify(job: Job, request: Request, folder: Path) -> Verdict:
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The release failed its verification and was not published. {failed}.")
+    refused = verdict.unchanged and refusal(
+        verdict.unchanged, despite=job.despite_unchanged, alone_at_most=job.alone_at_most
+    )
+    if refused:
+        raise VerificationError(refused)
     return verdict
 
 

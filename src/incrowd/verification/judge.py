@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from incrowd.verification.asked import Asked, Original, Originals
+from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.input_table import InputTable, ReleasedColumn, encoded, originals
 from incrowd.verification.opening import connect, open_table
 from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
 from incrowd.verification.population import People
+from incrowd.verification.rare_values import RareValues
 from incrowd.verification.request import Request
 from incrowd.verification.requirements import Further
+from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.requirements.together import Together
@@ -53,9 +56,30 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         if request.file:
             checks += _order_checks(request, table, np.asarray(original.origin))
     asked = asked_of(request, sources, people)
-    verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups)
+    counted: list[UnchangedCounts | None] = [None]
+
+    def more(connection: Any) -> list[Check]:
+        counted[0] = unchanged_counts(connection, request, sources, asked, original)
+        return [_rare_values(connection, request, asked)] if request.rarest else []
+
+    verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups, more)
     checks += [_left_out(request, verdict, original)]
-    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests)
+    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted[0])
+
+
+def _rare_values(connection: Any, request: Request, asked: Asked) -> Check:
+    """No cell names what fewer people have than was asked for."""
+    return RareValues(
+        connection,
+        asked.columns,
+        asked.quasi_identifiers,
+        request.rarest,
+        counts=asked.counts,
+        bounds=asked.bounds,
+        hierarchies=asked.hierarchies,
+        escapes=request.form.kind == "csv",
+        pair=request.groups is not None,
+    ).check()
 
 
 def _digest(path: Path) -> str:
