@@ -188,7 +188,7 @@ def read_head(folder: Path) -> Head | None:
         return Head(int(said["entries"]), str(said["last"]), str(said["mac"]))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         return Head(0, "", "")
 
 
@@ -227,7 +227,7 @@ def read_entry(file: Path, key: bytes) -> tuple[Link, bytes]:
     try:
         header, mac, payload = file.read_bytes().split(b"\n", 2)
         said: Any = json.loads(header)
-        if isinstance(said, dict):
+        if isinstance(said, dict) and type(said.get("number")) is int:
             return Link(said, mac.decode("ascii")), payload
     except (OSError, ValueError, RecursionError):
         pass
