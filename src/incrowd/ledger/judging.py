@@ -80,9 +80,7 @@ class Beside:
         joint = recount_together(classes, earlier, self.k(k), bare=bare)
         shared = [overlap.shared or 0 for _, overlap in self.counted]
         if not max(shared) <= joint.shared <= sum(shared):
-            raise VerificationError(
-                "Two counts of who is in earlier releases differ. Nothing was published."
-            )
+            raise VerificationError("Two counts of who is in earlier releases differ. Nothing was published.")
         return joint
 
 
