@@ -185,10 +185,12 @@ def read_head(folder: Path) -> Head | None:
     """The head; None if there is none, one that nobody vouches for if it is damaged."""
     try:
         said = json.loads((folder / HEAD).read_bytes())
-        return Head(int(said["entries"]), str(said["last"]), str(said["mac"]))
+        entries, last, mac = said["entries"], said["last"], said["mac"]
+        whole = type(entries) is int and isinstance(last, str) and isinstance(mac, str) and mac.isascii()
+        return Head(entries, last, mac) if whole else Head(0, "", "")
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return Head(0, "", "")
 
 

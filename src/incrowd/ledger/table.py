@@ -58,11 +58,7 @@ class Table:
         found = {}
         for name in self.schema.identifiers:
             column = self.cells(name)
-            if (
-                len(column.contents) <= self.people
-                or MISSING in column.contents[:-1]
-                or column.codes.max() == self.people
-            ):
+            if len(column.contents) <= self.people or MISSING in column.contents[:-1]:
                 continue
             marks = self.marker.marks([column], PERSON)
             if are_unique(marks):
