@@ -217,24 +217,22 @@ def release(
         identifiers=_names(identifiers),
         sensitive=_names(sensitive),
     )
-    outputs = Outputs.at(
-        to,
-        plan=_path(plan_to),
-        report=_path(report_to),
-        responsible=responsible,
-        certified=_path(certificate_to),
-    )
+    written = {"plan": _path(plan_to), "report": _path(report_to), "certified": _path(certificate_to)}
+    outputs = Outputs.at(to, **written, responsible=responsible)
     clock = Clock(progress) if progress else Clock()
     limit = None if memory is None else bytes_of(memory)
     recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
     given = query_of(table) or table  # an address is not kept as text
     job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
     measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
-    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier, ledger_key=_path(ledger_key))
-    renamed = tuple((same_columns or {}).items())
-    job = replace(job, other_people=tuple(other_people), same_columns=renamed, presence_known=presence_known)
-    job = replace(job, despite_unchanged=despite_unchanged, alone_at_most=alone_at_most, sign=_path(sign))
-    return _run(job, engine, master)
+    book: dict[str, Any] = {
+        "ledger": _path(ledger),
+        "ledger_key": _path(ledger_key),
+        "despite_earlier": despite_earlier,
+    }
+    book |= {"other_people": tuple(other_people), "same_columns": tuple((same_columns or {}).items())}
+    beside = {"despite_unchanged": despite_unchanged, "alone_at_most": alone_at_most, "sign": _path(sign)}
+    return _run(replace(job, **measured, **book, **beside, presence_known=presence_known), engine, master)
 
 
 def _run(job: Job, engine: str | None, master: str | None) -> Release:
