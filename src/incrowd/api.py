@@ -221,7 +221,11 @@ def release(
     book: dict[str, Any] = {"ledger": _path(ledger), "ledger_key": _path(ledger_key)}
     book |= {"despite_earlier": despite_earlier, "presence_known": presence_known}
     book |= {"other_people": tuple(other_people), "same_columns": tuple((same_columns or {}).items())}
-    beside = {"despite_unchanged": despite_unchanged, "alone_at_most": alone_at_most, "sign": _path(sign)}
+    beside: dict[str, Any] = {
+        "despite_unchanged": despite_unchanged,
+        "alone_at_most": alone_at_most,
+        "sign": _path(sign),
+    }
     return _run(replace(job, **measured, **book, **beside), engine, master)
 
 
