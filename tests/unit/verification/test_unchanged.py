@@ -107,6 +107,16 @@ def test_every_set_that_is_known_together_has_its_own_effective_k():
     assert counts.advice.columns == ("code",)
 
 
+def test_advice_about_very_many_columns_names_them_at_once(monkeypatch):
+    monkeypatch.setattr("incrowd.verification.unchanged.ADVICE_COUNTS", 2)
+    own = np.repeat([0, 1], [60, 40])
+    hidden = QuasiIdentifier("sex", own, np.zeros(100, np.int64), [None])
+    copies = [UnchangedColumn(name, own) for name in "abc"]
+    counts = count_unchanged([hidden], copies, [KnownSet(("sex",), 50)])
+    assert counts.advice is not None
+    assert (counts.advice.columns, counts.advice.effective_k) == (("a", "b", "c"), 100)
+
+
 def columns(*codes):
     return [UnchangedColumn(f"c{at}", np.array(one)) for at, one in enumerate(codes)]
 
