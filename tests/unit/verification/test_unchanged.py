@@ -7,6 +7,7 @@ import pytest
 
 from incrowd.verification.allowed_values import quasi_identifier
 from incrowd.verification.alone import count_alone
+from incrowd.verification.give_back import prefixes_that_hold
 from incrowd.verification.open_cells import QuasiIdentifier
 from incrowd.verification.unchanged import UnchangedColumn, count_unchanged
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
@@ -105,6 +106,51 @@ def test_every_set_that_is_known_together_has_its_own_effective_k():
     assert (counts.effective_k, counts.people_below_k, counts.sound) == (30, 60, False)
     assert counts.advice is not None
     assert counts.advice.columns == ("code",)
+
+
+def test_advice_about_very_many_columns_names_them_at_once(monkeypatch):
+    monkeypatch.setattr("incrowd.verification.unchanged.ADVICE_COUNTS", 2)
+    own = np.repeat([0, 1], [60, 40])
+    hidden = QuasiIdentifier("sex", own, np.zeros(100, np.int64), [None])
+    copies = [UnchangedColumn(name, own) for name in "abc"]
+    counts = count_unchanged([hidden], copies, [KnownSet(("sex",), 50)])
+    assert counts.advice is not None
+    assert (counts.advice.columns, counts.advice.effective_k) == (("a", "b", "c"), 100)
+
+
+@pytest.mark.parametrize(
+    ("counts", "crowd", "holds"),
+    [
+        ([397, 3], [1000, 1000], [True, False]),  # u(3) = 10, and 20 * 10 * 2000 <= 400 * 1000
+        ([396, 4], [1000, 1000], [False, False]),  # u(4) = 11
+        ([390] + [1] * 10 + [0], [500] + [50] * 10 + [1000], [False] * 12),  # ten values that one person has alone
+        ([60, 0], [60, 1_000_000], [False, False]),  # 20 * 3 * 1,000,060 > 60 * 1,000,000
+        ([61, 0], [60, 1_000_000], [True, False]),
+    ],
+)
+def test_what_is_left_out_is_twenty_times_rarer(counts, crowd, holds):
+    assert prefixes_that_hold(np.array([counts]), np.array([crowd])).tolist() == [holds]
+
+
+def test_a_pair_gets_no_credit_for_what_one_of_its_columns_tells():
+    """At a = 0 nearly all have 0, not nearly enough; where b = 0 they happen to be all, which b does not explain."""
+    own = np.repeat([0, 0, 1, 1, 1], [500, 455, 45, 500, 500])
+    first, second = np.repeat([0, 1], 1000), np.repeat([0, 1, 0, 1], 500)
+    hidden = QuasiIdentifier("sex", own, np.zeros(2000, np.int64), [None])
+    counts = count_unchanged(
+        [hidden], [UnchangedColumn("a", first), UnchangedColumn("b", second)], [KnownSet(("sex",), 5)]
+    )
+    assert [(one.columns, one.cells) for one in counts.by] == [(("a",), 1000)]
+    assert counts.given_back == 1000
+
+
+@pytest.mark.parametrize(("rows", "told"), [(38, []), (39, ["sex"])])
+def test_too_few_rows_are_told(rows, told):
+    """20 * 38 <= (38 + 2) * 19, but 20 * 39 > (39 + 2) * 19."""
+    own = np.repeat([0, 1], [rows - 19, 19])
+    hidden = QuasiIdentifier("sex", own, np.zeros(rows, np.int64), [None])
+    counts = count_unchanged([hidden], [UnchangedColumn("noise", np.arange(rows) % 3)], [KnownSet(("sex",), 5)])
+    assert [one.what for one in counts.not_counted] == told
 
 
 def columns(*codes):
