@@ -114,7 +114,10 @@ def _cells(certificate: Certificate) -> Statement:
         and all(sum(forms.values()) == rows["released"] for forms in shown.values())
     )
     return consistent(
-        "cells add up", agrees, f"{cells['empty']:,} of {cells['released']:,} are empty", "its numbers of cells do not add up"
+        "cells add up",
+        agrees,
+        f"{cells['empty']:,} of {cells['released']:,} are empty",
+        "its numbers of cells do not add up",
     )
 
 
