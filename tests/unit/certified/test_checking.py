@@ -277,6 +277,14 @@ def put(*steps, value):
 TAMPERED = {
     "nothing left out": (put("rows", "left_out", value=0), {"rows add up"}),
     "more rows": (put("rows", "released", value=ROWS), {"rows add up", "rows released"}),
+    "another number in the check of the rows": (
+        lambda data: [
+            check.update(found="239 released, 2 left out")
+            for check in data["verification"]["checks"]
+            if check["name"] == "rows"
+        ],
+        {"rows add up"},
+    ),
     "smaller k": (put("requirement", "k", value=3), {"statement"}),
     "larger k in words": (put("requirement_asked", value="70-anonymity"), {"statement"}),
     "larger k everywhere": (
