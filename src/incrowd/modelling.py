@@ -40,6 +40,7 @@ from incrowd.verification.spans import MOST_VISITS, verify_spans
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.plain_json import read_plain_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 _VERSIONS = ("incrowd", "polars", "numpy", "numba")
@@ -272,7 +273,7 @@ def verify_model(path: str | Path, table: Any, *, most_visits: int = MOST_VISITS
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text("utf-8"))
+        return read_plain_json(path.read_text("utf-8"))
     except FileNotFoundError:
         raise PlanError(f"There is no file {path.name}.") from None
     except (OSError, ValueError, RecursionError) as error:
