@@ -189,16 +189,25 @@ def _plan() -> list[Seed]:
 
 
 def _plans() -> Iterator[Any]:
+    import polars as pl
+
     from incrowd.api import release
     from incrowd.vocabulary.hierarchy import Hierarchy
 
     job = Hierarchy.from_paths("job", [[f"KANARIE-{i}", "low" if i < 2 else "high", "*"] for i in range(5)])
-    asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False, "seed": 3}
-    frame = table().drop("born")
+    asked: dict[str, Any] = {
+        "quasi_identifiers": ["age", "job"],
+        "target": "ill",
+        "k": 3,
+        "class_sensitive": False,
+        "seed": 3,
+    }
+    dated = table().with_columns(pl.col("born").str.to_date())
+    frame = dated.drop("born")
     yield release(frame, method="kactus", **asked).plan
     yield release(frame, method="kactus-plus", form="counts", **asked).plan
     yield release(frame, method="tdr", hierarchies={"job": job}, **asked).plan
-    yield release(frame, method="mondrian", **asked).plan
+    yield release(dated, method="mondrian", **{**asked, "quasi_identifiers": ["age", "job", "born"]}).plan
     yield release(frame, method="iack", hierarchies={"job": job}, **asked).plan
 
 
@@ -245,7 +254,7 @@ def _hierarchy() -> list[Seed]:
 def _certificate() -> list[Seed]:
     from incrowd.api import release
 
-    asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
+    asked: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
     made = [
         release(table(), method="kactus", **asked),
         release(table(), method="mondrian", require="t=0.9 on ill", **asked),
@@ -258,7 +267,7 @@ def _ledger() -> list[Seed]:
 
     with TemporaryDirectory() as folder:
         book = Path(folder, "book")
-        asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
+        asked: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
         release(table(), method="kactus", ledger=book, **asked)
         entry = next(book.glob("*.entry.parquet")).read_bytes()
     return [Seed(".entry.parquet", entry)]

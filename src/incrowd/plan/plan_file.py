@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from incrowd.vocabulary.released_value import (
     Midpoint,
     Range,
     Shown,
+    Value,
     ValueSet,
     form_from_json,
     form_to_json,
@@ -51,6 +53,7 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 VERSION = 1
 _METADATA = b"incrowd.plan"
 _MOST = 1 << 62
+_FIRST_DAY, _LAST_DAY = (day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max))
 
 
 @guarded
@@ -141,16 +144,28 @@ def _check(plan: ReleasePlan) -> None:
 
 
 def _fits(form: Form, kind: ColumnType) -> bool:
-    """Whether values of this type can be shown so: numbers as numbers, everything else as text."""
+    """Whether values of this type can be shown so: numbers as numbers of 64 bits, dates as days, all else as text."""
     match form:
         case Shown(value):
-            return isinstance(value, str) != kind.is_numeric
+            return _is_value(value, kind)
         case ValueSet(values):
-            return all(isinstance(value, str) != kind.is_numeric for value in values)
-        case Mean() | Interval() | Level() | Midpoint() | Range():
-            return kind.is_numeric
+            return all(_is_value(value, kind) for value in values)
+        case Interval(low, high) | Range(low, high):
+            return kind.is_numeric and all(end is None or _is_value(end, kind) for end in (low, high))
+        case Level(low, high, value) | Midpoint(low, high, value):
+            return kind.is_numeric and all(end is None or _is_value(end, kind) for end in (low, high, value))
+        case Mean(value):
+            return kind.is_numeric and (value is None or _is_value(value, kind))
         case _:
             return True
+
+
+def _is_value(value: Value, kind: ColumnType) -> bool:
+    if isinstance(value, str) or not kind.is_numeric:
+        return isinstance(value, str) and not kind.is_numeric
+    if kind is ColumnType.DATE:
+        return _FIRST_DAY <= value <= _LAST_DAY
+    return isinstance(value, float) or -(1 << 63) <= value < 1 << 63
 
 
 def _step_to_json(step: Step) -> dict[str, Any]:
