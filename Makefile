@@ -1,10 +1,10 @@
-# make demo | test | fast | lint | bench | bench-largest | bench-all | docs: each sets up what it needs in .venv and runs.
+# make demo | test | fast | lint | bench | bench-largest | bench-all | quality | docs: each sets up what it needs in .venv and runs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= 2
 
-.PHONY: demo test fast lint bench bench-largest bench-all docs clean
+.PHONY: demo test fast lint bench bench-largest bench-all quality docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/incrowd demo --folder demo
@@ -16,8 +16,8 @@ fast: $(VENV)/.ready-test
 	$(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "not slow"
 
 lint: $(VENV)/.ready-lint
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench quality
+	$(BIN)/ruff format --check src tests bench quality
 	$(BIN)/mypy
 
 bench: $(VENV)/.ready-test
@@ -28,6 +28,11 @@ bench-largest: $(VENV)/.ready-test
 
 bench-all: $(VENV)/.ready-test
 	$(BIN)/python -m bench all --write docs/performance.md
+
+quality: $(VENV)/.ready-test
+	$(BIN)/python -m quality faults --write docs/quality.md
+	$(BIN)/python -m quality mutants --write docs/quality.md
+	$(BIN)/python -m quality fuzz --write docs/quality.md
 
 docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build

@@ -12,7 +12,9 @@
     ├── RequirementError (a ValueError)  no release of this table can meet the requirement
     ├── PlanError                   a plan cannot be read, or does not fit the table
     ├── OutputError                 the release cannot be written where it was asked for
+    ├── LedgerError                 what earlier releases tell with this one cannot be told
     ├── MissingPackageError         an optional package is needed and not installed
+    ├── UndeterminedError           the verification came to no verdict
     ├── UnexpectedError             a library panicked, the system refused, or incrowd itself has a fault
     └── VerificationError           the written release failed the recount (exit status 1)
 
@@ -75,8 +77,16 @@ class OutputError(IncrowdError):
     """The release cannot be written where it was asked for."""
 
 
+class LedgerError(IncrowdError):
+    """The ledger is not sound, or it cannot be told whether it knows the people of a table."""
+
+
 class MissingPackageError(IncrowdError):
     """An optional package is needed and not installed."""
+
+
+class UndeterminedError(IncrowdError):
+    """The verification came to no verdict, so nothing was published."""
 
 
 class UnexpectedError(IncrowdError):

@@ -9,6 +9,7 @@
     method: kactus
     parameters: {numeric: bins}
     form: counts
+    rarest: 3
     reading: {delimiter: ";", missing: ["NA"]}
     repeats: [name]
     known_together:
@@ -32,6 +33,7 @@ from typing import Any
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.hierarchies.read import read_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.plain_yaml import read_plain_yaml
 from incrowd.vocabulary.release_form import check_form
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
@@ -46,6 +48,7 @@ _KEYS = (
     "method",
     "parameters",
     "form",
+    "rarest",
     "reading",
     "repeats",
     "known_together",
@@ -72,6 +75,9 @@ class Recipe:
         Parameters of the method.
     form
         In which form its groups are released: ``strict``, ``counts`` or ``pair``; None is the method's own.
+    rarest
+        How many people must have a value for a quasi-identifier cell to name it, alone, in a set or in counts; the same
+        for bins of numbers and groups of a hierarchy. None: cells may name what one person has.
     columns
         For each column that is named: role, type, order, hierarchy, all optional. A hierarchy is a ``Hierarchy`` or the
         path of its file.
@@ -102,6 +108,7 @@ class Recipe:
     method: str = "kactus"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     form: str | None = None
+    rarest: int | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     repeats: Sequence[str] = ()
@@ -115,6 +122,8 @@ class Recipe:
         if not isinstance(self.method, str):
             raise ParameterError("method must be the name of a method. To list them: incrowd methods.")
         check_form(self.form)
+        if self.rarest is not None:
+            check_rarest(self.rarest)
         _check_keys(self.columns, None, "columns")
         for name, said in self.columns.items():
             _check_keys(said, _COLUMN_KEYS, f"column {name!r}")

@@ -20,7 +20,9 @@ from incrowd.cli.explain import explain
 from incrowd.cli.hide import hide
 from incrowd.cli.hierarchy import hierarchy_app
 from incrowd.cli.inspect import inspect
+from incrowd.cli.keys import keys_app
 from incrowd.cli.lab import lab_app
+from incrowd.cli.ledger import ledger_app
 from incrowd.cli.methods import methods
 from incrowd.cli.model import model
 from incrowd.cli.release import release
@@ -40,6 +42,8 @@ for command in (inspect, risk, compare, release, model, hide, verify, attack, ex
     app.command()(command)
 app.command()(decode)
 app.add_typer(hierarchy_app)
+app.add_typer(keys_app)
+app.add_typer(ledger_app)
 app.add_typer(lab_app)
 
 

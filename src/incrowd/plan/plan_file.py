@@ -20,6 +20,7 @@ from incrowd.plan.steps import (
     Hide,
     Part,
     Place,
+    Rarest,
     Reasons,
     Recode,
     Recoding,
@@ -190,6 +191,8 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "spread", "names": list(names)}
         case AsCounts(names, cuts):
             return {"is": "as counts", "names": list(names), "cuts": {name: list(places) for name, places in cuts}}
+        case Rarest(people):
+            return {"is": "rarest", "people": people}
         case Reasons(title, heads, lines, facts):
             told = {"title": title, "columns": list(heads), "rows": [list(line) for line in lines]}
             return {"is": "reasons", **told, "facts": [list(fact) for fact in facts]}
@@ -218,6 +221,8 @@ def _step_from_json(data: dict[str, Any]) -> Step:
             return Spread(_texts(data["names"]))
         case "as counts":
             return AsCounts(_texts(data["names"]), _cuts(data["cuts"]))
+        case "rarest":
+            return Rarest(_count(data["people"], 1))
         case "reasons":
             lines = tuple(tuple(line) for line in data["rows"])
             facts = tuple((_text(name), _frozen(fact)) for name, fact in data["facts"])

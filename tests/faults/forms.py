@@ -1,0 +1,194 @@
+"""Faults of forms: what a group shows is not true of its rows, or tells more than they have in common."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from faults.people import JOBS
+from faults.planting import BLOCKS, BOTH, MEMORY, SPARK, plant
+from incrowd.vocabulary.released_value import Category, Counts, Interval, Midpoint, ValueSet
+
+RENDER = "incrowd.vocabulary.released_value:render"
+MEANS = "incrowd.engines.embedded.settling:group_means"
+
+
+@plant(MEANS, (MEMORY, BLOCKS, SPARK), method="kactus", numeric="mean")
+def means_are_off(original, *arguments):
+    """Means are a thousandth too large."""
+    return original(*arguments) * 1.001
+
+
+@plant(MEANS, (MEMORY,), method="kactus", numeric="mean")
+def means_are_those_of_the_whole_table(original, numbers, tally, count):
+    """Every group shows the mean of all rows."""
+    means = original(numbers, tally, count)
+    return np.full_like(means, np.nanmean(means))
+
+
+@plant(MEANS, BOTH, method="kactus", numeric="levels")
+def levels_are_rounded(original, *arguments):
+    """Means of intervals lose their decimals."""
+    return np.floor(original(*arguments))
+
+
+@plant(RENDER, BOTH, method=("mondrian", "tdr"))
+def intervals_are_too_narrow(original, form, column_type):
+    """Intervals end before the largest number of their rows."""
+    if isinstance(form, Interval) and form.high is not None:
+        form = Interval(form.low, form.high - 3)
+    return original(form, column_type)
+
+
+@plant(RENDER, (MEMORY,))
+def intervals_are_open_where_they_are_closed(original, form, column_type):
+    """The upper end is written as if it did not belong to the interval, the lower as if it did."""
+    text = original(form, column_type)
+    if isinstance(form, Interval) and form.low is not None and form.high is not None:
+        return "[" + text[1:-1] + ")"
+    return text
+
+
+@plant(RENDER, (MEMORY,))
+def open_ends_are_closed_with_somebody_s_number(original, form, column_type):
+    """An end that should stay open is written as a number."""
+    if isinstance(form, Interval) and form.high is None:
+        form = Interval(form.low, math.floor(form.low) + 2)
+    return original(form, column_type)
+
+
+@plant(RENDER, (MEMORY,))
+def sets_lack_a_value(original, form, column_type):
+    """A set does not name its first value."""
+    return original(ValueSet(form.values[1:]) if isinstance(form, ValueSet) else form, column_type)
+
+
+@plant(RENDER, BOTH)
+def sets_name_a_value_that_nobody_has(original, form, column_type):
+    """A set names a value that no row of its group has."""
+    if isinstance(form, ValueSet):
+        other = [job for some in JOBS.values() for job in some if job not in form.values]
+        form = ValueSet((*form.values, *other[:1]))
+    return original(form, column_type)
+
+
+@plant("incrowd.vocabulary.released_value:escape_member", (MEMORY,))
+def separators_in_a_set_are_not_escaped(original, value):
+    """A value that holds the separator of sets is written as it is."""
+    return value
+
+
+@plant(RENDER, BOTH, method="mondrian", form="counts")
+def counts_are_off_by_one(original, form, column_type):
+    """The first value of a group is counted once too often."""
+    if isinstance(form, Counts) and form.members:
+        (value, rows), *others = form.members
+        form = Counts(((value, rows + 1), *others))
+    return original(form, column_type)
+
+
+@plant(RENDER, (MEMORY,), method="mondrian", form="counts")
+def counts_of_two_values_are_exchanged(original, form, column_type):
+    """Two values of a group have each other's counts."""
+    if isinstance(form, Counts) and len(form.members or ()) > 1:
+        (one, few), (other, many), *rest = form.members
+        form = Counts(((one, many), (other, few), *rest))
+    return original(form, column_type)
+
+
+@plant(RENDER, BOTH, method="mondrian", form="counts")
+def counts_are_in_the_order_of_rows(original, form, column_type):
+    """Values are counted in the order in which they are met, not in their own."""
+    return original(Counts(form.members[::-1]) if isinstance(form, Counts) else form, column_type)
+
+
+@plant(RENDER, (MEMORY,), method="mondrian", form="counts")
+def a_rare_value_is_left_out_of_counts(original, form, column_type):
+    """The last value of a group is not counted."""
+    short = isinstance(form, Counts) and len(form.members or ()) > 1
+    return original(Counts(form.members[:-1]) if short else form, column_type)
+
+
+@plant("incrowd.engines.embedded.counting:with_distinct_looks", (MEMORY,), method="blend", form="counts")
+def groups_of_the_same_look_are_not_added_up(original, plan):
+    """Groups that look alike keep the counts of one of them."""
+    return plan.with_forms({name: [_halved(form) for form in plan.forms(name)] for name in plan.names})
+
+
+def _halved(form):
+    return (
+        Counts(tuple((value, max(1, rows // 2)) for value, rows in form.members)) if isinstance(form, Counts) else form
+    )
+
+
+@plant("incrowd.publishing.pair:read_counts", (MEMORY,), form="pair")
+def counts_of_a_pair_are_off_by_one(original, text):
+    """The table of groups counts a row too many."""
+    counts = original(text)
+    return tuple((value, rows + (place == 0)) for place, (value, rows) in enumerate(counts)) if counts else counts
+
+
+@plant("incrowd.publishing.pair:split_pair", (MEMORY,), form="pair")
+def rows_of_a_pair_name_another_group(original, frame, counted, randomness):
+    """Two rows of the table of rows have each other's group."""
+    rows, groups = original(frame, counted, randomness)
+    key = rows.columns[0]
+    numbers = rows[key].to_list()
+    other = next(place for place, number in enumerate(numbers) if number != numbers[0])
+    numbers[0], numbers[other] = numbers[other], numbers[0]
+    return rows.with_columns(pl.Series(key, numbers)), groups
+
+
+@plant("incrowd.publishing.pair:split_pair", (MEMORY,), form="pair")
+def a_group_is_told_that_nobody_is_in(original, frame, counted, randomness):
+    """The table of groups has a group more than the table of rows."""
+    rows, groups = original(frame, counted, randomness)
+    key = groups.columns[0]
+    return rows, groups.vstack(groups.tail(1).with_columns(pl.col(key) + 1))
+
+
+@plant("incrowd.engines.embedded.drafting:end_values", BOTH, method="mondrian", numeric="bounds")
+def bounds_are_exchanged(original, written, forms, column_type):
+    """The two ends of intervals stand under each other's name."""
+    other = {"_low": "_high", "_high": "_low"}[written.end]
+    return original(replace(written, end=other), forms, column_type)
+
+
+@plant(RENDER, (MEMORY,), method="tdr", numeric="midpoint")
+def middles_are_off(original, form, column_type):
+    """Middles of intervals are a tenth of their width too large."""
+    if isinstance(form, Midpoint) and form.low is not None and form.high is not None:
+        form = replace(form, value=form.value + (form.high - form.low) / 10)
+    return original(form, column_type)
+
+
+@plant(RENDER, (MEMORY,), hierarchies=True)
+def names_of_groups_are_those_of_the_wrong_branch(original, form, column_type):
+    """A group of values is shown by the name of another."""
+    names = list(JOBS)
+    if isinstance(form, Category) and form.label in names:
+        form = Category(names[names.index(form.label) - 1])
+    return original(form, column_type)
+
+
+@plant("incrowd.engines.embedded.settling:group_ends", (MEMORY,), boxes="extremes")
+def ends_are_those_of_other_rows(original, numbers, tally, count):
+    """Ranges begin one value later than their smallest."""
+    least, most = original(numbers, tally, count)
+    return np.minimum(least + 1, most), most
+
+
+@plant("incrowd.vocabulary.released_value:date_text", (MEMORY,))
+def dates_are_written_a_day_late(original, days):
+    """Days are written as the day after."""
+    return original(days + 1)
+
+
+@plant(RENDER, (MEMORY,))
+def hidden_cells_say_why(original, form, column_type):
+    """A cell of which nothing is shown says that its values differ."""
+    text = original(form, column_type)
+    return "various" if text is None and not column_type.is_numeric else text

@@ -1,0 +1,118 @@
+"""An invented table with everything a release has to do with, and the releases of it that faults are planted in."""
+
+from __future__ import annotations
+
+import datetime as dt
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from incrowd.vocabulary.hierarchy import Hierarchy
+
+ROWS, BLOCK, K = 400, 150, 6
+QUASI_IDENTIFIERS = ["age", "weight", "sex", "job", "born"]
+JOBS = {"care": ["nurse", "Nurse", "doctor"], "kitchen": ["cook", "baker"], "other": ["NA", "it's|%"]}
+
+
+def people(seed: int = 1, rows: int = ROWS) -> pl.DataFrame:
+    """People with an identifier, quasi-identifiers of every kind, a class, a sensitive column and some others."""
+    rng = np.random.default_rng(seed)
+    age, sex = rng.integers(18, 90, rows), rng.choice(["f", "m"], rows)
+    job = rng.choice([each for some in JOBS.values() for each in some], rows)
+    risk = age // 12 + 3 * (sex == "f") + 2 * np.isin(job, JOBS["care"])
+    return pl.DataFrame(
+        {
+            "note": rng.choice(["plain", " padded", "=1+2", "café", "seven words"], rows),
+            "patient": [f"p{number:05d}" for number in rng.permutation(rows)],
+            "age": age,
+            "weight": rng.normal(70, 9, rows).round(2),
+            "sex": sex,
+            "job": [None if at % 11 == 0 else str(each) for at, each in enumerate(job)],
+            "born": [dt.date(1950, 1, 1) + dt.timedelta(days=int(days)) for days in rng.integers(0, 900, rows)],
+            "ward": rng.choice(["01", "02", "1", "010", "#1"], rows),
+            "visits": [None if at % 7 == 0 else int(each) for at, each in enumerate(rng.integers(0, 5, rows))],
+            "diagnosis": rng.choice(["flu", "asthma", "none", "gout"], rows, p=[0.4, 0.3, 0.2, 0.1]),
+            "ill": np.where((risk % 3 == 0) ^ (rng.random(rows) < 0.05), "yes", "no"),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A release: where it is worked on, the formats, and what is asked for."""
+
+    engine: str = "memory"
+    method: str = "mondrian"
+    numeric: str | None = None
+    form: str | None = None
+    given: str = "csv"
+    written: str = "csv"
+    require: str | None = None
+    boxes: str | None = None
+    hierarchies: bool = False
+    known: str = " ".join(QUASI_IDENTIFIERS)
+
+    def __str__(self) -> str:
+        """What differs from the usual release."""
+        said = [str(getattr(self, each.name)) for each in fields(self) if getattr(self, each.name) != each.default]
+        return " ".join(["" if self.engine != "memory" else self.engine, *said]).strip()
+
+    def request(self, folder: Path) -> dict[str, Any]:
+        """The arguments of the release, its input and its target in a folder."""
+        parameters = {name: getattr(self, name) for name in ("numeric", "boxes") if getattr(self, name)}
+        known = self.known.split()
+        request: dict[str, Any] = {
+            "table": put(people(), folder / f"people.{self.given if self.engine != 'spark' else 'parquet'}"),
+            "to": folder / f"release.{self.written}" if self.engine != "spark" else folder / "release",
+            "quasi_identifiers": known,
+            "identifiers": ["patient", *(unknown := [name for name in QUASI_IDENTIFIERS if name not in known])],
+            "repeats": unknown,
+            "sensitive": ["diagnosis"],
+            "target": "ill",
+            "class_sensitive": False,
+            "k": K,
+            "method": self.method,
+            "parameters": parameters,
+            "form": self.form,
+            "require": self.require,
+        }
+        if self.hierarchies:
+            request["hierarchies"] = {"job": job_hierarchy()}
+        if self.require and "k-map" in self.require:
+            request["population"] = people(seed=2, rows=4 * ROWS).vstack(people())
+        return request
+
+
+def job_hierarchy() -> Hierarchy:
+    """Jobs in three groups."""
+    return Hierarchy.from_paths("job", [(job, group, "*") for group, jobs in JOBS.items() for job in jobs])
+
+
+def put(frame: pl.DataFrame, path: Path) -> Path:
+    """The table as a file."""
+    match path.suffix:
+        case ".csv":
+            frame.write_csv(path, null_value="?")
+        case ".parquet":
+            frame.write_parquet(path, row_group_size=BLOCK)
+        case ".arrow":
+            frame.write_ipc(path, record_batch_size=BLOCK)
+    return path
+
+
+@contextmanager
+def at(engine: str):
+    """Make the program work in blocks of few rows, where that is wanted."""
+    from incrowd.holding import blocks, choice
+
+    with pytest.MonkeyPatch.context() as patch:
+        if engine == "blocks":
+            patch.setattr(choice, "_TEXT", 0)
+            patch.setattr(choice, "_PACKED", 0)
+            patch.setattr(blocks, "block_rows", lambda *_: BLOCK)
+        yield

@@ -1,0 +1,35 @@
+"""Every planted fault is refused by the program itself: nothing is published, and nothing is left behind."""
+
+from __future__ import annotations
+
+import pytest
+
+from faults.catalogue import FAULTS
+from faults.planting import SPARK
+from faults.running import attempt
+
+HERE = [(fault, case) for fault in FAULTS for case in fault.cases if case.engine != SPARK]
+
+
+@pytest.fixture(autouse=True)
+def private_home(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+@pytest.mark.parametrize(("fault", "case"), HERE, ids=[f"{fault.name}, {case}" for fault, case in HERE])
+def test_a_release_with_a_fault_is_refused(fault, case, tmp_path):
+    outcome = attempt(case, tmp_path, fault)
+    assert outcome.met, "the release never came to the fault"
+    assert outcome.refused, f"published: {fault.sentence}"
+
+
+@pytest.mark.parametrize("case", dict.fromkeys(case for _, case in HERE), ids=str)
+def test_without_a_fault_it_is_published(case, tmp_path):
+    outcome = attempt(case, tmp_path)
+    assert outcome.error is None
+    assert f"release.{case.written}" in outcome.left
+
+
+def test_faults_have_names_of_their_own():
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+    assert all(fault.sentence for fault in FAULTS)

@@ -1,0 +1,398 @@
+"""Faults of writing: the file tells more than the released cells, or something else."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from faults.planting import BLOCKS, BOTH, MEMORY, plant
+from incrowd.vocabulary.randomness import SeededRandomness
+
+WRITE = {MEMORY: "incrowd.publishing.serialise:write_table", BLOCKS: "incrowd.publishing.piece_writer:write_pieces"}
+PERMUTATION, SYSTEM = "incrowd.vocabulary.randomness:permutation", "incrowd.vocabulary.randomness:SystemRandomness"
+
+
+def rewritten(engines: tuple[str, ...] = (MEMORY,), **asked: Any) -> Callable[[Any], Any]:
+    """Enter a fault that changes a file when it was written."""
+
+    def enter(change: Callable[[Path], None]) -> Callable[[Path], None]:
+        def faulty(original: Any, rows: Any, path: Path, form: Any) -> Any:
+            written = original(rows, path, form)
+            change(path)
+            return written
+
+        faulty.__name__, faulty.__doc__, faulty.__module__ = change.__name__, change.__doc__, change.__module__
+        plant({engine: WRITE[engine] for engine in engines}, **asked)(faulty)
+        return change
+
+    return enter
+
+
+# ---------------------------------------------------------------- order and chance
+
+
+@plant(PERMUTATION, BOTH, written=("csv", "parquet"))
+def rows_keep_their_order(original, count, randomness):
+    """Rows are written in the order of the input."""
+    return np.arange(count)
+
+
+@plant(PERMUTATION, BOTH)
+def rows_are_reversed(original, count, randomness):
+    """Rows are written from the last to the first."""
+    return np.arange(count)[::-1]
+
+
+@plant(PERMUTATION, BOTH)
+def rows_are_shuffled_in_short_stretches(original, count, randomness):
+    """Only rows that are near each other change places."""
+    order = np.arange(count)
+    for start in range(0, count, 8):
+        part = order[start : start + 8]
+        order[start : start + 8] = part[original(len(part), randomness)]
+    return order
+
+
+@plant(PERMUTATION, BOTH)
+def rows_are_rotated(original, count, randomness):
+    """The second half is written before the first."""
+    return np.roll(np.arange(count), count // 2)
+
+
+@plant("incrowd.engines.embedded.engine:permutation", (MEMORY,), written=("csv", "parquet"))
+def rows_are_sorted_by_a_hidden_column(original, count, randomness):
+    """Rows are written in the order of their age, which is hidden: the draw sorts, and the order tells."""
+    from faults.people import people
+
+    return np.argsort(people()["age"].to_numpy()[:count], kind="stable")
+
+
+@plant("incrowd.vocabulary.randomness:SystemRandomness.words", BOTH)
+def the_system_gives_the_same_words_again(original, self, count):
+    """What should be chance begins anew at each call."""
+    return SeededRandomness(7).words(count)
+
+
+@plant("incrowd.vocabulary.randomness:SystemRandomness.words", BOTH)
+def the_system_gives_zeros(original, self, count):
+    """What should be chance is zero."""
+    return np.zeros(count, np.uint64)
+
+
+@plant("incrowd.vocabulary.randomness:SystemRandomness.words", BOTH)
+def the_system_counts(original, self, count):
+    """What should be chance is a number that grows by one."""
+    return np.arange(count, dtype=np.uint64)
+
+
+@plant(SYSTEM, BOTH)
+def a_seed_is_left_in_the_program(original):
+    """A seed that somebody tried is used for every release."""
+    return SeededRandomness(1)
+
+
+@plant("incrowd.publishing.pair:permutation", (MEMORY,), form="pair")
+def groups_are_numbered_in_the_order_of_rows(original, count, randomness):
+    """The groups of a pair of tables are numbered as they come."""
+    return np.arange(count)
+
+
+@plant("incrowd.publishing.pair:split_pair", (MEMORY,), form="pair")
+def groups_are_listed_in_the_order_of_rows(original, frame, counted, randomness):
+    """The table of groups lists them in the order in which rows have them, not by their numbers."""
+    rows, groups = original(frame, counted, randomness)
+    key = groups.columns[0]
+    return rows, rows.select(key).unique(maintain_order=True).join(groups, on=key, maintain_order="left_right")
+
+
+# ---------------------------------------------------------------- delimited text
+
+
+@plant("incrowd.publishing.serialise:spreadsheet_safe", BOTH)
+def formulas_are_not_escaped(original, frame):
+    """A text that a spreadsheet would run is written as it is."""
+    return frame
+
+
+@plant("incrowd.publishing.serialise:spreadsheet_safe", BOTH)
+def texts_are_escaped_that_are_no_formula(original, frame):
+    """An apostrophe is written before texts that need none."""
+    return original(frame).with_columns("'" + pl.col("diagnosis"))
+
+
+@rewritten(BOTH)
+def a_comment_is_appended(path):
+    """A line that begins with # follows the last row."""
+    path.write_bytes(path.read_bytes() + b"# p00017 was here\n")
+
+
+@rewritten(BOTH)
+def a_comment_comes_first(path):
+    """A line that begins with # comes before the header."""
+    path.write_bytes(b"# written by a tool\n" + path.read_bytes())
+
+
+@rewritten()
+def a_blank_line_is_appended(path):
+    """An empty line follows the last row."""
+    path.write_bytes(path.read_bytes() + b"\n")
+
+
+@rewritten()
+def a_mark_of_byte_order_comes_first(path):
+    """The file begins with a mark of its byte order."""
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+
+
+@rewritten(BOTH)
+def the_header_is_written_twice(path):
+    """The header is written once more, as with the second of two pieces."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], *lines]))
+
+
+@rewritten()
+def zeros_are_appended(path):
+    """Bytes that no reader shows follow the last row."""
+    path.write_bytes(path.read_bytes() + b"\0" * 16)
+
+
+@rewritten()
+def a_row_of_blanks_is_appended(path):
+    """A line of blanks, which readers pass over, follows the last row."""
+    path.write_bytes(path.read_bytes() + b"   \t  \n")
+
+
+@rewritten()
+def the_last_row_is_cut(path):
+    """The last line is lost when the file is closed."""
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+@rewritten()
+def missing_is_written_as_a_word(path):
+    """Missing cells at the end of nothing are written as NA."""
+    path.write_bytes(path.read_bytes().replace(b",,", b",NA,"))
+
+
+@rewritten()
+def cells_have_blanks_around_them(path):
+    """Cells are written with a blank before them: how many tells something."""
+    path.write_bytes(path.read_bytes().replace(b",flu", b", flu"))
+
+
+@rewritten(BOTH)
+def some_cells_are_quoted_without_need(path):
+    """Cells of some rows are quoted, which no reader shows."""
+    head, _, body = path.read_bytes().partition(b"\n")
+    path.write_bytes(head + b"\n" + body.replace(b",flu,", b',"flu",', 5))
+
+
+@rewritten()
+def lines_end_in_two_ways(path):
+    """Some lines end with a carriage return, which no reader shows."""
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 40))
+
+
+# ---------------------------------------------------------------- packed text
+
+
+@rewritten(BOTH, written="csv.gz")
+def a_packed_file_names_its_source(path):
+    """The header of gzip has the name of a file and the time it was changed."""
+    text = gzip.decompress(path.read_bytes())
+    with path.open("wb") as file, gzip.GzipFile("patients-of-ward-7.csv", "wb", fileobj=file, mtime=1234567890) as out:
+        out.write(text)
+
+
+@rewritten(written="csv.gz")
+def bytes_follow_a_packed_file(path):
+    """Zeros follow the last byte of gzip, and readers pass over them."""
+    path.write_bytes(path.read_bytes() + b"\0" * 64)
+
+
+@rewritten(written="csv.gz")
+def a_packed_file_has_a_second_part(path):
+    """An empty second part with a comment follows the first."""
+    header = b"\x1f\x8b\x08\x10" + b"\0" * 4 + b"\0\xff" + b"p00017\0"  # a comment, then an empty body
+    path.write_bytes(path.read_bytes() + header + gzip.compress(b"", mtime=0)[10:])
+
+
+@rewritten(written="csv.zst")
+def a_packed_file_has_a_frame_to_skip(path):
+    """A frame of bytes that readers skip follows the last frame of zstandard."""
+    path.write_bytes(path.read_bytes() + b"\x50\x2a\x4d\x18" + struct.pack("<I", 6) + b"p00017")
+
+
+# ---------------------------------------------------------------- Parquet
+
+
+def parquet_again(path: Path, change: Callable[[pa.Table], pa.Table] = lambda table: table, **options: Any) -> None:
+    """Write the table of a file once more, changed."""
+    table = pq.read_table(path)
+    pq.write_table(change(table), path, **{"compression": "zstd", "store_schema": False, **options})
+
+
+@rewritten(BOTH, written="parquet")
+def parquet_has_metadata(path):
+    """The file carries a key with a value."""
+    parquet_again(path, lambda table: table.replace_schema_metadata({"source": "patients-of-ward-7.csv"}))
+
+
+@rewritten(written="parquet")
+def parquet_has_the_schema_of_arrow(path):
+    """The file carries the schema of Arrow, with what it knows of the columns."""
+    parquet_again(path, store_schema=True)
+
+
+@rewritten(written="parquet")
+def parquet_has_an_index_of_pandas(path):
+    """The file carries the row numbers of a shuffled data frame."""
+    frame = pq.read_table(path).to_pandas()
+    frame.index = np.arange(len(frame))[::-1]
+    frame.to_parquet(path)
+
+
+@rewritten(BOTH, written="parquet")
+def bytes_lie_before_the_footer_of_parquet(path):
+    """Bytes that no reader looks at lie before the footer."""
+    data = path.read_bytes()
+    at = len(data) - 8 - struct.unpack("<I", data[-8:-4])[0]
+    path.write_bytes(data[:at] + b"p00017 p00018" + data[at:])
+
+
+@rewritten(BOTH, written="parquet")
+def statistics_tell_originals(path):
+    """The largest value of a column is told as it was, not as it is released."""
+    largest, told = struct.pack("<q", 4), struct.pack("<q", 9)
+    table = pq.read_table(path)
+    table = table.set_column(table.column_names.index("visits"), "visits", table["visits"].cast(pa.int64()))
+    pq.write_table(table, path, compression="zstd", store_schema=False)
+    data = path.read_bytes()
+    at = len(data) - 8 - struct.unpack("<I", data[-8:-4])[0]
+    path.write_bytes(data[:at] + data[at:].replace(largest, told))
+
+
+@rewritten(BOTH, written="parquet")
+def a_removed_value_is_in_a_dictionary_of_parquet(path):
+    """A dictionary page holds a value that no row shows any more."""
+    parquet_again(path, lambda table: with_removed(table, "diagnosis"))
+
+
+@rewritten(written="parquet")
+def columns_of_parquet_carry_notes(path):
+    """A field of the schema carries a key with a value."""
+    parquet_again(path, lambda table: noted(table, "ill"), store_schema=True)
+
+
+def with_removed(table: pa.Table, name: str) -> pa.Table:
+    """The table with a column as a dictionary that has a value too much."""
+    column = table[name].combine_chunks().cast(pa.string()).dictionary_encode()
+    words = pa.concat_arrays([column.dictionary, pa.array(["removed"], pa.string())])
+    codes = pa.DictionaryArray.from_arrays(column.indices, words)
+    return table.set_column(table.column_names.index(name), name, codes)
+
+
+def noted(table: pa.Table, name: str) -> pa.Table:
+    """The table with something noted beside a column."""
+    field = table.schema.field(name).with_metadata({"source": "p00017"})
+    return table.set_column(table.column_names.index(name), field, table[name])
+
+
+# ---------------------------------------------------------------- Arrow
+
+
+def arrow_again(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    """Write the table of a file once more, changed."""
+    with pa.memory_map(str(path)) as file:
+        table = change(pa.ipc.open_file(file).read_all().combine_chunks())
+    data = pa.BufferOutputStream()
+    with pa.ipc.new_file(data, table.schema) as writer:
+        writer.write_table(table)
+    path.write_bytes(data.getvalue().to_pybytes())
+
+
+@rewritten(written="arrow")
+def arrow_has_metadata(path):
+    """The schema carries a key with a value."""
+    arrow_again(path, lambda table: table.replace_schema_metadata({"source": "patients-of-ward-7.csv"}))
+
+
+@rewritten(written="arrow")
+def columns_of_arrow_carry_notes(path):
+    """A field of the schema carries a key with a value."""
+    arrow_again(path, lambda table: noted(table, "ill"))
+
+
+@rewritten(BOTH, written="arrow")
+def a_removed_value_is_in_a_dictionary_of_arrow(path):
+    """A dictionary holds a value that no row shows any more."""
+    arrow_again(path, lambda table: with_removed(table, "diagnosis"))
+
+
+@rewritten(BOTH, written="arrow")
+def a_number_lies_under_a_null(path):
+    """A cell is null, and its value is still in the buffer."""
+
+    def change(table: pa.Table) -> pa.Table:
+        visits = table["visits"].cast(pa.int64()).to_numpy(zero_copy_only=False)
+        kept, gone = np.where(np.isnan(visits), 77, visits).astype(np.int64), np.isnan(visits)
+        column = pa.Array.from_buffers(
+            pa.int64(), len(kept), [pa.array(~gone).buffers()[1], pa.py_buffer(kept.tobytes())], int(gone.sum())
+        )
+        return table.set_column(table.column_names.index("visits"), "visits", column)
+
+    arrow_again(path, change)
+
+
+@rewritten(written="arrow")
+def a_text_lies_under_a_null(path):
+    """A cell is null, and its letters are still in the buffer."""
+
+    def change(table: pa.Table) -> pa.Table:
+        texts = ["hidden" if each is None else str(each) for each in table["job"].to_pylist()]
+        gone = np.array([each is None for each in table["job"].to_pylist()])
+        full = pa.array(texts, pa.large_string())
+        mask = pa.array(~gone).buffers()[1]
+        column = pa.Array.from_buffers(pa.large_string(), len(texts), [mask, *full.buffers()[1:]], int(gone.sum()))
+        return table.set_column(table.column_names.index("job"), "job", column)
+
+    arrow_again(path, change)
+
+
+@rewritten(BOTH, written="arrow")
+def a_batch_lies_before_the_footer_of_arrow(path):
+    """A batch of rows lies in the file, and the footer does not list it."""
+    data = path.read_bytes()
+    at = len(data) - 10 - struct.unpack("<i", data[-10:-6])[0]
+    path.write_bytes(data[:at] + b"p00017 p00018   " + data[at:])
+
+
+# ---------------------------------------------------------------- ARFF
+
+
+@rewritten(written="arff")
+def arff_declares_removed_values(path):
+    """The declaration of a column lists a value that no row shows any more."""
+    text = path.read_text()
+    path.write_text(text.replace("{asthma,", "{asthma,removed,", 1))
+
+
+@rewritten(written="arff")
+def arff_has_a_comment(path):
+    """The file has a line of comment."""
+    path.write_text("% from patients-of-ward-7.csv\n" + path.read_text())
+
+
+@rewritten(written="arff")
+def arff_names_its_source(path):
+    """The relation is called as the input was."""
+    path.write_text(path.read_text().replace("@relation release", "@relation 'patients of ward 7'", 1))
