@@ -242,3 +242,24 @@ def in_parquet(key: bytes) -> Way:
         return written.getvalue()
 
     return changed
+
+
+def in_entry(key: bytes) -> Way:
+    """Header or payload of a ledger's entry are changed, and vouched for anew: as if its owner had written them."""
+
+    def changed(data: bytes, _others: Sequence[bytes], chance: Random) -> bytes:
+        import hashlib
+
+        from incrowd.ledger.chain import mac_of
+
+        header, _, payload = data.split(b"\n", 2)
+        if chance.random() < 0.4 and payload:
+            payload = chance.choice(BYTES)(payload, [payload], chance)
+            said = json.loads(header)
+        else:
+            said = json.loads(change_json(header, (), chance))
+        said["payload"] = hashlib.sha256(payload).hexdigest()
+        plain = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+        return plain + b"\n" + mac_of(said, key).encode() + b"\n" + payload
+
+    return changed

@@ -94,8 +94,8 @@ def section(outcomes: Sequence[Outcome], seed: int) -> str:
     return "\n".join(
         [
             f"Valid files were damaged {sum(one.cases for one in outcomes):,} times (bits, bytes, lengths, lines, "
-            f"words, values of JSON, members of archives; seed {seed}). A violation is anything but a file that is read "
-            "or an error of incrowd's own; a cell in a message; a process that dies; more than "
+            f"words, values of JSON, members of archives; seed {seed}). A violation is anything but a file that is "
+            "read or an error of incrowd's own; a cell in a message; a process that dies; more than "
             f"{MOST_SECONDS:.0f} seconds or {MOST_BYTES >> 20} MB. Violations: {total:,}.",
             "",
             "| reader | cases | violations | minutes |",
