@@ -82,7 +82,7 @@ def _worker(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def _death(status: int) -> str:
-    if status == -signal.SIGALRM:
+    if status in (-signal.SIGALRM, -signal.SIGPROF):
         return f"more than {MOST_SECONDS:.0f} seconds"
     return f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 

@@ -35,11 +35,17 @@ def main(name: str, folder: str, *numbers: str) -> None:
         for case in range(first, last):
             os.write(told, f"{case}\n".encode())
             path = _put(scratch, *damaged(reader, seeds, seed, case))
-            signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS)  # ends the process, whatever holds it
+            _limit(MOST_SECONDS)
             trouble = judge(reader, path)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            _limit(0)
             if trouble:
                 os.write(told, f"{case} {trouble}\n".encode())
+
+
+def _limit(seconds: float) -> None:
+    """End this process, whatever holds it, when it has worked so long, or waited much longer."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 12 * seconds)
 
 
 def valid_files(folder: Path) -> list[Seed]:
