@@ -143,7 +143,8 @@ def change_json(data: bytes, _others: Sequence[bytes], chance: Random) -> bytes:
             case 0:
                 del holder[key]
             case 1:
-                holder[key] = (lambda found: found[0][found[1]])(chance.choice(places))
+                other, name = chance.choice(places)
+                holder[key] = other[name]
             case _:
                 holder[key] = json.loads(chance.choice(_VALUES))
         if not document:
@@ -203,8 +204,9 @@ JSON: tuple[Way, ...] = (change_json, change_json, change_json, change_json, ins
 def in_gzip(way: Way) -> Way:
     """The way, taken by the text in a gzip file."""
 
-    def changed(data: bytes, others: Sequence[bytes], chance: Random) -> bytes:
-        return gzip.compress(way(gzip.decompress(data), [gzip.decompress(data)], chance), 1, mtime=0)
+    def changed(data: bytes, _others: Sequence[bytes], chance: Random) -> bytes:
+        text = gzip.decompress(data)
+        return gzip.compress(way(text, [text], chance), 1, mtime=0)
 
     return changed
 
@@ -212,7 +214,7 @@ def in_gzip(way: Way) -> Way:
 def in_zip(way: Way) -> Way:
     """The way, taken by one member of a zip archive; what vouches for the bytes is made anew."""
 
-    def changed(data: bytes, others: Sequence[bytes], chance: Random) -> bytes:
+    def changed(data: bytes, _others: Sequence[bytes], chance: Random) -> bytes:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {name: archive.read(name) for name in archive.namelist()}
         name = chance.choice(list(members))
@@ -229,7 +231,7 @@ def in_zip(way: Way) -> Way:
 def in_parquet(key: bytes) -> Way:
     """JSON under a key of a Parquet file's metadata is changed; the file itself is sound."""
 
-    def changed(data: bytes, others: Sequence[bytes], chance: Random) -> bytes:
+    def changed(data: bytes, _others: Sequence[bytes], chance: Random) -> bytes:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -238,5 +240,26 @@ def in_parquet(key: bytes) -> Way:
         written = io.BytesIO()
         pq.write_table(table.replace_schema_metadata({key: said}), written)
         return written.getvalue()
+
+    return changed
+
+
+def in_entry(key: bytes) -> Way:
+    """Header or payload of a ledger's entry are changed, and vouched for anew: as if its owner had written them."""
+
+    def changed(data: bytes, _others: Sequence[bytes], chance: Random) -> bytes:
+        import hashlib
+
+        from incrowd.ledger.chain import mac_of
+
+        header, _, payload = data.split(b"\n", 2)
+        if chance.random() < 0.4 and payload:
+            payload = chance.choice(BYTES)(payload, [payload], chance)
+            said = json.loads(header)
+        else:
+            said = json.loads(change_json(header, (), chance))
+        said["payload"] = hashlib.sha256(payload).hexdigest()
+        plain = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+        return plain + b"\n" + mac_of(said, key).encode() + b"\n" + payload
 
     return changed

@@ -82,7 +82,7 @@ def _worker(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def _death(status: int) -> str:
-    if status == -signal.SIGALRM:
+    if status in (-signal.SIGALRM, -signal.SIGPROF):
         return f"more than {MOST_SECONDS:.0f} seconds"
     return f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
@@ -93,9 +93,9 @@ def section(outcomes: Sequence[Outcome], seed: int) -> str:
     total = sum(len(one.violations) for one in outcomes)
     return "\n".join(
         [
-            f"Valid files were damaged {sum(one.cases for one in outcomes):,} times (bits, bytes, lengths, lines, words, "
-            f"values of JSON, members of archives; seed {seed}). A violation is anything but a file that is read or an "
-            "error of incrowd's own; a cell in a message; a process that dies; more than "
+            f"Valid files were damaged {sum(one.cases for one in outcomes):,} times (bits, bytes, lengths, lines, "
+            f"words, values of JSON, members of archives; seed {seed}). A violation is anything but a file that is "
+            "read or an error of incrowd's own; a cell in a message; a process that dies; more than "
             f"{MOST_SECONDS:.0f} seconds or {MOST_BYTES >> 20} MB. Violations: {total:,}.",
             "",
             "| reader | cases | violations | minutes |",

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from quality.damage import BYTES, JSON, TEXT, Way, in_gzip, in_parquet, in_zip, insert_word, shuffle_lines
+from quality.damage import BYTES, JSON, TEXT, Way, in_entry, in_gzip, in_parquet, in_zip, insert_word, shuffle_lines
 
 CANARY = re.compile(r"KANARIE|71100\d\d|1871-0\d")
 """What cells of the table look like."""
@@ -94,7 +94,7 @@ def _parquet() -> list[Seed]:
         pq.write_table(arrow, sink, **how)
         return sink.getvalue()
 
-    decimals = pa.table({"sum": pa.array([7_110_001, 7_110_002] * 9).cast(pa.decimal128(25, 2)), "sex": ["f", "m"] * 9})
+    decimals = pa.table({"age": pa.array([7_110_001, 7_110_002] * 9).cast(pa.decimal128(25, 2)), "job": ["f", "m"] * 9})
     return [
         Seed(".parquet", write(arrow, compression="none", use_dictionary=False)),
         Seed(".parquet", write(arrow, compression="none", data_page_version="2.0", row_group_size=20)),
@@ -137,7 +137,7 @@ def _arff() -> list[Seed]:
 
     frame = table()
     written = _written(".arff", lambda path: write_table(frame, path, FileForm.of(path)))
-    head = "% people\n@RELATION 'a b'\n@ATTRIBUTE 'the \\'age' INTEGER\n@ATTRIBUTE job {'KANARIE-0',\"KANARIE-1\", ?}\n"
+    head = "% people\n@RELATION 'a b'\n@ATTRIBUTE 'age' INTEGER\n@ATTRIBUTE job {'KANARIE-0',\"KANARIE-1\", ?}\n"
     by_hand = head + "@ATTRIBUTE born DATE 'yyyy'\n@DATA\n" + "7110001,'KANARIE-0',1871-01-01\n?,?,1871-02-03\n" * 9
     return [Seed(".arff", written), Seed(".arff", by_hand.encode())]
 
@@ -180,25 +180,34 @@ def _recipe() -> list[Seed]:
 
 
 def _plan() -> list[Seed]:
-    from incrowd.plan.plan_file import write_plan
+    from incrowd.plan.plan_file import plan_to_json, write_plan
 
     plans = [*_plans()]
-    seeds = [Seed(".json", _written(".json", lambda path, plan=plan: write_plan(plan, path))) for plan in plans]
+    seeds = [Seed(".json", json.dumps(plan_to_json(plan)).encode()) for plan in plans]
     parquet = _written(".parquet", lambda path: write_plan(plans[0], path))
     return [*seeds, Seed(".parquet", parquet)]
 
 
 def _plans() -> Iterator[Any]:
+    import polars as pl
+
     from incrowd.api import release
     from incrowd.vocabulary.hierarchy import Hierarchy
 
     job = Hierarchy.from_paths("job", [[f"KANARIE-{i}", "low" if i < 2 else "high", "*"] for i in range(5)])
-    asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False, "seed": 3}
-    frame = table().drop("born")
+    asked: dict[str, Any] = {
+        "quasi_identifiers": ["age", "job"],
+        "target": "ill",
+        "k": 3,
+        "class_sensitive": False,
+        "despite_unchanged": True,
+    }
+    dated = table().with_columns(pl.col("born").str.to_date())
+    frame = dated.drop("born")
     yield release(frame, method="kactus", **asked).plan
     yield release(frame, method="kactus-plus", form="counts", **asked).plan
     yield release(frame, method="tdr", hierarchies={"job": job}, **asked).plan
-    yield release(frame, method="mondrian", **asked).plan
+    yield release(dated, method="mondrian", **{**asked, "quasi_identifiers": ["age", "job", "born"]}).plan
     yield release(frame, method="iack", hierarchies={"job": job}, **asked).plan
 
 
@@ -242,26 +251,48 @@ def _hierarchy() -> list[Seed]:
     return seeds
 
 
-def _certificate() -> list[Seed]:
+@cache
+def _releases() -> list[Any]:
+    """Releases of the table."""
     from incrowd.api import release
 
-    asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
-    made = [
+    asked: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
+    asked |= {"despite_unchanged": True}
+    return [
         release(table(), method="kactus", **asked),
         release(table(), method="mondrian", require="t=0.9 on ill", **asked),
     ]
-    return [Seed(".json", json.dumps(one.certificate, indent=2).encode()) for one in made]
+
+
+def _certificate() -> list[Seed]:
+    return [Seed(".json", json.dumps(one.certificate, indent=2).encode()) for one in _releases()]
+
+
+KEY = b"k" * 32
 
 
 def _ledger() -> list[Seed]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     from incrowd.api import release
+    from incrowd.ledger.chain import FIRST, Head, linked, plain
 
     with TemporaryDirectory() as folder:
         book = Path(folder, "book")
-        asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
-        release(table(), method="kactus", ledger=book, **asked)
-        entry = next(book.glob("*.entry.parquet")).read_bytes()
-    return [Seed(".entry.parquet", entry)]
+        asked: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
+        release(table(), method="kactus", ledger=book, despite_unchanged=True, **asked)
+        header, _, payload = next(book.glob("*.entry")).read_bytes().split(b"\n", 2)
+    link = linked(json.loads(header), 0, FIRST, KEY)
+    entry = plain(link.header) + b"\n" + link.mac.encode() + b"\n" + payload
+    head = json.dumps(Head.of(1, link.mac, KEY).to_json()).encode()
+    said = {"incrowd_ledger": 1, "mark": "0f", "asked": "0a", "key": "00" * 32, "made": "2026-01-02", "sha256": "0f"}
+    said |= {"requirement": "5-anonymity", "version": "0", "k": 5, "quasi_identifiers": ["age"], "unchanged": ["ill"]}
+    old = pa.table({"class": pa.array([1, 1, None, 2] * 9, pa.int32())})
+    old = old.replace_schema_metadata({b"incrowd.ledger": json.dumps(said).encode()})
+    sink = io.BytesIO()
+    pq.write_table(old, sink)
+    return [Seed(".entry", entry), Seed(".head.json", head), Seed(".entry.parquet", sink.getvalue())]
 
 
 def read_table(path: Path) -> None:
@@ -342,29 +373,45 @@ def read_hierarchy_file(path: Path) -> None:
         return
 
 
-def read_certificate_file(path: Path) -> None:
-    """Read a certificate as those do who attack a release with it."""
-    from incrowd.attacks.opening import Given, open_scene
+def read_verified(path: Path) -> None:
+    """Read a table as the verification does, by its own road."""
+    from incrowd.api import verify
 
+    verify(path, k=2, quasi_identifiers=["age", "job"])
+
+
+def read_certificate_file(path: Path) -> None:
+    """Read a certificate as those do who hold it next to a release, and who attack a release with it."""
+    from incrowd.attacks.opening import Given, open_scene
+    from incrowd.certified.checking import check_release
+
+    check_release(_releases()[0].table, path)
     open_scene(Given(release=table(), original=table(), certificate=path))
 
 
 def read_ledger_file(path: Path) -> None:
-    """Read a book with one entry."""
-    import shutil
+    """Read a book, one of whose files is damaged."""
+    from incrowd.ledger.book import open_ledger
+    from incrowd.ledger.version1 import read_old
 
-    from incrowd.ledger import ENDING, open_ledger
-
+    if path.name.endswith(".entry.parquet"):
+        read_old(path)
+        return
     with TemporaryDirectory(dir=path.parent) as folder:
-        shutil.copy(path, Path(folder, f"a{ENDING}"))
-        Path(folder, "ledger.key").write_bytes(b"k" * 32)
-        with open_ledger(Path(folder)) as book:
-            book.read()
+        book = Path(folder)
+        (book / "ledger.key").write_bytes(KEY)
+        (book / ("head.json" if path.name.endswith(".head.json") else "000000.entry")).write_bytes(path.read_bytes())
+        with open_ledger(book) as ledger:
+            _ = ledger.fault
+            for one in ledger.releases():
+                _ = one.people
 
 
 _INSIDE = tuple(map(in_zip, (insert_word, insert_word, shuffle_lines, *BYTES)))
-_PLAN, _ENTRY = in_parquet(b"incrowd.plan"), in_parquet(b"incrowd.ledger")
+_PLAN, _ENTRY, _OLD = in_parquet(b"incrowd.plan"), in_entry(KEY), in_parquet(b"incrowd.ledger")
 _DELIMITED = {".csv": TEXT, ".tsv": TEXT, ".csv.gz": (*map(in_gzip, TEXT), *BYTES)}
+_BOOK = {".entry": (*BYTES, *[_ENTRY] * 9), ".head.json": JSON, ".entry.parquet": (*BYTES, *[_OLD] * 4)}
+_TABLES = {**_DELIMITED, ".parquet": BYTES, ".arrow": BYTES, ".feather": BYTES, ".arff": TEXT}
 _LEVELS = {".txt": TEXT, ".csv": TEXT, ".yaml": TEXT, ".json": JSON}
 READERS = {
     reader.name: reader
@@ -379,6 +426,7 @@ READERS = {
         Reader("model", _model, read_model_file, {".json": JSON}),
         Reader("hierarchy", _hierarchy, read_hierarchy_file, _LEVELS),
         Reader("certificate", _certificate, read_certificate_file, {".json": JSON}),
-        Reader("ledger", _ledger, read_ledger_file, {".entry.parquet": (*BYTES, *[_ENTRY] * 4)}),
+        Reader("ledger", _ledger, read_ledger_file, _BOOK),
+        Reader("verification", lambda: [*_csv(), *_parquet(), *_arrow(), *_arff()], read_verified, _TABLES),
     )
 }

@@ -23,22 +23,29 @@ def main(name: str, folder: str, *numbers: str) -> None:
     """Make the files, or read the damaged ones."""
     reader, place = READERS[name], Path(folder)
     if not numbers:
-        for number, seed in enumerate(reader.seeds()):
-            (place / f"{number:03}{seed.ending}").write_bytes(seed.data)
+        for number, valid in enumerate(reader.seeds()):
+            (place / f"{number:03}{valid.ending}").write_bytes(valid.data)
         return
     seed, first, last = map(int, numbers)
     seeds = valid_files(place)
     told = _be_quiet()
     with TemporaryDirectory(prefix="incrowd-fuzz-") as scratch:
-        reader.read(_put(scratch, seeds[0].ending, seeds[0].data))  # loads all that is needed
+        for valid in seeds:
+            reader.read(_put(scratch, valid.ending, valid.data))
         for case in range(first, last):
             os.write(told, f"{case}\n".encode())
             path = _put(scratch, *damaged(reader, seeds, seed, case))
-            signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS)  # ends the process, whatever holds it
+            _limit(MOST_SECONDS)
             trouble = judge(reader, path)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            _limit(0)
             if trouble:
                 os.write(told, f"{case} {trouble}\n".encode())
+
+
+def _limit(seconds: float) -> None:
+    """End this process, whatever holds it, when it has worked so long, or waited much longer."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 12 * seconds)
 
 
 def valid_files(folder: Path) -> list[Seed]:

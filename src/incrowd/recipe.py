@@ -143,7 +143,7 @@ class Recipe:
         _check_list(self.known_together, "known_together")
         for known in self.known_together:
             _check_keys(known, _KNOWN_KEYS, "known_together")
-            _check_names(known.get("columns", 0), "known_together: columns")
+            _check_names(known.get("columns") or 0, "known_together: columns")
         if not isinstance(self.class_sensitive, bool | None):
             raise ParameterError("class_sensitive must be yes or no: may the class of a person be inferred?")
         _ = self.requirement

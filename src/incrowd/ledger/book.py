@@ -96,7 +96,8 @@ class Ledger:
         found = []
         for link, digest in self._files:
             with contextlib.suppress(LedgerError):
-                if is_authentic(link, self.key) and digest == link.header.get("payload"):
+                sound = type(link.number) is int and digest == link.header.get("payload")
+                if sound and is_authentic(link, self.key):
                     found.append(Recorded(entry_of(link.header), link, functools.partial(self._people, link)))
         return found
 
@@ -190,7 +191,7 @@ def read_head(folder: Path) -> Head | None:
         return Head(entries, last, mac) if whole else Head(0, "", "")
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         return Head(0, "", "")
 
 

@@ -85,6 +85,8 @@ class Entry:
             raise LedgerError("its k is not a whole number of at least 1")
         if type(self.people) is not int or self.people < 0:
             raise LedgerError("its number of people is not a whole number")
+        if not isinstance(self.withdraws, int | None) or not isinstance(self.files, Mapping):
+            raise LedgerError("it lacks a field, or has one of another kind")
         for name in _TEXTS:
             if not isinstance(getattr(self, name), str):
                 raise LedgerError(f"its {name} is not text")
@@ -148,7 +150,15 @@ class People:
         """What :meth:`to_bytes` wrote; its hash is checked before."""
         import pyarrow as pa
 
-        table = pa.ipc.open_file(payload).read_all().combine_chunks()
+        try:
+            table = pa.ipc.open_file(payload).read_all().combine_chunks()
+            table.validate(full=True)
+            return cls._of_table(table)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
+            raise LedgerError("who is in an entry of the ledger cannot be read") from None
+
+    @classmethod
+    def _of_table(cls, table: Any) -> People:
         persons = [name for name in table.column_names if name.startswith("person")]
         known = {key.decode(): from_bytes(value) for key, value in (table.schema.metadata or {}).items()}
         some = {

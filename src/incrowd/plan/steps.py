@@ -265,5 +265,9 @@ class Reasons:
     rows: tuple[tuple[Any, ...], ...] = ()
     facts: tuple[tuple[str, Any], ...] = ()
 
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise PlanError("Every row of the reasons must have as many cells as there are columns.")
+
 
 Step = Drop | Bin | Place | Seat | Show | Recode | Hide | Spread | AsCounts | Rarest | Reasons

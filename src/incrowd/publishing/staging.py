@@ -69,23 +69,6 @@ def staged(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def staged_pair(target: Path, second: Path) -> Iterator[Path]:
-    """The same for two tables that belong together: give a private path for the first; the second is written beside it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with staged_pair(target, target.with_name("b.txt")) as path:
-    ...     _ = path.write_text("a"), path.with_name("b.txt").write_text("b")
-    >>> sorted(p.name for p in target.parent.iterdir())
-    ['a.txt', 'b.txt']
-    """
-    with staged_together(target, groups=second) as drafts:
-        yield drafts[target]
-
-
-@contextlib.contextmanager
 def staged_together(
     target: Path, beside: Sequence[Path] = (), *, groups: Path | None = None, certificate: Path | None = None
 ) -> Iterator[dict[Path, Path]]:

@@ -78,26 +78,30 @@ def is_arrow_file(path: Path) -> bool:
 def sound(table: Any) -> Any:
     """An Arrow table whose buffers hold what its arrays say; raises unless they do.
 
-    Only then may another library look at them: an offset beyond its buffer ends the process. Views of text are copied.
+    Only then may another library look at them: an offset beyond its buffer ends the process.
     """
     import pyarrow as pa
 
     table.validate(full=True)
     for place, field in enumerate(table.schema):
-        plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(field.type)
-        if plain is not None:
-            table = table.set_column(place, field.with_type(plain), _copied(table.column(place), plain))
+        column = table.column(place)
+        if field.type in (pa.string_view(), pa.binary_view()) and column.null_count:
+            mended = pa.chunked_array([_without_blind_views(chunk) for chunk in column.chunks], field.type)
+            table = table.set_column(place, field, mended)
     return table
 
 
-def _copied(views: Any, plain: Any) -> Any:
-    """Views as plain text. Where a value is missing, nobody has checked where its view leads: it is not followed."""
+def _without_blind_views(chunk: Any) -> Any:
+    """Views of text, where a missing one leads nowhere: nobody checks where it leads, and polars follows it."""
+    import numpy as np
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    known = views.is_valid()
-    places = pc.subtract(pc.cumulative_sum(known.cast(pa.int64())), 1)
-    return views.drop_null().cast(plain).take(pc.if_else(known, places, pa.scalar(None, pa.int64())))
+    known, size = chunk.is_valid().to_numpy(zero_copy_only=False), 16
+    end = chunk.offset + len(chunk)
+    validity, views, *texts = chunk.buffers()
+    mended = np.frombuffer(views, np.uint8, end * size).reshape(end, size).copy()
+    mended[chunk.offset :][~known] = 0
+    return pa.Array.from_buffers(chunk.type, len(chunk), [validity, pa.py_buffer(mended), *texts], -1, chunk.offset)
 
 
 def damaged(form: str, name: str | None = None) -> FileFormatError:

@@ -68,11 +68,6 @@ def _check_events(text: str, what: str) -> None:
 class _Loader(yaml.SafeLoader):
     """Keeps dates as they are written, and refuses what the plain loader passes over or stumbles upon."""
 
-    yaml_implicit_resolvers = {  # noqa: RUF012
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key, _ in node.value:
@@ -87,3 +82,9 @@ class _Loader(yaml.SafeLoader):
             return super().construct_object(node, deep)
         except (ValueError, LookupError, ArithmeticError):  # 100,000 digits, or 1__, which looks like a number
             raise yaml.constructor.ConstructorError(None, None, _UNREADABLE, node.start_mark) from None
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
