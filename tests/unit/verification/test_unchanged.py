@@ -8,8 +8,8 @@ import pytest
 from incrowd.verification.allowed_values import quasi_identifier
 from incrowd.verification.alone import count_alone
 from incrowd.verification.give_back import prefixes_that_hold
-from incrowd.verification.open_cells import QuasiIdentifier
-from incrowd.verification.unchanged import UnchangedColumn, count_unchanged
+from incrowd.verification.open_cells import QuasiIdentifier, own_cells
+from incrowd.verification.unchanged import UnchangedColumn, _in_pair, _views, count_unchanged
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.requirement import KnownSet
 
@@ -153,8 +153,44 @@ def test_too_few_rows_are_told(rows, told):
     assert [one.what for one in counts.not_counted] == told
 
 
+def test_two_values_of_38_people_are_just_enough_for_a_function():
+    """20 * (0 + 1) * 38 <= (38 + 2) * 19."""
+    own = np.repeat([0, 1], 19)
+    hidden = QuasiIdentifier("sex", own, np.zeros(38, np.int64), [None])
+    assert count_unchanged([hidden], [UnchangedColumn("code", own)], [KnownSet(("sex",), 5)]).given_back == 38
+
+
+@pytest.mark.parametrize(("values", "width"), [(256, 256), (257, 86), (512, 128)])
+def test_a_quasi_identifier_of_many_values_is_counted_in_128_blocks(values, width):
+    column = QuasiIdentifier("pay", np.arange(values), np.zeros(values, np.int64), [None, range(5)])
+    assert own_cells(column).width == width
+
+
+@pytest.mark.parametrize(("values", "views", "in_pairs"), [(64, 1, 64), (65, 2, 26)])
+def test_an_unchanged_column_of_many_values_is_counted_in_blocks_too(values, views, in_pairs):
+    column = UnchangedColumn("weight", np.arange(2 * values) // 2)
+    assert (len(list(_views(column))), _in_pair(column).width) == (views, in_pairs)
+
+
+def test_a_quasi_identifier_helps_only_where_it_is_shown():
+    """a and b decide c; b is shown to half of the people, and a and c would decide b, but c is shown to nobody."""
+    rows = np.arange(640)
+    first, second, shown = rows % 2, rows // 2 % 2, rows < 320
+    hidden = QuasiIdentifier("c", first ^ second, np.zeros(640, np.int64), [None])
+    half = QuasiIdentifier("b", second, np.where(shown, second, 2), [np.array([0]), np.array([1]), None])
+    counts = count_unchanged([hidden, half], [UnchangedColumn("a", first)], [KnownSet(("b", "c"), 5)])
+    assert [(one.columns, one.quasi_identifier, one.cells) for one in counts.by] == [(("a", "b"), "c", 320)]
+
+
 def columns(*codes):
     return [UnchangedColumn(f"c{at}", np.array(one)) for at, one in enumerate(codes)]
+
+
+def test_half_of_those_who_are_alone_makes_a_set_telling():
+    alone = count_alone(columns([0, 1, 2, 2], [0, 0, 0, 1]), 4)
+    assert alone.without_class == 4
+    assert alone.telling is not None
+    assert (alone.telling.columns, alone.telling.people) == (("c0",), 2)
 
 
 def test_sets_beyond_the_bound_grow_and_that_is_told():
