@@ -61,7 +61,7 @@ _COUNTRIES = {
     "Mongolia": 0.3,
     "Bhutan": 0.15,
 }
-_JOBS = {
+_JOBS = {  # what people do or did; of a job that tells the age, the age could be read off where it is hidden
     "office": 24.0,
     "trade": 17.0,
     "care": 13.0,
@@ -127,7 +127,7 @@ def make_patients(rows: int = 20_000, seed: int = 7) -> pl.DataFrame:
             "sex": people.sex,
             "postcode": _postcodes(rows, chance),
             "admission_date": _dates(rows, chance),
-            "occupation": _occupations(people.age, chance),
+            "occupation": _choose(_JOBS, rows, chance),
             "marital_status": people.marital_status,
             "country_of_birth": _choose(_COUNTRIES, rows, chance),
             "smoker": people.smoker,
@@ -227,13 +227,6 @@ def _dates(rows: int, chance: np.random.Generator) -> npt.NDArray[np.datetime64]
     weekend = np.array([(_FIRST_DAY.weekday() + day) % 7 >= 5 for day in range(_DAYS)])
     weights = (1 + 0.2 * np.cos(2 * np.pi * days / 365.25)) * np.where(weekend, 0.6, 1.0)
     return np.asarray(np.datetime64(_FIRST_DAY, "D") + _places(weights, rows, chance))
-
-
-def _occupations(age: Whole, chance: np.random.Generator) -> Words:
-    rows = len(age)
-    jobs = _choose(_JOBS, rows, chance)
-    jobs = np.where((age < 26) & (chance.random(rows) < 0.45), "student", jobs)
-    return np.where((age >= 66) | ((age >= 61) & (chance.random(rows) < 0.4)), "retired", jobs)
 
 
 def _marital_statuses(age: Whole, chance: np.random.Generator) -> Words:

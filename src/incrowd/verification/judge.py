@@ -46,7 +46,8 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
     digests = tuple(_digest(path) for path in (request.release, request.groups) if path is not None)
     header = _header(request)
     with connect(limits.share(0.5), None, limits.scratch) as connection:
-        table = InputTable.open(connection, request.input, request.scratch, copy=len(request.hint.sizes) == 1)
+        whole = len(request.hint.sizes) == 1
+        table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
         strange = _input_check(request, table)
         if not strange.passed:
             return Verdict(sizes_of([]), (*checks, strange))
@@ -174,7 +175,10 @@ def _order_checks(request: Request, table: InputTable, origin: Any) -> list[Chec
     """Neither the order of the input nor a hidden column orders the release."""
     hidden = [*request.role(Role.IDENTIFIER), *request.role(Role.QUASI_IDENTIFIER)]
     some = table.rows_at(hidden, window(origin))
-    checks = [row_order_check(origin), hidden_order_check(zip(hidden, some.columns, strict=True))]
+    checks = [
+        row_order_check(origin, seeded=request.seeded),
+        hidden_order_check(zip(hidden, some.columns, strict=True)),
+    ]
     if request.groups is not None:
         with connect() as connection:
             open_table(connection, request.release, request.form, copy=True)
@@ -202,7 +206,7 @@ def _people(request: Request, sources: Sequence[ReleasedColumn], limits: Resourc
     by_name = {column.name: column for column in request.columns}
     quasi = [by_name[name] for name in request.role(Role.QUASI_IDENTIFIER)]
     with connect(limits.share(0.5), None, limits.scratch) as connection:
-        table = InputTable.open(connection, request.population, request.scratch)
+        table = InputTable.open(connection, request.population, request.scratch, frozenset(by_name))
         people = encoded(table, quasi)
     shown = {_names(sources, column.name)[0]: column.name for column in quasi}
     pairs = [_names(sources, column.name) for column in quasi]
