@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.certified.statements import Statement, left_open
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
 from incrowd.report.certificate import sha256_of_hierarchy
-from incrowd.verification.asked_further import unified_texts
 from incrowd.verification.requirements import Further
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Requirement
@@ -81,6 +78,10 @@ def _missing(part: Columnwise, kind: ColumnType, digest: str | None, hierarchy: 
 
 def further_stated(sought: Sought, read: Callable[[], Any]) -> tuple[Further, ...]:
     """What the recount has to know of these promises; the cells are read to know which texts mean the same."""
+    from incrowd.reading.draft import draft_schema
+    from incrowd.reading.encode import encode
+    from incrowd.verification.asked_further import unified_texts
+
     source = read()
     drafted = draft_schema(source)
     types = {part.name: _plain(part.type) for part in sought.parts}
