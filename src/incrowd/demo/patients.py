@@ -71,8 +71,8 @@ _JOBS = {  # what people do or did; of a job that tells the age, the age could b
     "construction": 7.0,
     "farming": 3.0,
     "police": 1.5,
-    "fishing": 0.3,
-    "diving": 0.1,
+    "fishing": 0.2,
+    "diving": 0.05,
     "unemployed": 9.1,
 }
 _DIAGNOSES = ("injury", "infection", "digestive", "heart", "lung", "cancer", "kidney", "mental")
