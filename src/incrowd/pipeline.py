@@ -137,7 +137,7 @@ def understand(job: Job, folder: Path) -> Held:
 
 def _in_blocks(job: Job, path: Path) -> bool:
     """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be."""
-    together = job.ledger is not None or find_method(job.recipe.method).together
+    together = job.ledger is not None or job.recipe.rarest is not None or find_method(job.recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 

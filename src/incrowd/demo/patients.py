@@ -135,7 +135,7 @@ def make_patients(rows: int = 20_000, seed: int = 7) -> pl.DataFrame:
             "systolic_pressure": _pressures(people, chance),
             "earlier_admissions": illness.earlier,
             "insurance": people.insurance,
-            "ward": np.array([_WARDS[name] for name in _DIAGNOSES])[illness.diagnosis],
+            "ward": _wards(illness.diagnosis, chance),
             "diagnosis_group": np.array(_DIAGNOSES)[illness.diagnosis],
             TARGET: np.where(readmitted, "yes", "no"),
         }
@@ -212,6 +212,13 @@ def _identifiers(rows: int, chance: np.random.Generator) -> Words:
     """A different text for every patient, in no order that tells anything."""
     numbers = chance.permutation(rows) + 10 ** max(6, len(str(rows)))
     return np.char.add("P", numbers.astype(str))
+
+
+def _wards(diagnosis: Whole, chance: np.random.Generator) -> Words:
+    """Where they lie: in the ward of their diagnosis, or where there was a bed."""
+    usual = np.array([_WARDS[name] for name in _DIAGNOSES])[diagnosis]
+    anywhere = _choose(dict.fromkeys(_WARDS.values(), 1.0), len(diagnosis), chance)
+    return np.where(chance.random(len(diagnosis)) < 0.3, anywhere, usual)
 
 
 def _postcodes(rows: int, chance: np.random.Generator) -> Words:

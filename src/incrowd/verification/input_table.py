@@ -143,13 +143,18 @@ def originals(
     return _in_pieces(table, sources, meanings, hint, origin, claims, scratch)
 
 
+def all_rows(table: InputTable, sources: Sequence[ReleasedColumn]) -> Any:
+    """What the input holds in all of its rows, those too that were left out, in the columns of the release."""
+    meanings = {one.name: table.meaning(one.column) for one in sources}
+    return understood(table.connection.sql(_selected(table, sources)).to_arrow_table(), sources, meanings)
+
+
 def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
     """Some columns as codes, for what counts by codes."""
     import polars as pl
 
     sources = [ReleasedColumn(one.name, replace(one, role=Role.QUASI_IDENTIFIER)) for one in columns]
-    meanings = {one.name: table.meaning(one.column) for one in sources}
-    meant = understood(table.connection.sql(_selected(table, sources)).to_arrow_table(), sources, meanings)
+    meant = all_rows(table, sources)
     found = []
     for one in columns:
         cells = pl.Series(meant[one.name].to_pylist() if one.type is ColumnType.BOOLEAN else meant[one.name])

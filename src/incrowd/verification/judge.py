@@ -18,8 +18,8 @@ from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.input_table import InputTable, ReleasedColumn, encoded, originals
-from incrowd.verification.opening import connect, open_table
+from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
+from incrowd.verification.opening import connect, open_table, register
 from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
 from incrowd.verification.population import People
 from incrowd.verification.rare_values import RareValues
@@ -54,6 +54,7 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         sources = expected_columns(request, header)
         original = originals(table, sources, request.hint, request.scratch)
         people = _people(request, sources, limits)
+        everybody = all_rows(table, sources) if request.rarest else None
         if request.file:
             checks += _order_checks(request, table, np.asarray(original.origin))
     asked = asked_of(request, sources, people)
@@ -61,20 +62,22 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
 
     def more(connection: Any) -> list[Check]:
         counted[0] = unchanged_counts(connection, request, sources, asked, original)
-        return [_rare_values(connection, request, asked)] if request.rarest else []
+        return [] if everybody is None else [_rare_values(connection, request, asked, everybody)]
 
     verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups, more)
     checks += [_left_out(request, verdict, original)]
     return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted[0])
 
 
-def _rare_values(connection: Any, request: Request, asked: Asked) -> Check:
+def _rare_values(connection: Any, request: Request, asked: Asked, everybody: Any) -> Check:
     """No cell names what fewer people have than was asked for."""
+    register(connection, everybody.select(asked.columns), "everybody")
     return RareValues(
         connection,
         asked.columns,
         asked.quasi_identifiers,
         request.rarest,
+        "everybody",
         counts=asked.counts,
         bounds=asked.bounds,
         hierarchies=asked.hierarchies,
