@@ -101,8 +101,8 @@ def section(rows: Sequence[Row]) -> str:
     words = (
         f"Valid files were damaged {sum(row[1] for row in rows):,} times: bits, bytes, lengths, lines, words, values "
         "of JSON, members of archives. A violation is anything but a file that is read or an error of incrowd's own; a "
-        f"cell in a message; a process that dies; more than {MOST_SECONDS:.0f} seconds of work or {MOST_BYTES >> 20} MB. "
-        f"Violations: {sum(row[2] for row in rows):,}."
+        f"cell in a message; a process that dies; more than {MOST_SECONDS:.0f} seconds of work or "
+        f"{MOST_BYTES >> 20} MB. Violations: {sum(row[2] for row in rows):,}."
     )
     header = ("reader", "cases", "violations", "minutes")
     return f"{words}\n\n{table(header, [(n, f'{c:,}', f'{v:,}', f'{m:.1f}') for n, c, v, m in ordered])}"
