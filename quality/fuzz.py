@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,10 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from quality.page import table, write_section
 from quality.readers import READERS, Reader
 from quality.trial import MOST_BYTES, MOST_SECONDS, Violation, damaged
 from quality.worker import valid_files
 
+Row = tuple[str, int, int, float]
+"""A reader with its cases, violations and minutes."""
 BATCH = 2_000
 CASES = 20_000
 _QUIET = {"POLARS_MAX_THREADS": "1", "RUST_BACKTRACE": "0"}
@@ -37,6 +41,11 @@ class Outcome:
     violations: tuple[Violation, ...]
     seconds: float
 
+    @property
+    def row(self) -> Row:
+        """As it stands on the page."""
+        return self.reader, self.cases, len(self.violations), self.seconds / 60
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Fuzz the readers that are named, or all; print, and write the section of the page if asked for."""
@@ -45,17 +54,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if asked.case is not None:
         _again(readers[0], asked.seed, asked.case)
         return 0
-    outcomes = []
+    violations = 0
     for reader in readers:
-        outcomes.append(fuzz(reader, asked.cases, asked.seed))
-        print(_line(outcomes[-1]), flush=True)
-        for trouble, cases in _kinds(outcomes[-1]).items():
+        outcome = fuzz(reader, asked.cases, asked.seed)
+        violations += len(outcome.violations)
+        print(_line(outcome), flush=True)
+        for trouble, cases in _kinds(outcome).items():
             print(f"    {trouble}: {len(cases)}, such as case {cases[0]}", flush=True)
-    if asked.write:
-        from quality.page import write_section
-
-        write_section(asked.write, "fuzz", section(outcomes, asked.seed))
-    return 1 if any(outcome.violations for outcome in outcomes) else 0
+        if asked.write:
+            write_section(asked.write, "fuzz", section([*_written(asked.write, reader.name), outcome.row]))
+    return 1 if violations else 0
 
 
 def fuzz(reader: Reader, cases: int, seed: int = 1) -> Outcome:
@@ -87,22 +95,26 @@ def _death(status: int) -> str:
     return f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
 
-def section(outcomes: Sequence[Outcome], seed: int) -> str:
-    """The outcomes as Markdown."""
-    rows = [f"| {one.reader} | {one.cases:,} | {len(one.violations):,} | {one.seconds / 60:.1f} |" for one in outcomes]
-    total = sum(len(one.violations) for one in outcomes)
-    return "\n".join(
-        [
-            f"Valid files were damaged {sum(one.cases for one in outcomes):,} times (bits, bytes, lengths, lines, "
-            f"words, values of JSON, members of archives; seed {seed}). A violation is anything but a file that is "
-            "read or an error of incrowd's own; a cell in a message; a process that dies; more than "
-            f"{MOST_SECONDS:.0f} seconds or {MOST_BYTES >> 20} MB. Violations: {total:,}.",
-            "",
-            "| reader | cases | violations | minutes |",
-            "|---|---:|---:|---:|",
-            *rows,
-        ]
+def section(rows: Sequence[Row]) -> str:
+    """The outcomes as Markdown, in the order of the readers."""
+    ordered = sorted(rows, key=lambda row: list(READERS).index(row[0]))
+    words = (
+        f"Valid files were damaged {sum(row[1] for row in rows):,} times: bits, bytes, lengths, lines, words, values "
+        "of JSON, members of archives. A violation is anything but a file that is read or an error of incrowd's own; a "
+        f"cell in a message; a process that dies; more than {MOST_SECONDS:.0f} seconds of work or "
+        f"{MOST_BYTES >> 20} MB. Violations: {sum(row[2] for row in rows):,}."
     )
+    header = ("reader", "cases", "violations", "minutes")
+    return f"{words}\n\n{table(header, [(n, f'{c:,}', f'{v:,}', f'{m:.1f}') for n, c, v, m in ordered])}"
+
+
+def _written(page: Path, name: str) -> list[Row]:
+    """The rows of other readers that are on the page already."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    text = text.partition("<!-- fuzz -->")[2].partition("<!-- /fuzz -->")[0]
+    found = re.findall(r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    rows = [(reader, int(c.replace(",", "")), int(v.replace(",", "")), float(m)) for reader, c, v, m in found]
+    return [row for row in rows if row[0] in READERS and row[0] != name]
 
 
 def _again(reader: Reader, seed: int, case: int) -> None:

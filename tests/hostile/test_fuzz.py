@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from quality import fuzz as fuzzing
 from quality.damage import BYTES, JSON, TEXT, in_entry
-from quality.fuzz import Outcome, fuzz, section
+from quality.fuzz import Outcome, fuzz
 from quality.readers import READERS, Reader, Seed
 from quality.trial import Violation, damaged, judge
 
@@ -140,11 +140,20 @@ def test_a_case_is_the_same_each_time():
     assert cases != [damaged(READERS["csv"], seeds, 2, case) for case in range(50)]
 
 
-def test_the_section_counts():
-    text = section([Outcome("csv", 20_000, (), 60.0), Outcome("plan", 5, (Violation("plan", 3, "x"),), 6.0)], 1)
+def test_the_page_keeps_what_was_not_measured_anew(tmp_path, monkeypatch):
+    page = tmp_path / "quality.md"
+    outcomes = {"csv": Outcome("csv", 20_000, (), 60.0), "plan": Outcome("plan", 5, (Violation("plan", 3, "x"),), 6.0)}
+    monkeypatch.setattr(fuzzing, "fuzz", lambda reader, cases, seed: outcomes[reader.name])
+    assert fuzzing.main(["plan", "--write", str(page)]) == 1
+    assert fuzzing.main(["csv", "--write", str(page)]) == 0
+    text = page.read_text()
     assert "damaged 20,005 times" in text
-    assert "| csv | 20,000 | 0 | 1.0 |" in text
-    assert "| plan | 5 | 1 | 0.1 |" in text
+    assert "Violations: 1." in text
+    assert text.index("| csv | 20,000 | 0 | 1.0 |") < text.index("| plan | 5 | 1 | 0.1 |")
+    outcomes["plan"] = Outcome("plan", 7, (), 6.0)
+    assert fuzzing.main(["plan", "--write", str(page)]) == 0
+    assert "| plan | 7 | 0 | 0.1 |" in page.read_text()
+    assert "Violations: 0." in page.read_text()
 
 
 def sealed(said, payload):
