@@ -13,6 +13,7 @@ from incrowd.errors import RequirementError
 from incrowd.publishing.piece_writer import STREAMED
 from incrowd.reading.columnar import is_arrow_file
 from incrowd.reading.read import check_file
+from incrowd.reading.source import Compression
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.together import Together
@@ -23,6 +24,7 @@ _CELLS = 12 * 10**6  # cells of a file with types: the same
 _OF_TEXT = 30  # bytes of memory for each byte of a text that is worked on whole
 _OF_A_CELL = 60  # bytes of memory for each cell of a table that is worked on whole, measured: 43 to 55
 _OF_A_BYTE = 8  # and for each byte of its values: texts that are all different take most
+_OF_A_WORKBOOK = 8  # bytes of text for each byte of a workbook, which is packed
 _LOOKED_AT = 8 << 20  # bytes of a packed text that are unpacked to know its ratio
 _IN_PIECES = {"delimited text", "Parquet", "Arrow"}
 
@@ -31,26 +33,37 @@ def in_blocks(path: Path, form: FileForm, memory: int | None, requirement: Requi
     """Whether a file is better worked on in blocks: it is large, or its rows would not fit into the memory.
 
     Folders of Parquet files are always worked on in blocks; formats that cannot be read or written in pieces never.
-    Requirements on more than the sizes of groups are kept and recounted in memory.
+    Requirements on more than the sizes of groups are kept and recounted in memory. What has to be worked on whole and
+    would not fit is refused, with the limit that would do.
     """
-    if isinstance(requirement, Together):
-        if path.is_dir():
-            raise RequirementError("Folders of files are released with k only. Give one file for further requirements.")
-        return False
     if path.is_dir():
+        if isinstance(requirement, Together):
+            raise RequirementError("Folders of files are released with k only. Give one file for further requirements.")
         return True
     kind, compression = check_file(path)
-    if kind not in _IN_PIECES or form.kind not in STREAMED:
+    need, large = _need(path, kind, compression)
+    resources = Resources(memory)
+    if isinstance(requirement, Together) or kind not in _IN_PIECES or form.kind not in STREAMED:
+        resources.check_fits(need, 1.0, "This table is worked on as a whole, which")
         return False
-    room = Resources(memory).share(1.0)
-    if kind == "delimited text":
-        size = path.stat().st_size if compression is None else _unpacked_bytes(path, compression)
-        return size > _TEXT or (room is not None and size * _OF_TEXT > room)
-    cells, size = _declared(path, kind)
-    return cells > _CELLS or (room is not None and cells * _OF_A_CELL + size * _OF_A_BYTE > room)
+    room = resources.share(1.0)
+    return large or (room is not None and need > room)
 
 
-def _unpacked_bytes(path: Path, compression: str) -> int:
+def _need(path: Path, kind: str, compression: Compression | None) -> tuple[int, bool]:
+    """The memory that a file takes if it is worked on whole, about, and whether it is large anyway."""
+    size = path.stat().st_size
+    if kind in ("Parquet", "Arrow"):
+        cells, values = _declared(path, kind)
+        return cells * _OF_A_CELL + values * _OF_A_BYTE, cells > _CELLS
+    if kind == "Excel":
+        size *= _OF_A_WORKBOOK
+    elif compression is not None:
+        size = _unpacked_bytes(path, compression)
+    return size * _OF_TEXT, size > _TEXT
+
+
+def _unpacked_bytes(path: Path, compression: Compression) -> int:
     """How long a packed text is, by the ratio of its beginning; a damaged one is refused when it is read."""
     import pyarrow as pa
 
