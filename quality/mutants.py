@@ -168,6 +168,7 @@ def _live_as(mutant: Mutant, tests: Sequence[Any], own: Path, known: Traced) -> 
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1), os.dup2(nowhere, 2)
     os.environ.update(_environment(mutant))
+    sys.path.insert(0, str(HOOK))  # for processes that are started with the path of this one
     try:
         source = mutant.path.read_text(encoding="utf-8")
         name = module_of(mutant.path)
