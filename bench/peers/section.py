@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import incrowd
 from bench.census import ATTRIBUTES, census
 from bench.commands import METHODS, copy, release
 from bench.peers.catalog import NOT_HERE, PEERS, Peer
@@ -17,6 +16,7 @@ from bench.process import ROOT, Cost, Costs, LeftOut, Workshop
 from bench.setting import Setting, tell
 from incrowd.lab.charts.standalone import bar_chart
 from incrowd.lab.section import Goal, Picture, Section, Table
+from incrowd.recount import recount
 
 KS, QUICK_KS = (10, 100), (10,)
 SIZES, LARGE = (4_522, 45_222, 452_220), 1_356_660
@@ -134,7 +134,7 @@ class _Run:
 
     def _recounted(self, costs: Costs, file: str, rows: int, k: int) -> Outcome:
         """What DuckDB counts in the written file."""
-        sizes = incrowd.verify(self.workshop.folder / file, k=k, quasi_identifiers=ATTRIBUTES).sizes
+        sizes = recount(self.workshop.folder / file, k=k, quasi_identifiers=ATTRIBUTES).sizes
         return Outcome(costs, sizes.smallest, sizes.classes, rows - sizes.rows)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.clock import Clock
 from incrowd.databases.given import in_memory
 from incrowd.databases.new_table import NewTable
 from incrowd.databases.query import query_of
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, guarded
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.job import Job, Outputs
 from incrowd.new_rows import show_new_rows
@@ -30,7 +30,11 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.resources import bytes_of
 from incrowd.vocabulary.schema import Schema
 
+if TYPE_CHECKING:
+    from incrowd.certified.statements import CertificateVerdict
 
+
+@guarded
 def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     """A draft schema: what each column seems to be, and why.
 
@@ -53,6 +57,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Any) -> Schema:
     return draft_schema(read(in_memory(table), **reading), target=target)
 
 
+@guarded
 def release(
     table: Any,
     *,
@@ -70,6 +75,7 @@ def release(
     method: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     form: str | None = None,
+    rarest: int | None = None,
     reading: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
     to: str | Path | NewTable | None = None,
@@ -82,6 +88,13 @@ def release(
     attacks: bool | Iterable[str] = False,
     ledger: str | Path | None = None,
     despite_earlier: bool = False,
+    sign: str | Path | None = None,
+    despite_unchanged: bool = False,
+    alone_at_most: int | None = None,
+    ledger_key: str | Path | None = None,
+    other_people: Iterable[int] = (),
+    same_columns: Mapping[str, str] | None = None,
+    presence_known: bool = False,
     seed: int | None = None,
     memory: int | str | None = None,
     engine: str | None = None,
@@ -126,6 +139,8 @@ def release(
     form
         In which form groups are released: ``"strict"`` (plain values), ``"counts"`` (all values of a group with their
         counts) or ``"pair"`` (counts as a table of their own, beside that of the rows); else the method's own.
+    rarest
+        No cell of a quasi-identifier names a value, a bin or a group of values that fewer people of the table have.
     reading
         How to read a text file: delimiter, encoding, missing.
     recipe
@@ -142,10 +157,25 @@ def release(
     attacks
         Attack the release and the table itself, as :func:`attack_release` does: all attacks, or those you name.
     ledger
-        A private folder with the book of earlier releases of the table. The same request gets the same groups again; a
-        release that tells, together with earlier ones, more than was promised is refused.
+        A private folder with the book of earlier releases. It knows people: the same request for the same people gets
+        the same groups again; a release that tells, together with earlier ones, more than was promised is refused.
     despite_earlier
         Publish it anyway; the certificate then says what they tell together.
+    sign
+        A private key, of ``incrowd keys make``: its name or its file. The certificate is signed with it.
+    despite_unchanged
+        Publish even if columns that are released unchanged give back what is hidden, so that fewer than k look alike;
+        the certificate then says so. Without it such a release is refused.
+    alone_at_most
+        Refuse if more people than this are alone with their unchanged columns; any number if you do not say.
+    ledger_key
+        The file with the key of the ledger, where it is not kept in the book itself.
+    other_people
+        Numbers of entries of the ledger that are about other people, as you vouch.
+    same_columns
+        What columns of this table were called in earlier ones, such as ``{"age_years": "age"}``.
+    presence_known
+        Whether outsiders may know who joined or left since earlier releases; then those are kept in company too.
     seed
         For experiments only: makes the draw repeatable, and so the shuffling undoable.
     memory
@@ -173,34 +203,30 @@ def release(
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
     said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "form": form, "reading": reading}
     said |= {"require": require, "class_sensitive": class_sensitive, "population": population}
-    said["repeats"] = _names(repeats)
+    said |= {"rarest": rarest, "repeats": _names(repeats)}
     if known_together is not None:
         said["known_together"] = [{"columns": _names(columns), "k": rows} for columns, rows in known_together]
     asked = replace(asked, **{name: value for name, value in said.items() if value is not None})
     if hierarchies is not None:
         asked = with_hierarchies(asked, _hierarchies(hierarchies))
-    asked = with_roles(
-        asked,
-        quasi_identifiers=_quasi_identifiers(asked, _names(quasi_identifiers)),
-        target=None if target is None else [target],
-        identifiers=_names(identifiers),
-        sensitive=_names(sensitive),
-    )
-    outputs = Outputs.at(
-        to,
-        plan=_path(plan_to),
-        report=_path(report_to),
-        responsible=responsible,
-        certified=_path(certificate_to),
-    )
-    clock = Clock(progress) if progress else Clock()
-    limit = None if memory is None else bytes_of(memory)
-    recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
+    roles = {"identifiers": _names(identifiers), "sensitive": _names(sensitive), "target": _names(target)}
+    asked = with_roles(asked, quasi_identifiers=_quasi_identifiers(asked, _names(quasi_identifiers)), **roles)
+    written = {"plan": _path(plan_to), "report": _path(report_to), "certified": _path(certificate_to)}
+    outputs = Outputs.at(to, **written, responsible=responsible)
+    run: dict[str, Any] = {"seed": seed, "memory": None if memory is None else bytes_of(memory)}
+    run |= {"recipe_path": Path(recipe) if isinstance(recipe, str | Path) else None}
     given = query_of(table) or table  # an address is not kept as text
-    job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
+    job = Job(given, asked, outputs, clock=Clock(progress) if progress else Clock(), **run)
     measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
-    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier)
-    return _run(job, engine, master)
+    book: dict[str, Any] = {"ledger": _path(ledger), "ledger_key": _path(ledger_key)}
+    book |= {"despite_earlier": despite_earlier, "presence_known": presence_known}
+    book |= {"other_people": tuple(other_people), "same_columns": tuple((same_columns or {}).items())}
+    beside: dict[str, Any] = {
+        "despite_unchanged": despite_unchanged,
+        "alone_at_most": alone_at_most,
+        "sign": _path(sign),
+    }
+    return _run(replace(job, **measured, **book, **beside), engine, master)
 
 
 def _run(job: Job, engine: str | None, master: str | None) -> Release:
@@ -213,6 +239,7 @@ def _run(job: Job, engine: str | None, master: str | None) -> Release:
     return run_cluster_release(job, master)
 
 
+@guarded
 def verify(
     table: Any,
     *,
@@ -226,31 +253,56 @@ def verify(
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
     memory: int | str | None = None,
-) -> Verdict:
-    """Recount a table, anybody's: is every combination of quasi-identifier values shared by at least k rows?
+    certificate: Mapping[str, Any] | str | Path | None = None,
+    signed_by: str | Path | None = None,
+) -> Verdict | CertificateVerdict:
+    """Hold a release next to its certificate, or recount any table: does every combination have at least k rows?
 
-    With ``known_together``, sets of columns each with its own k, every set is recounted instead. ``require`` asks for
-    more, as in :func:`release`: every requirement names its column, ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and
-    delta-presence need the ``population``, and the ``hierarchies`` whose groups the table shows.
+    With nothing but the file of a release, its certificate is found beside it (or named as ``certificate``), and all
+    that it states is recounted from the file: hash, columns, rows, groups, every promise, and what the cells show. With
+    ``signed_by``, a public key, the certificate must be signed by its owner.
 
-    The recount is DuckDB's, on the file's own bytes. A missing value is a value. Tables that DuckDB cannot read itself
-    (data frames, Excel, text in other encodings) are read by incrowd and handed over. With ``memory``, such as
-    ``"4GB"``, what does not fit goes to a private folder that is removed afterwards.
+    Otherwise say what a table must keep: ``k`` and the ``quasi_identifiers``; or ``known_together``, sets of columns
+    each with its own k. ``require`` asks for more, as in :func:`release`: every requirement names its column,
+    ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and delta-presence need the ``population``, and the ``hierarchies``
+    whose groups the table shows.
+
+    The recount is DuckDB's, on the file's own bytes, with all detection switched off; its number of rows is confirmed
+    another way. A missing value is a value. Tables that DuckDB cannot read itself (data frames, Excel, text in other
+    encodings) are read by incrowd and handed over. With ``memory``, such as ``"4GB"``, what does not fit goes to a
+    private folder that is removed afterwards.
+
+    Returns
+    -------
+    Verdict or CertificateVerdict
+        Both have ``passed``, ``to_json()`` and a text of one line for each thing that was checked.
 
     Examples
     --------
     >>> import polars as pl
     >>> print(verify(pl.DataFrame({"age": [30, 30, None]}), k=2, quasi_identifiers=["age"]))
     FAILED  2-anonymity: smallest of 2 classes: 1 rows; 1 rows are in 1 classes below 2
+    >>> people = pl.DataFrame({"age": [30, 41] * 10, "ill": ["no", "yes"] * 10})
+    >>> made = release(people, quasi_identifiers=["age"], target="ill", k=5)
+    >>> verify(made.table, certificate=made.certificate).passed
+    True
     """
+    names, sets = _names(quasi_identifiers) or [], [(_names(columns) or [], rows) for columns, rows in known_together]
+    known = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
+    if certificate is not None or signed_by is not None or not (k is not None or names or sets or require):
+        from incrowd.certified.checking import check_release
+
+        if k is not None or names or sets or require or population is not None or delimiter or encoding or missing:
+            raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")
+        return check_release(table, certificate, signed_by=signed_by, hierarchies=known, memory=memory)
     return recount(
         table,
         k=k,
-        quasi_identifiers=_names(quasi_identifiers) or [],
-        known_together=[(_names(columns) or [], rows) for columns, rows in known_together],
+        quasi_identifiers=names,
+        known_together=sets,
         require=require,
         population=population,
-        hierarchies=hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies,
+        hierarchies=known,
         delimiter=delimiter,
         encoding=encoding,
         missing=_names(missing),
@@ -258,11 +310,13 @@ def verify(
     )
 
 
+@guarded
 def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> str:
     """A plan, or the file of one, in sentences."""
     return explain_plan(plan if isinstance(plan, ReleasePlan) else read_plan(plan), groups)
 
 
+@guarded
 def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Any) -> Any:
     """New rows as a plan shows rows like them, in the kind of frame that came in (polars for files).
 

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
-from incrowd.errors import ParameterError, ValuesError
+from incrowd.errors import ParameterError, ValuesError, guarded
 from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
 from incrowd.modelling import ModelJob, run_model
 from incrowd.models.equivalent_table import to_table
@@ -112,7 +112,7 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y has one class")
         self._target = name if isinstance(name, str) and name and name not in frame.columns else _free(frame)
         frame = frame.with_columns(pl.Series(self._target, codes).cast(pl.String))
-        made = run_model(ModelJob(frame, self._recipe(frame), self._method()))
+        made = guarded(run_model)(ModelJob(frame, self._recipe(frame), self._method()))
         self.model_ = _with_classes(made.model, self.classes_)
         self.verdict_ = made.verdict
         return self

@@ -7,6 +7,7 @@ what a release means by it: which roles, which method, which promise, who judges
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,9 +19,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from incrowd.algorithms.catalog import find_method
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.spark.blocks import Meaning
-from incrowd.engines.spark.release import Recounted, run_spark_release
+from incrowd.engines.spark.release import Checks, Recounted, run_spark_release
 from incrowd.engines.spark.session import spark_session
 from incrowd.engines.spark.store import Gathered
 from incrowd.engines.spark.table import SparkTable
@@ -28,7 +30,7 @@ from incrowd.errors import Notice, OutputError, ParameterError, RequirementError
 from incrowd.issuing import issue
 from incrowd.job import Job
 from incrowd.outcome import Release
-from incrowd.pipeline import notices_asked, plan_of, possible, promised, write_beside
+from incrowd.pipeline import chance, notices_asked, plan_of, possible, staged_files, write_beside
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.dictionary import Tally, as_coded
 from incrowd.reading.draft import draft_schema
@@ -44,11 +46,33 @@ from incrowd.understanding import settled_roles, target_of
 from incrowd.verification.asked import Asked, Original
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.faithfulness import cells_check
+from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
+from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.judge import asked_of, expected_columns
+from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.pieces import added_pieces, compare_piece
+from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.verification.verdict import Check, Verdict
-from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
+from incrowd.verification_request import as_asked, has_counts, has_levels
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Schema
+
+_KINDS: dict[type[pl.DataType], str] = {
+    pl.String: "VARCHAR",
+    pl.Boolean: "BOOLEAN",
+    pl.Int8: "TINYINT",
+    pl.Int16: "SMALLINT",
+    pl.Int32: "INTEGER",
+    pl.Int64: "BIGINT",
+    pl.Float32: "FLOAT",
+    pl.Float64: "DOUBLE",
+    pl.Date: "DATE",
+    pl.Datetime: "TIMESTAMP",
+    pl.Decimal: "DECIMAL",
+}
+"""What DuckDB calls the types of Spark's columns."""
 
 
 def run_cluster_release(job: Job, master: str | None = None) -> Release:
@@ -76,16 +100,22 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
     outputs.check(job.recipe_path)
     session = job.given.sparkSession if is_spark_frame(job.given) else spark_session(master)
     folder = str(job.outputs.release or _own_folder(session))
-    randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
+    randomness = chance(job)
     steps = ClusterSteps(job, randomness)
     given = str(job.given) if isinstance(job.given, Path) else job.given
-    with _timed(job) as progress:
-        made = run_spark_release(given, folder, steps, session=session, randomness=randomness, progress=progress)
-    notices = (*steps.notices, *notices_asked(job))
     source = "a Spark table" if is_spark_frame(job.given) else str(job.given).rstrip("/").rpartition("/")[2]
-    facts, issued = issue(job, made.plan, made.verdict, notices, steps.columns, source=source, written="files")
-    release = Release(made.plan, issued, facts, job.outputs.release, lambda: made.frame)
-    write_beside(release, job.outputs)
+    with staged_files(job.outputs) as drafts, _timed(job) as progress:
+
+        def issued(plan: ReleasePlan, verdict: Verdict) -> Release:
+            notices = (*steps.notices, *notices_asked(job))
+            facts, certificate = issue(job, plan, verdict, notices, steps.columns, source=source, written="files")
+            release = Release(plan, certificate, facts, job.outputs.release, lambda: session.read.parquet(folder))
+            write_beside(release, job.outputs, drafts)
+            return release
+
+        steps.issue = issued
+        run_spark_release(given, folder, steps, session=session, randomness=randomness, progress=progress)
+    release: Release = steps.release
     return release
 
 
@@ -119,6 +149,11 @@ class ClusterSteps:
     known: Schema = field(default_factory=lambda: Schema(()))
     rows: int = 0
     columns: Mapping[str, Any] = field(default_factory=dict)
+    values: dict[str, pl.Series] = field(default_factory=dict)
+    salt: int = field(default_factory=lambda: secrets.randbits(62))
+    expected: Any = None
+    issue: Any = None
+    release: Any = None
 
     @property
     def markers(self) -> tuple[str, ...]:
@@ -155,15 +190,15 @@ class ClusterSteps:
         columns, meanings = {column.name: column for column in schema.columns}, {}
         for name, gathered in found.items():
             known, column = _found(gathered, self.markers), columns[name]
+            self.values[name] = gathered.values
             if "type" not in self.job.recipe.columns.get(name, {}):
                 column = typed_column(column, known, self.native[name])
             settled = settle(known.tally, column, self.markers)
             places = known.places(settled)
             columns[name] = replace(column, type=settled.type)
             self.notices += settled.notices
-            meanings[name] = Meaning(
-                settled.type, settled.dictionary, gathered.values, np.append(places[1:], places[:1])
-            )
+            of_values = np.append(places[1:], places[:1])
+            meanings[name] = Meaning(settled.type, settled.dictionary, gathered.values, of_values, settled.counts)
         self.rows = int(next(iter(found.values())).counts.sum())
         self.known = Schema(tuple(columns[column.name] for column in schema.columns))
         return self.known, meanings
@@ -174,36 +209,68 @@ class ClusterSteps:
         self.notices += possible(self.job, self.known, columns, self.rows)
         return plan_of(self.job, self.known, self.rows, population, self.randomness)
 
-    def promised(self, plan: ReleasePlan) -> Sequence[Sequence[str]]:
-        """The sets of released columns by which classes are to be counted."""
-        return [columns for _, columns, _ in self._asked(plan).promises]
+    def checks(self, columns: Sequence[str], rows: int) -> Checks:
+        """What is looked at; the rest of the verdict is :meth:`judge`."""
+        request = self._request()
+        sources = expected_columns(request, columns)
+        self.expected = asked_of(request, sources, None)
+        return Checks(
+            sets=[names for _, names, _ in self.expected.promises],
+            compare=partial(_compare, self.expected, rows, self.salt),
+            names=[one.column.name for one in sources],
+            read=InputReader(sources, self._meanings(sources), self.salt),
+            look=partial(_fingerprint, self.salt),
+        )
 
-    def comparing(self, plan: ReleasePlan) -> Any:
-        """What compares a written piece with what the input held; run by an executor."""
-        return partial(_compare, self._asked(plan), self.rows)
+    def _request(self) -> Request:
+        """What the user asked for; where the rows are is Spark's business."""
+        recipe = self.job.recipe
+        return Request(
+            input=InputFile(Path(), "parquet", missing=self.markers),
+            release=Path(),
+            form=FileForm("parquet"),
+            columns=as_asked(recipe, self.known),
+            requirement=recipe.requirement,
+            hint=Hint(Path(), ()),
+            counted=has_counts(recipe),
+            levels=has_levels(recipe),
+            loses_rows=find_method(recipe.method).loses_rows,
+        )
+
+    def _meanings(self, sources: Sequence[ReleasedColumn]) -> dict[str, CellMeaning]:
+        """How the cells of each column are read; what all of them decide together is decided on their values."""
+        found = {}
+        for one in sources:
+            meaning = CellMeaning(one.column.type, _KINDS.get(type(self.native[one.column.name]), ""), self.markers)
+            values = self.values.get(one.column.name)
+            found[one.name] = meaning if values is None else decided(values.to_arrow(), meaning)
+        return found
 
     def judge(self, plan: ReleasePlan, found: Recounted) -> Verdict:
         """The verdict; raises unless everything holds."""
-        asked = self._asked(plan)
+        asked = self.expected
         sizes = [sizes_of(bars) for bars in found.sizes]
+        pieces = list(found.pieces)
+        claimed = sum((mark for _, mark in pieces), Fingerprint()) + sum(found.lost, Fingerprint())
+        same = claimed == sum(found.input, Fingerprint())
         lost = self.rows - found.rows
         whole = found.rows == found.different == sizes[0].rows and 0 <= lost <= asked.may_lose
         checks = [
             Check("columns", list(found.columns) == list(asked.columns), f"{len(found.columns)} columns, as asked for"),
             *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, asked.promises, strict=True)),
             Check("rows", whole, f"{found.rows:,} released, {lost:,} left out"),
+            Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
+            Check("left out", lost == plan.rows_dropped, f"{lost:,} rows"),
         ]
-        wrong = added_pieces(iter(found.pieces), asked, escapes=False)
+        wrong = added_pieces((one for one, _ in pieces), asked, escapes=False)
         checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in asked.columns]
         nearest = min(zip(sizes, asked.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
-        verdict = Verdict(nearest, tuple(checks))
+        verdict = Verdict(nearest, tuple(checks), self.rows)
         if not verdict.passed:
             failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
             raise VerificationError(f"The release failed its verification and was not published. {failed}.")
+        self.release = self.issue(plan, verdict)
         return verdict
-
-    def _asked(self, plan: ReleasePlan) -> Asked:
-        return promised(self.job.recipe.requirement, self.known.quasi_identifiers, plan, str)
 
 
 def _code(series: pl.Series) -> tuple[Any, pl.Series]:
@@ -220,8 +287,13 @@ def _draft(target: str | None, markers: tuple[str, ...], kept: tuple[str, ...], 
     return draft_schema(Source.of(sample.select(kept), Origin("parquet", missing=markers)), target=target)
 
 
-def _compare(asked: Asked, rows: int, written: Any, draft: Any) -> Any:
-    return compare_piece(written, asked, Original(draft.original, draft.origin, rows, draft.claims), escapes=False)
+def _compare(asked: Asked, rows: int, salt: int, written: Any, draft: Any) -> Any:
+    original = Original(draft.original, draft.origin, rows, draft.claims)
+    return compare_piece(written, asked, original, escapes=False), _fingerprint(salt, draft.original)
+
+
+def _fingerprint(salt: int, original: Any) -> Fingerprint:
+    return fingerprint(original, salt)
 
 
 def _found(gathered: Gathered, markers: Sequence[str]) -> Found:

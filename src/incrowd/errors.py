@@ -12,7 +12,10 @@
     ├── RequirementError (a ValueError)  no release of this table can meet the requirement
     ├── PlanError                   a plan cannot be read, or does not fit the table
     ├── OutputError                 the release cannot be written where it was asked for
+    ├── LedgerError                 what earlier releases tell with this one cannot be told
     ├── MissingPackageError         an optional package is needed and not installed
+    ├── UndeterminedError           the verification came to no verdict
+    ├── UnexpectedError             a library panicked, the system refused, or incrowd itself has a fault
     └── VerificationError           the written release failed the recount (exit status 1)
 
 A message says what is wrong, where, and what to do next. It never carries a cell value.
@@ -22,7 +25,14 @@ released, shown in the summary, the report and the certificate, never silently d
 
 from __future__ import annotations
 
+import functools
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class IncrowdError(Exception):
@@ -67,8 +77,20 @@ class OutputError(IncrowdError):
     """The release cannot be written where it was asked for."""
 
 
+class LedgerError(IncrowdError):
+    """The ledger is not sound, or it cannot be told whether it knows the people of a table."""
+
+
 class MissingPackageError(IncrowdError):
     """An optional package is needed and not installed."""
+
+
+class UndeterminedError(IncrowdError):
+    """The verification came to no verdict, so nothing was published."""
+
+
+class UnexpectedError(IncrowdError):
+    """A library panicked, the system refused, or incrowd itself has a fault; nothing was published."""
 
 
 class VerificationError(IncrowdError):
@@ -97,3 +119,70 @@ class Notice:
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
+
+
+def guarded(function: Callable[P, R]) -> Callable[P, R]:
+    """The function with every unforeseen failure turned into an :class:`UnexpectedError` that quotes no cell.
+
+    What was refused on purpose, an interruption, and a call with wrong arguments pass unchanged; and so does
+    everything while ``INCROWD_DEBUG`` is set.
+
+    Examples
+    --------
+    >>> @guarded
+    ... def divide(one: int, other: int) -> float:
+    ...     return one / other
+    >>> divide(1, 0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.UnexpectedError: unexpected ZeroDivisionError at ?; nothing was published. ...
+    """
+
+    @functools.wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except IncrowdError:
+            raise
+        except BaseException as error:
+            mistaken = isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None
+            if mistaken or os.environ.get("INCROWD_DEBUG") or not (isinstance(error, Exception) or is_panic(error)):
+                raise
+            failure = UnexpectedError(describe_failure(error))
+        raise failure
+
+    return wrapped
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library written in Rust has given up. Each has a type of its own for it, which is no ``Exception``."""
+    return type(error).__name__ == "PanicException"
+
+
+def describe_failure(error: BaseException) -> str:
+    """An unexpected failure without its message, which might quote the table.
+
+    Examples
+    --------
+    >>> describe_failure(MemoryError("of a cell"))
+    'there is not enough memory for this table. Nothing was published.'
+    """
+    if isinstance(error, OSError):
+        return f"the system refused: {error.strerror or type(error).__name__}. Nothing was published."
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this table. Nothing was published."
+    return (
+        f"unexpected {type(error).__name__} at {_place(error)}; nothing was published. This is a bug: please report "
+        "it. INCROWD_DEBUG=1 shows the full trace, which may quote cell values."
+    )
+
+
+def _place(error: BaseException) -> str:
+    """The last line of incrowd that was being run."""
+    trace, place = error.__traceback__, "?"
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("incrowd.") and name != __name__:
+            place = f"{name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

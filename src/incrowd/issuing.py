@@ -8,18 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from incrowd.databases.new_table import NewTable
 from incrowd.errors import Notice
 from incrowd.job import Job
 from incrowd.measured import Measured
-from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
+from incrowd.publishing.serialise import safe_name
 from incrowd.recipe import Recipe
-from incrowd.report.certificate import certificate, hmac_of, owner_key
+from incrowd.report.certificate import WrittenRelease, certificate, form_facts, hmac_of, owner_key
 from incrowd.report.earlier_facts import Earlier
 from incrowd.report.facts import Facts, facts_of
 from incrowd.report.plan_notices import plan_notices
+from incrowd.report.signature import signed
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.file_form import FileForm
 
 
 def issue(
@@ -48,29 +50,45 @@ def issue(
         risk=found.risk,
         attacks=found.attacks,
         earlier=earlier,
+        unchanged=verdict.unchanged,
         written=written,
         seconds=job.clock.seconds,
         columns=columns,
         class_sensitive=job.recipe.class_sensitive,
         responsible=job.outputs.responsible,
     )
-    return facts, certificate(
+    issued = certificate(
         facts,
-        output_sha256=sha256,
+        WrittenRelease(_output(job, sha256, groups), _released(plan, job.form), plan.requirement.to_json()),
         recipe_sha256=_recipe_hash(job.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
         responsible=job.outputs.responsible,
-        table=_table_facts(job.outputs.table, plan),
-        groups=groups,
     )
+    return facts, issued if job.sign is None else signed(issued, job.sign)
 
 
-def _table_facts(table: NewTable | None, plan: ReleasePlan) -> dict[str, Any] | None:
-    """What the certificate says of a table, which has no bytes to be hashed."""
-    if table is None:
-        return None
-    columns = [column.name for column in plan.written]
-    return {"database": table.address.database, "table": str(table.name), "columns": columns}
+def _output(job: Job, sha256: str | None, groups: dict[str, Any] | None) -> dict[str, Any]:
+    """Where the release is, and how it is read; a table of a database has no bytes to be hashed."""
+    table = job.outputs.table
+    if table is not None:
+        return {"database": table.address.database, "table": str(table.name)}
+    file = {"file": job.outputs.name, "sha256": sha256, "form": form_facts(job.form)}
+    return file | ({"groups": groups} if groups else {})
+
+
+def _released(plan: ReleasePlan, form: FileForm) -> list[dict[str, str]]:
+    """The released columns, in the names of the written file."""
+    rename = safe_name if form.kind == "csv" else str
+    ends = {LOW: "low end", HIGH: "high end"}
+    return [
+        {
+            "name": rename(column.name),
+            "from": column.source,
+            "role": str(plan.schema[column.source].role),
+            "as": "counts" if column.source in plan.counted else ends.get(column.end, "value"),
+        }
+        for column in plan.written
+    ]
 
 
 def _recipe_hash(recipe: Recipe) -> str:

@@ -17,6 +17,7 @@ from incrowd.engines.engine import Engine
 from incrowd.errors import OutputError, ParameterError
 from incrowd.publishing.staging import check_target
 from incrowd.recipe import Recipe
+from incrowd.report.signature import private_key
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.release_form import PAIR, groups_path
 
@@ -70,7 +71,11 @@ class Job:
     """One release to be made: what, from what, to where, by what.
 
     ``risk`` None: measured where a report is written. ``attacks`` are all, or some by name. ``ledger`` is the folder of
-    the book of earlier releases; ``despite_earlier`` publishes whatever they tell together with this one.
+    the book of earlier releases, ``ledger_key`` the file of its key where that is elsewhere; ``despite_earlier``
+    publishes whatever they tell together with this one; ``other_people`` are numbers of entries that are about other
+    people, ``same_columns`` what columns were called in earlier tables; with ``presence_known`` outsiders may know who
+    joined and who left. ``despite_unchanged`` publishes whatever unchanged columns give back; ``alone_at_most`` people
+    may be alone by such columns. ``sign`` is the private key that signs the certificate.
     """
 
     given: Any
@@ -86,6 +91,13 @@ class Job:
     attacks: bool | Sequence[str] = False
     ledger: Path | None = None
     despite_earlier: bool = False
+    sign: Path | None = None
+    despite_unchanged: bool = False
+    alone_at_most: int | None = None
+    ledger_key: Path | None = None
+    other_people: tuple[int, ...] = ()
+    same_columns: tuple[tuple[str, str], ...] = ()
+    presence_known: bool = False
 
     @property
     def path(self) -> Path | None:
@@ -105,6 +117,10 @@ class Job:
     def check(self) -> None:
         """Refuse impossible targets before any work is done."""
         self.outputs.check(self.path, self.recipe_path, query=self.query)
+        if self.sign is not None:
+            private_key(self.sign)
+        if self.alone_at_most is not None and (isinstance(self.alone_at_most, bool) or self.alone_at_most < 0):
+            raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
         if not self.pair:
             return
         if self.outputs.table is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -22,12 +22,12 @@ from typing import Any
 
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.clock import Clock
-from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError
+from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError, guarded
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree, write_model
-from incrowd.publishing.staging import check_target, staged
+from incrowd.publishing.staging import check_target, staged_together
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
@@ -40,6 +40,7 @@ from incrowd.verification.spans import MOST_VISITS, verify_spans
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.plain_json import read_plain_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 _VERSIONS = ("incrowd", "polars", "numpy", "numba")
@@ -110,6 +111,7 @@ class Published:
     seconds: Mapping[str, float]
 
 
+@guarded
 def publish_model(
     table: Any,
     *,
@@ -169,8 +171,8 @@ def run_model(job: ModelJob) -> Published:
     job.files.check(job.path)
     schema, table, notices = understand(job)
     model = induce(job, table, schema)
-    place = staged(job.files.model) if job.files.model else nullcontext()
-    with place as hidden:
+    with _private_places(job.files) as drafts:
+        hidden = drafts[job.files.model] if job.files.model else None
         if hidden:
             write_model(model, hidden)
         with job.clock("verifying"):
@@ -178,9 +180,7 @@ def run_model(job: ModelJob) -> Published:
             check_as_asked(job, schema, Model.of(json.loads(text)))
             verdict = proven(verify_spans(json.loads(text), table))
         issued = certificate(job, model, verdict, hidden)
-        if job.files.certificate:
-            job.files.certificate.unlink(missing_ok=True)  # an old certificate must not stand beside a new model
-    _write_beside(job.files, model, issued)
+        _write_beside(job.files, drafts, model, issued)
     return Published(model, issued, verdict, notices, job.clock.seconds)
 
 
@@ -271,7 +271,7 @@ def verify_model(path: str | Path, table: Any, *, most_visits: int = MOST_VISITS
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text("utf-8"))
+        return read_plain_json(path.read_text("utf-8"))
     except FileNotFoundError:
         raise PlanError(f"There is no file {path.name}.") from None
     except (OSError, ValueError, RecursionError) as error:
@@ -320,17 +320,26 @@ def _asked(job: ModelJob, schema: Schema, table: EncodedTable) -> Iterator[Notic
         yield from column.hierarchy.unused(table[column.name])
 
 
-def _write_beside(files: ModelFiles, model: PublishedTree, issued: dict[str, Any]) -> None:
-    """Certificate, drawing and PMML, each complete or not at all."""
-    texts = [(files.certificate, json.dumps(issued, indent=2, ensure_ascii=False) + "\n")]
+@contextmanager
+def _private_places(files: ModelFiles) -> Iterator[dict[Path, Path]]:
+    """Where the files that are asked for are written first; they appear together, or none of them does."""
+    beside = [path for path in (files.plot, files.pmml) if path is not None]
+    if not files.model and not beside:
+        yield {}
+        return
+    with staged_together(files.model or beside.pop(), beside, certificate=files.certificate) as drafts:
+        yield drafts
+
+
+def _write_beside(files: ModelFiles, drafts: Mapping[Path, Path], model: PublishedTree, issued: dict[str, Any]) -> None:
+    """Certificate, drawing and PMML, those that are asked for."""
+    if files.certificate:
+        text = json.dumps(issued, indent=2, ensure_ascii=False) + "\n"
+        drafts[files.certificate].write_text(text, encoding="utf-8")
     if files.plot:
-        texts.append((files.plot, plot_tree(model)))
+        drafts[files.plot].write_text(plot_tree(model), encoding="utf-8")
     if files.pmml:
-        texts.append((files.pmml, to_pmml(model)))
-    for path, text in texts:
-        if path is not None:
-            with staged(path) as hidden:
-                hidden.write_text(text, encoding="utf-8")
+        drafts[files.pmml].write_text(to_pmml(model), encoding="utf-8")
 
 
 def _names(names: Iterable[str]) -> list[str]:

@@ -7,13 +7,14 @@ from dataclasses import replace
 import polars as pl
 
 from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.errors import HeaderError
+from incrowd.errors import HeaderError, guarded
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Source
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 
+@guarded
 def show_new_rows(plan: ReleasePlan, source: Source) -> pl.DataFrame:
     """Each row as the plan shows rows like it, in the order given; identifiers are dropped.
 

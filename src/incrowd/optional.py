@@ -7,7 +7,13 @@ from types import ModuleType
 
 from incrowd.errors import MissingPackageError
 
-_EXTRAS = {"adbc_driver_postgresql": "postgresql", "fastexcel": "excel", "pandas": "pandas", "pyspark": "spark"}
+_EXTRAS = {
+    "adbc_driver_postgresql": "postgresql",
+    "cryptography": "sign",
+    "fastexcel": "excel",
+    "pandas": "pandas",
+    "pyspark": "spark",
+}
 
 
 def optional(package: str, purpose: str) -> ModuleType:

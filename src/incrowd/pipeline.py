@@ -5,93 +5,118 @@ from __future__ import annotations
 import functools
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.population import Population
-from incrowd.algorithms.release_forms import formed, suited
+from incrowd.algorithms.release_forms import formed, rare_kept_out, suited
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
-from incrowd.earlier import Recounted, opened_book, page_of
 from incrowd.errors import Notice, VerificationError
 from incrowd.holding.blocks import InBlocks
 from incrowd.holding.choice import in_blocks
 from incrowd.holding.held import Held
-from incrowd.holding.keeping import Kept
+from incrowd.holding.hint import Hints
 from incrowd.holding.memory import InMemory
 from incrowd.issuing import issue
 from incrowd.job import Job, Outputs
+from incrowd.ledger.page import Recounted, opened_book, page_of
 from incrowd.measured import check_measurable, measure
 from incrowd.outcome import Release
-from incrowd.people import people_asked
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.publishing.pair import write_pair
 from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import private_folder, staged, staged_pair
+from incrowd.publishing.staging import staged_together
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
 from incrowd.report.certificate import sha256_of
 from incrowd.report.html import report_html
-from incrowd.verification.asked import Asked, Original, Originals
-from incrowd.verification.asked_further import further_asked
-from incrowd.verification.faithfulness import verify_release
+from incrowd.report.unchanged_facts import refusal
+from incrowd.verification.asked import Original
+from incrowd.verification.process import start, verdict_on
+from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
+from incrowd.verification_request import request_of
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, SeededRandomness, SystemRandomness
+from incrowd.vocabulary.randomness import (
+    KeyedRandomness,
+    Randomness,
+    SeededRandomness,
+    SystemRandomness,
+    permutation,
+)
 from incrowd.vocabulary.release_form import groups_path
-from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Role, Schema
 
-SCRATCH = "scratch"
+SCRATCH, PRIVATE = "scratch", "private"
+_DRAWS = (lambda source: source.words(8), lambda source: permutation(32, source))
 
 
 def run_release(job: Job) -> Release:
     """Read, decide, apply, write, verify; publish only what the verification proves."""
     job.check()
-    randomness = SystemRandomness() if job.seed is None else SeededRandomness(job.seed)
+    randomness = chance(job)
     make_method(job.recipe.method, dict(job.recipe.parameters))
-    with opened_book(job) as book, _private_place(job) as hidden:
+    start()
+    with opened_book(job) as book, _private_place(job) as (hidden, drafts):
+        private = hidden.parent / PRIVATE
+        private.mkdir(mode=0o700)
         held = understand(job, hidden.parent)
         check_measurable(job, held)
         notices = (*held.notices, *possible(job, held.schema, held.columns, held.rows), *notices_asked(job))
         page = page_of(job, book, held)
+        held = held if page is None else page.held
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         large = isinstance(held, InBlocks)
-        kept = Kept(_rename(job), hidden.parent / SCRATCH if large else None)
+        hints = Hints(private, None if page is None else page.order)
         with job.clock("applying"):
-            pieces = kept.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv"))
+            pieces = hints.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv"))
             if job.pair:
                 write_pair(pieces, hidden, job.form, plan.counted, randomness)
             else:
                 write(job, pieces, hidden, whole=not large)
         with job.clock("verifying"):
-            verdict = verify(job, held, plan, kept.originals, hidden)
-            beside = None if page is None else page.together(plan, hidden, job.form, _rename(job), kept.originals)
+            request = request_of(job, held, hints.save(), hidden, plan.rows_dropped)
+            verdict = verify(job, request, private)
+            beside = (
+                None
+                if page is None
+                else page.together(plan, hidden, job.form, _rename(job), Original(None, hints.origin, held.rows))
+            )
         with _on_the_server(job, hidden) as back:
             if back is not None:
                 with job.clock("verifying"):
-                    verdict = verify(job, held, plan, kept.originals, back)
+                    verdict = verify(job, replace(request, release=back, file=False), private)
             release = describe(job, held, notices, plan, verdict, hidden, beside)
+            write_beside(release, job.outputs, drafts)
             if beside is not None:
-                beside.enter(release.certificate["made"], hidden)
-            if job.outputs.certificate:
-                job.outputs.certificate.unlink(missing_ok=True)  # an old one must not stand beside a new release
-    write_beside(release, job.outputs)
+                beside.enter(hidden)
     return release
+
+
+def chance(job: Job) -> Randomness:
+    """Where chance comes from: the system, unless the user gave a seed; refuses chance that repeats itself."""
+    if job.seed is not None:
+        return SeededRandomness(job.seed)
+    made = SystemRandomness()
+    if any(np.array_equal(draw(SystemRandomness()), draw(SystemRandomness())) for draw in _DRAWS):
+        raise VerificationError("The source of chance gives the same numbers twice. Nothing was released.")
+    return made
 
 
 def understand(job: Job, folder: Path) -> Held:
@@ -161,7 +186,7 @@ def plan_of(
         requirement=job.recipe.requirement,
         schema=schema,
         rows=rows,
-        steps=(Drop(schema.identifiers), *steps),
+        steps=(Drop(schema.identifiers), *steps, *rare_kept_out(job.recipe.rarest, job.recipe.requirement)),
     )
 
 
@@ -174,50 +199,18 @@ def write(job: Job, pieces: Iterator[Any], hidden: Path, *, whole: bool) -> None
         write_table(pl.DataFrame(piece), hidden, job.form)
 
 
-def verify(job: Job, held: Held, plan: ReleasePlan, original: Original | Originals, written: Path) -> Verdict:
-    """The second opinion on the written bytes; raises unless everything holds."""
-    requirement, rename = job.recipe.requirement, _rename(job)
-    asked = promised(requirement, held.schema.quasi_identifiers, plan, rename)
-    if isinstance(held, InMemory):
-        further = further_asked(requirement, held.schema, held.table, held.source.frame, rename)
-        people = people_asked(requirement, plan, held.people, asked, rename)
-        asked = replace(asked, people=people, further=further, may_lose=0 if further else asked.may_lose)
-    resources = held.resources if isinstance(held, InBlocks) else None
-    told = functools.partial(job.clock.rows, "verifying")
-    groups = groups_path(written) if job.pair else None
-    verdict = verify_release(written, job.form, asked, original, resources, told, groups)
+def verify(job: Job, request: Request, folder: Path) -> Verdict:
+    """The second opinion on the written bytes, by another process; raises unless everything holds."""
+    verdict = verdict_on(request, folder, functools.partial(job.clock.rows, "verifying"))
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The release failed its verification and was not published. {failed}.")
-    return verdict
-
-
-def promised(
-    requirement: Requirement, quasi_identifiers: Sequence[str], plan: ReleasePlan, rename: Callable[[str], str]
-) -> Asked:
-    """What the verification has to recount, in the names of the written file.
-
-    What is promised, and about which columns, is what the user asked for, whatever the plan says of itself.
-    """
-
-    def columns(names: Iterable[str]) -> list[str]:
-        return [rename(column.name) for name in names for column in plan.written if column.source == name]
-
-    known = requirement.sets(quasi_identifiers)
-    return Asked(
-        promises=[(said, columns(one.names), one.k) for said, one in zip(requirement.promises, known, strict=False)],
-        columns=[rename(column.name) for column in plan.written],
-        quasi_identifiers=columns(quasi_identifiers),
-        may_lose=sum(one.k - 1 for one in known) if find_method(plan.method).loses_rows else 0,
-        shared_means=columns(plan.levelled),
-        counts=columns(plan.counted),
-        bounds=[(low, high) for name in plan.spread for low, high in [columns([name])]],
-        hierarchies={
-            rename(column.name): column.hierarchy
-            for column in plan.schema.columns
-            if column.name in quasi_identifiers and column.hierarchy is not None and column.name not in plan.spread
-        },
+    refused = verdict.unchanged and refusal(
+        verdict.unchanged, despite=job.despite_unchanged, alone_at_most=job.alone_at_most
     )
+    if refused:
+        raise VerificationError(refused)
+    return verdict
 
 
 def describe(
@@ -232,9 +225,9 @@ def describe(
     """Facts and certificate of a verified release."""
     source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
     written_as = "file" if job.outputs.table is None else "table"
-    hashed = sha256_of(written) if job.outputs.release else None
     second = groups_path(written)
     measured = measure(job, held, plan, written, source)
+    hashed = _verified_digest(job, verdict, written) if job.outputs.table is None else None
     facts, issued = issue(
         job,
         plan,
@@ -243,10 +236,10 @@ def describe(
         held.columns,
         source=source,
         written=written_as,
-        sha256=hashed,
+        sha256=hashed if job.outputs.release else None,
         measured=measured,
         earlier=beside.facts if beside else None,
-        groups={"file": second.name, "sha256": sha256_of(second)} if job.pair and hashed else None,
+        groups={"file": second.name, "sha256": verdict.digests[1]} if job.pair and job.outputs.release else None,
     )
     if job.outputs.table is not None:
         place = job.outputs.table.address
@@ -261,19 +254,39 @@ def describe(
     )
 
 
+def _verified_digest(job: Job, verdict: Verdict, written: Path) -> str:
+    """The SHA-256 of the release, if its bytes are still those that were verified."""
+    files = [written, groups_path(written)] if job.pair else [written]
+    if tuple(map(sha256_of, files)) != verdict.digests:
+        raise VerificationError("The written file changed after it was verified. Nothing was published.")
+    return verdict.digests[0]
+
+
 @contextmanager
-def _private_place(job: Job) -> Iterator[Path]:
-    """Where the release is written first: beside its target, or in a folder that goes away."""
-    if job.outputs.release:
-        target = job.outputs.release
-        with staged_pair(target, groups_path(target)) if job.pair else staged(target) as hidden:
-            yield hidden
-    elif job.outputs.table and job.outputs.certificate:
-        with private_folder(job.outputs.certificate) as folder:
-            yield folder / "release.parquet"
+def _private_place(job: Job) -> Iterator[tuple[Path, Mapping[Path, Path]]]:
+    """Where the release is written first, and for each file beside it where that is; in the end all appear, or none."""
+    outputs, others = job.outputs, [path for path in (job.outputs.plan, job.outputs.report) if path is not None]
+    if outputs.release is not None:
+        groups = groups_path(outputs.release) if job.pair else None
+        with staged_together(outputs.release, others, groups=groups, certificate=outputs.certificate) as drafts:
+            yield drafts[outputs.release], drafts
+    elif outputs.certificate is not None:
+        with staged_together(outputs.certificate, others) as drafts:
+            yield drafts[outputs.certificate].with_name("release.parquet"), drafts
     else:
-        with tempfile.TemporaryDirectory(prefix="incrowd-") as temporary:
-            yield Path(temporary) / "release.parquet"
+        with staged_files(outputs) as drafts, tempfile.TemporaryDirectory(prefix="incrowd-") as temporary:
+            yield Path(temporary) / "release.parquet", drafts
+
+
+@contextmanager
+def staged_files(outputs: Outputs) -> Iterator[Mapping[Path, Path]]:
+    """Where certificate, plan and report are written first; in the end they appear, all or none."""
+    files = [path for path in (outputs.certificate, outputs.plan, outputs.report) if path is not None]
+    if not files:
+        yield {}
+        return
+    with staged_together(files[0], files[1:]) as drafts:
+        yield drafts
 
 
 @contextmanager
@@ -288,18 +301,16 @@ def _on_the_server(job: Job, hidden: Path) -> Iterator[Path | None]:
         yield back
 
 
-def write_beside(release: Release, outputs: Outputs) -> None:
-    """Certificate, plan and report, each complete or not at all."""
+def write_beside(release: Release, outputs: Outputs, drafts: Mapping[Path, Path]) -> None:
+    """Certificate, plan and report, each in its private place."""
     if outputs.certificate:
-        with staged(outputs.certificate) as hidden:
-            text = json.dumps(release.certificate, indent=2, ensure_ascii=False)
-            hidden.write_text(text + "\n", encoding="utf-8")
+        text = json.dumps(release.certificate, indent=2, ensure_ascii=False)
+        drafts[outputs.certificate].write_text(text + "\n", encoding="utf-8")
     if outputs.report:
-        with staged(outputs.report) as hidden:
-            hidden.write_text(report_html(release.report, certificate=release.certificate), encoding="utf-8")
+        page = report_html(release.report, certificate=release.certificate)
+        drafts[outputs.report].write_text(page, encoding="utf-8")
     if outputs.plan:
-        with staged(outputs.plan) as hidden:
-            write_plan(release.plan, hidden)
+        write_plan(release.plan, drafts[outputs.plan])
 
 
 def _load(path: Path) -> pl.DataFrame:

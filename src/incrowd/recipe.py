@@ -9,6 +9,7 @@
     method: kactus
     parameters: {numeric: bins}
     form: counts
+    rarest: 3
     reading: {delimiter: ";", missing: ["NA"]}
     repeats: [name]
     known_together:
@@ -29,9 +30,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import HeaderError, ParameterError, SchemaError
+from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.hierarchies.read import read_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.naming import check_rarest
+from incrowd.vocabulary.plain_yaml import read_plain_yaml
 from incrowd.vocabulary.release_form import check_form
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.asking import asked_for
@@ -45,6 +48,7 @@ _KEYS = (
     "method",
     "parameters",
     "form",
+    "rarest",
     "reading",
     "repeats",
     "known_together",
@@ -71,6 +75,9 @@ class Recipe:
         Parameters of the method.
     form
         In which form its groups are released: ``strict``, ``counts`` or ``pair``; None is the method's own.
+    rarest
+        How many people must have a value for a quasi-identifier cell to name it, alone, in a set or in counts; the same
+        for bins of numbers and groups of a hierarchy. None: cells may name what one person has.
     columns
         For each column that is named: role, type, order, hierarchy, all optional. A hierarchy is a ``Hierarchy`` or the
         path of its file.
@@ -101,6 +108,7 @@ class Recipe:
     method: str = "kactus"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     form: str | None = None
+    rarest: int | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     repeats: Sequence[str] = ()
@@ -114,6 +122,8 @@ class Recipe:
         if not isinstance(self.method, str):
             raise ParameterError("method must be the name of a method. To list them: incrowd methods.")
         check_form(self.form)
+        if self.rarest is not None:
+            check_rarest(self.rarest)
         _check_keys(self.columns, None, "columns")
         for name, said in self.columns.items():
             _check_keys(said, _COLUMN_KEYS, f"column {name!r}")
@@ -129,11 +139,11 @@ class Recipe:
         for key in ("delimiter", "encoding"):
             if not isinstance(self.reading.get(key), str | None):
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
-        _check_list(self.repeats, "repeats")
+        _check_names(self.repeats, "repeats")
         _check_list(self.known_together, "known_together")
         for known in self.known_together:
             _check_keys(known, _KNOWN_KEYS, "known_together")
-            _check_list(known.get("columns", 0), "known_together: columns")
+            _check_names(known.get("columns") or 0, "known_together: columns")
         if not isinstance(self.class_sensitive, bool | None):
             raise ParameterError("class_sensitive must be yes or no: may the class of a person be inferred?")
         _ = self.requirement
@@ -166,18 +176,14 @@ class Recipe:
         return Schema(tuple(_said(column, self.columns.get(column.name)) for column in draft.columns))
 
 
+@guarded
 def read_recipe(path: str | Path) -> Recipe:
     """Read a recipe from YAML."""
-    import yaml
-
     try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"The recipe {Path(path).name} cannot be read ({type(error).__name__}).") from None
-    except yaml.YAMLError as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        where = f" near line {line + 1}" if line is not None else ""
-        raise ParameterError(f"The recipe {Path(path).name} is not valid YAML{where}.") from None
+    data = read_plain_yaml(text, f"The recipe {Path(path).name}")
     if not isinstance(data, dict):
         raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
     _check_keys(data, _KEYS, "the recipe")
@@ -288,3 +294,9 @@ def _check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None
 def _check_list(data: object, where: str) -> None:
     if data is not None and not isinstance(data, list | tuple):
         raise ParameterError(f"In {where}: expected a list such as [a, b].")
+
+
+def _check_names(data: object, where: str) -> None:
+    _check_list(data, where)
+    if isinstance(data, list | tuple) and not all(isinstance(name, str) for name in data):
+        raise ParameterError(f"In {where}: names of columns are text. Put numbers in quotes.")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.databases.given import on_disk
-from incrowd.errors import IncrowdError, ParameterError
-from incrowd.verification.asked_further import further_asked
+from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
+from incrowd.verification.delimited import UNREADABLE, line_end, unpacked
 from incrowd.verification.population import People
 from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Verdict
@@ -22,7 +22,7 @@ from incrowd.vocabulary.requirements.asking import asked_for
 from incrowd.vocabulary.requirements.subjects import subject_names
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.resources import Resources, bytes_of
-from incrowd.vocabulary.schema import Column, Role, Schema
+from incrowd.vocabulary.schema import Column, Role, Schema, unknown_column
 
 
 def recount(
@@ -67,18 +67,19 @@ def _recount(
     reading: dict[str, Any],
     memory: int | None,
 ) -> Verdict:
+    from incrowd.reading.read import missing_markers, read
+
+    markers = missing_markers(reading["missing"])
     if isinstance(table, str | Path):
         path = Path(table)
-        form = None if reading["encoding"] or reading["missing"] else _own_form(path, reading["delimiter"])
+        form = _own_form(path, reading["delimiter"], reading["encoding"])
         if form is not None or _is_large(path, memory):
             with tempfile.TemporaryDirectory(prefix="incrowd-") as scratch:
                 resources = Resources(memory, scratch=Path(scratch))
                 if form is None:
                     path, form = _copied(path, reading, resources), FileForm("parquet")
-                return verify_table(path, form, promises, further, resources, people)
-    from incrowd.reading.read import read
-
-    return verify_arrow(read(table, **reading).frame.to_arrow(), promises, further, people)
+                return verify_table(path, form, promises, further, resources, people, markers)
+    return verify_arrow(read(table, **reading).frame.to_arrow(), promises, further, people, markers)
 
 
 def _is_large(path: Path, memory: int | None) -> bool:
@@ -114,7 +115,6 @@ def _further(
     if not isinstance(requirement, Together) or not requirement.on_columns:
         return ()
     from incrowd.reading.draft import draft_schema
-    from incrowd.reading.encode import encode
     from incrowd.reading.read import read
 
     subjects = subject_names(requirement, None)
@@ -123,10 +123,12 @@ def _further(
             raise ParameterError(f"{name!r} is a quasi-identifier: nothing can be required of it. Leave it out of one.")
     source = read(table, **reading)
     schema = draft_schema(source)
-    columns = (replace(column, hierarchy=hierarchies.get(column.name)) for column in schema.columns)
-    schema = Schema(tuple(columns))
-    encoded, _ = encode(source, schema, list(subjects))
-    return further_asked(requirement, schema, encoded, source.frame, str)
+    for name in subjects:
+        if name not in schema:
+            raise HeaderError(unknown_column(name, schema.names))
+    known = [(part, schema[str(part.on)]) for part in requirement.on_columns]
+    missing = source.origin.missing
+    return tuple(Further(part, c.name, c.type, c.order, hierarchies.get(c.name), missing) for part, c in known)
 
 
 def _people(
@@ -172,32 +174,43 @@ def _asked(
     return asked_for(require, size) if require else size, names
 
 
-def _own_form(path: Path, delimiter: str | None) -> FileForm | None:
+def _own_form(path: Path, delimiter: str | None, encoding: str | None) -> FileForm | None:
     """The form in which DuckDB can read the file itself; None if it cannot."""
     from incrowd.reading.read import check_file
-    from incrowd.reading.sniff import (
-        SAMPLE_BYTES,
-        check_delimiter,
-        sniff_delimiter,
-        sniff_encoding,
-        sniff_line_end,
-    )
 
     if path.is_dir():
         from incrowd.reading.streams.parquet import open_parquet
 
         open_parquet(path)
         return FileForm("parquet")
-    check_file(path)
+    kind, compression = check_file(path)
+    if kind in ("Parquet", "Arrow"):
+        return FileForm(kind.lower())
+    if kind == "ARFF":
+        return FileForm("arff", missing="?") if _is_utf8(path, None, encoding) else None
+    if kind != "delimited text" or not _is_utf8(path, compression, encoding):
+        return None
+    return FileForm("csv", _delimiter(path, compression, delimiter), compression)
+
+
+def _is_utf8(path: Path, compression: str | None, declared: str | None) -> bool:
+    from incrowd.reading.sniff import sniff_encoding
+
+    return sniff_encoding(_head(path, compression, 4), declared) == "utf-8"
+
+
+def _delimiter(path: Path, compression: str | None, declared: str | None) -> str:
+    """The delimiter that was named, or the one of the first lines."""
+    from incrowd.reading.sniff import SAMPLE_BYTES, check_delimiter, sniff_delimiter
+
+    head = _head(path, compression, SAMPLE_BYTES)
+    found = declared or sniff_delimiter(head.decode("utf-8", "replace"), line_end(head).decode())
+    return check_delimiter(found)
+
+
+def _head(path: Path, compression: str | None, size: int) -> bytes:
     try:
-        form = FileForm.of(path)
-    except IncrowdError:
-        return None
-    if form.kind != "csv":
-        return form
-    with path.open("rb") as file:
-        head = file.read(SAMPLE_BYTES)
-    if form.compression or sniff_encoding(head, None) != "utf-8" or sniff_line_end(head) != "\n":
-        return None
-    found = delimiter or sniff_delimiter(head.decode("utf-8", "replace"), "\n")
-    return FileForm("csv", check_delimiter(found))
+        with unpacked(path, compression) as stream:
+            return stream.read(size)
+    except UNREADABLE as error:
+        raise FileFormatError(f"{path.name} cannot be unpacked ({type(error).__name__}).") from None

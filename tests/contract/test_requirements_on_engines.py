@@ -25,9 +25,8 @@ from incrowd.errors import RequirementError
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.verification.asked_further import further_asked
 from incrowd.verification.opening import connect, register
-from incrowd.verification.requirements import recount_requirements
+from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
@@ -180,7 +179,8 @@ def test_every_requirement_is_kept_or_impossible(engine, name, kind, data):
         for group in groups.values():
             assert len(group) >= k
             assert all(keeps(part, group, case.rows, case.schema) for part in asked.on_columns)
-    further = further_asked(asked, case.schema, case.table, case.frame, str)
+    about = [(part, case.schema[part.on or TARGET]) for part in asked.on_columns]
+    further = [Further(part, c.name, c.type, c.order, c.hierarchy) for part, c in about]
     with connect() as connection:
         columns = register(connection, draft.frame.to_arrow(), "released")
         assert all(check.passed for check in recount_requirements(connection, columns, sets, further))

@@ -33,6 +33,7 @@ LOADED = (duckdb, numba, pyarrow.parquet, kactus, run_release)
 CALLS = (
     (os, "mkdir"),
     (os, "replace"),
+    (os, "link"),
     (os, "fsync"),
     (shutil, "rmtree"),
     (pl.DataFrame, "write_csv"),

@@ -20,7 +20,8 @@ class Entry:
 
     ``loses_rows``: it may leave out up to k - 1 rows. ``generalizes``: it shows values as groups of values, by
     hierarchies where there are some; a model made from such a release sees new rows through the plan. ``together``: it
-    looks at all rows at once, so a table that fits into memory is not worked on in blocks.
+    looks at all rows at once, so a table that fits into memory is not worked on in blocks. ``counts``: in its own form
+    groups are released as counts of their values.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Entry:
     loses_rows: bool = False
     generalizes: bool = False
     together: bool = False
+    counts: bool = False
 
     def load(self) -> type[Any]:
         """The class of the method."""
@@ -114,6 +116,7 @@ METHODS = {
             "groups rows of about the same class probability and shows the counts of their values",
             "ours; groups shown as counts go back to Xiao, Tao: Anatomy, 2006",
             together=True,
+            counts=True,
         ),
     )
 }

@@ -12,11 +12,12 @@ from incrowd.algorithms.population import Population
 from incrowd.algorithms.tree_suppression.binning import FEW, public_cuts
 from incrowd.errors import ParameterError
 from incrowd.measures.cuts import even_cuts, roundest
-from incrowd.plan.steps import AsCounts, Bin, Group, Show, Spread, Step
+from incrowd.plan.steps import AsCounts, Bin, Group, Rarest, Show, Spread, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.release_form import COUNTS, PAIR, STRICT, check_form
 from incrowd.vocabulary.released_value import Common, Counts, Form, Suppressed
 from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import ColumnType
 
@@ -55,6 +56,28 @@ def formed(
     if counted and isinstance(requirement, Together) and requirement.on_population:
         raise ParameterError("k-map and delta-presence are kept by plain values only. Choose form strict.")
     return steps
+
+
+def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest, ...]:
+    """The step that hides what names fewer people, if that was asked for.
+
+    Hiding joins classes and parts none, and a union of groups that keep a requirement keeps it. Only the share of a
+    population that fits a class may fall or rise.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.requirement import KAnonymity
+    >>> rare_kept_out(3, KAnonymity(5)), rare_kept_out(None, KAnonymity(5))
+    ((Rarest(people=3),), ())
+    """
+    if people is None:
+        return ()
+    asked = requirement.on_population if isinstance(requirement, Together) else ()
+    if any(isinstance(part, DeltaPresence) for part in asked):
+        raise ParameterError(
+            "delta-presence and rarest cannot be kept together: hiding a value changes which people fit. Leave one out."
+        )
+    return (Rarest(people),)
 
 
 def _as_counts(steps: tuple[Step, ...], population: Population, k: int) -> tuple[Step, ...]:

@@ -1,1 +1,1 @@
-"""What somebody can still find out from a release: sixteen attacks, one file each, each with its control."""
+"""What somebody can still find out from a release: eighteen attacks, one file each, each with its control."""

@@ -7,8 +7,10 @@ from typing import Any
 
 from incrowd.attacks.opening import Given, open_scene
 from incrowd.attacks.run import AttackReport, attack_scene
+from incrowd.errors import guarded
 
 
+@guarded
 def attack_release(
     release: Any,
     original: Any,

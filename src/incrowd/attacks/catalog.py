@@ -51,6 +51,8 @@ ATTACKS = {
         Entry("tree reconstruction", "tree_reconstruction", "TreeReconstruction"),
         Entry("suppression pattern", "suppression_pattern", "SuppressionPattern"),
         Entry("row order", "row_order", "RowOrder"),
+        Entry("give-back", "give_back", "GiveBackAttack"),
+        Entry("linkage by unchanged columns", "unchanged_linkage", "UnchangedLinkage"),
     )
 }
 

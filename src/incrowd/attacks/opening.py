@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ import polars as pl
 
 from incrowd.attacks.again import Again
 from incrowd.attacks.scene import HiddenCells, Promised, Scene
-from incrowd.errors import InputError, ParameterError, SchemaError
+from incrowd.errors import InputError, SchemaError
 from incrowd.hierarchies.read import hierarchies_in, read_hierarchy
 from incrowd.outcome import Release
 from incrowd.plan.plan_file import read_plan
@@ -25,6 +24,7 @@ from incrowd.reading.read import read
 from incrowd.reading.source import Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.plain_json import read_plain_json
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.asking import asked_for
 from incrowd.vocabulary.requirements.in_words import read_promises
@@ -140,9 +140,35 @@ def _certificate(given: Given) -> Mapping[str, Any]:
         beside = Path(f"{given.release}{CERTIFICATE}")
         path = beside if beside.is_file() else None
     found = {} if path is None else _json(path, "a certificate")
-    if found and "incrowd_certificate" not in found:
-        raise InputError("The certificate is not one that incrowd wrote.")
+    if found and not _is_certificate(found):
+        raise InputError("The certificate is damaged, or incrowd did not write it.")
     return found
+
+
+def _is_certificate(data: Mapping[str, Any]) -> bool:
+    """Whether it has the parts that are read here, each of its type."""
+    match data:
+        case {
+            "incrowd_certificate": int(),
+            "columns": list(columns),
+            "requirement_recounted": list(promises),
+            "method": {"name": str(), "parameters": dict()},
+        }:
+            used = data.get("hierarchies", {})
+            return (
+                all(map(_is_column, columns))
+                and all(isinstance(one, dict) and isinstance(one.get("promise"), str) for one in promises)
+                and isinstance(used, dict | list)
+                and all(isinstance(name, str) for name in used)
+            )
+    return False
+
+
+def _is_column(data: Any) -> bool:
+    match data:
+        case {"name": str(), "role": str(role), "type": str(kind)}:
+            return role in list(Role) and kind in list(ColumnType)
+    return False
 
 
 def _model(given: Mapping[str, Any] | str | Path | None) -> Mapping[str, Any] | None:
@@ -151,7 +177,7 @@ def _model(given: Mapping[str, Any] | str | Path | None) -> Mapping[str, Any] | 
 
 def _json(path: Path, what: str) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_plain_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path.name} cannot be read as {what} ({type(error).__name__}).") from None
     if not isinstance(found, dict):
@@ -282,10 +308,8 @@ def _certified_method(certificate: Mapping[str, Any], requirement: Requirement, 
     used: Iterable[str] = certificate.get("hierarchies", ())
     if not certificate or any(name in schema and schema[name].hierarchy is None for name in used):
         return None
-    made = certificate.get("method")
-    if not isinstance(made, Mapping) or not isinstance(made.get("name"), str):
-        raise ParameterError("The certificate does not name a method.")
-    return _as_described(made["name"], requirement, dict(made.get("parameters", {})))
+    made = certificate["method"]
+    return _as_described(made["name"], requirement, dict(made["parameters"]))
 
 
 def _as_described(method: str, requirement: Requirement, parameters: dict[str, Any]) -> Again | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -18,14 +20,16 @@ from incrowd.cli.explain import explain
 from incrowd.cli.hide import hide
 from incrowd.cli.hierarchy import hierarchy_app
 from incrowd.cli.inspect import inspect
+from incrowd.cli.keys import keys_app
 from incrowd.cli.lab import lab_app
+from incrowd.cli.ledger import ledger_app
 from incrowd.cli.methods import methods
 from incrowd.cli.model import model
 from incrowd.cli.release import release
 from incrowd.cli.risk import risk
 from incrowd.cli.transform import transform
 from incrowd.cli.verify import verify
-from incrowd.errors import IncrowdError
+from incrowd.errors import IncrowdError, describe_failure, is_panic
 
 app = typer.Typer(
     name="incrowd",
@@ -38,6 +42,8 @@ for command in (inspect, risk, compare, release, model, hide, verify, attack, ex
     app.command()(command)
 app.command()(decode)
 app.add_typer(hierarchy_app)
+app.add_typer(keys_app)
+app.add_typer(ledger_app)
 app.add_typer(lab_app)
 
 
@@ -69,14 +75,22 @@ class Stopped(BaseException):
 
 def main() -> None:
     """Run the command line; errors become one line on standard error, never a value of the table."""
+    with _own_words():
+        _run()
+
+
+def _run() -> None:
     received = _listen()
     try:
         app(standalone_mode=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except (Exception, Stopped) as error:
-        if os.environ.get("INCROWD_DEBUG") and not isinstance(error, IncrowdError):
+    except BaseException as error:
+        expected = isinstance(error, IncrowdError | Stopped)
+        if not (expected or isinstance(error, Exception) or is_panic(error)):
+            raise
+        if os.environ.get("INCROWD_DEBUG") and not expected:
             raise
         status, message = _ending(error, received)
         typer.echo(f"incrowd: {message}", err=True)
@@ -85,6 +99,36 @@ def main() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _own_words() -> Iterator[None]:
+    """Let this program alone write to standard error: a library that panics prints pages, which may quote cells.
+
+    Libraries write to the descriptor itself. It leads nowhere while the command runs; Python has a copy of it.
+    """
+    if os.environ.get("INCROWD_DEBUG") or not _is_descriptor(sys.stderr, 2):
+        yield
+        return
+    before, copy = sys.stderr, os.dup(2)
+    sys.stderr = os.fdopen(copy, "w", buffering=1, encoding=before.encoding, errors=before.errors)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(copy, 2)
+        with contextlib.suppress(OSError):
+            sys.stderr.close()
+        sys.stderr = before
+
+
+def _is_descriptor(stream: TextIO, number: int) -> bool:
+    try:
+        return stream.fileno() == number
+    except (AttributeError, OSError, ValueError):
+        return False
 
 
 def _listen() -> list[int]:
@@ -127,22 +171,3 @@ def _ending(error: BaseException, received: list[int]) -> tuple[int, str]:
     if isinstance(error, IncrowdError):
         return error.exit_status, str(error)
     return 2, describe_failure(error)
-
-
-def describe_failure(error: BaseException) -> str:
-    """An unexpected failure without its message, which might quote the table."""
-    if isinstance(error, OSError):
-        return f"the system refused: {error.strerror or type(error).__name__}. Nothing was published."
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this table. Nothing was published."
-    frame = error.__traceback__
-    place = "?"
-    while frame is not None:
-        name = frame.tb_frame.f_globals.get("__name__", "")
-        if name.startswith("incrowd."):
-            place = f"{name}:{frame.tb_lineno}"
-        frame = frame.tb_next
-    return (
-        f"unexpected {type(error).__name__} at {place}; nothing was published. This is a bug: please report "
-        "it. INCROWD_DEBUG=1 shows the full trace, which may quote cell values."
-    )

@@ -38,6 +38,12 @@ Population = Annotated[
     Path | None, typer.Option(help="A table of the people the rows are from, for k-map and delta-presence.")
 ]
 Form = Annotated[str | None, typer.Option(help="How groups are released: strict (plain values), counts, pair.")]
+Rarest = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="No cell names a value that fewer than N people of the table have, alone or in a set."
+    ),
+]
 Risk = Annotated[
     bool | None,
     typer.Option("--risk/--no-risk", help="Measure risk before and after; done anyway where a report is written."),
@@ -54,7 +60,39 @@ DespiteEarlier = Annotated[
         "--despite-earlier", help="Publish even if earlier releases and this one tell more together than was promised."
     ),
 ]
+DespiteUnchanged = Annotated[
+    bool,
+    typer.Option(
+        "--despite-unchanged", help="Publish even if unchanged columns give back so much that fewer than k look alike."
+    ),
+]
+AloneAtMost = Annotated[
+    str | None, typer.Option(help="Refuse if more people than this are alone by their unchanged columns.")
+]
+LedgerKey = Annotated[
+    Path | None, typer.Option("--ledger-key", help="The file with the ledger's key, where it is kept elsewhere.")
+]
+OtherPeople = Annotated[
+    list[int] | None,
+    typer.Option("--other-people", help="Number of a release in the ledger that has other people; may be repeated."),
+]
+SameColumn = Annotated[
+    list[str] | None,
+    typer.Option("--same-column", help="What a column was called before: age_years=age; may be repeated."),
+]
+PresenceKnown = Annotated[
+    bool,
+    typer.Option("--presence-known", help="Outsiders may know who joined or left: keep those in company too."),
+]
 Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
+Sign = Annotated[
+    Path | None, typer.Option(help="Sign the certificate with this private key: its name or file (incrowd keys).")
+]
+_AS_THEY_ARE = (
+    *("target", "require", "population", "method", "recipe", "seed", "form", "rarest", "memory", "engine", "master"),
+    *("accuracy", "risk", "attacks", "responsible", "sign"),
+    *("ledger", "ledger_key", "presence_known", "despite_earlier", "despite_unchanged"),
+)
 
 
 def release(
@@ -75,6 +113,7 @@ def release(
     method: Annotated[str | None, typer.Option(help="See: incrowd methods.")] = None,
     set_: Settings = None,
     form: Form = None,
+    rarest: Rarest = None,
     identifiers: Annotated[str | None, typer.Option(help="Columns to drop: a,b")] = None,
     repeats: Repeats = None,
     sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
@@ -87,7 +126,14 @@ def release(
     attacks: Annotated[bool, typer.Option("--attacks", help="Attack the release and the table itself.")] = False,
     ledger: LedgerFolder = None,
     despite_earlier: DespiteEarlier = False,
+    despite_unchanged: DespiteUnchanged = False,
+    alone_at_most: AloneAtMost = None,
+    ledger_key: LedgerKey = None,
+    other_people: OtherPeople = None,
+    same_column: SameColumn = None,
+    presence_known: PresenceKnown = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
+    sign: Sign = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
     memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
     engine: Engine = None,
@@ -102,17 +148,15 @@ def release(
     The release is recounted from the written file, or from what the database gives back, by another engine before it
     appears. Its certificate is written beside it.
     """
+    options = dict(locals())
     from incrowd.api import release as make
 
-    sensitive_class = answered(class_sensitive, target, recipe)
     where = place(to, replace)
-    named = {"quasi_identifiers": quasi_identifiers, "identifiers": identifiers, "sensitive": sensitive}
-    asked: Any = {role: names(said) for role, said in (named | {"repeats": repeats}).items()}
-    asked |= {"target": target, "class_sensitive": sensitive_class, "require": require, "population": population}
-    asked |= {"method": method, "recipe": recipe, "seed": seed, "ledger": ledger, "despite_earlier": despite_earlier}
-    asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible}
+    asked: Any = {name: options[name] for name in _AS_THEY_ARE}
+    asked |= {name: names(options[name]) for name in ("quasi_identifiers", "identifiers", "sensitive", "repeats")}
+    asked |= {"class_sensitive": answered(class_sensitive, target, recipe), "alone_at_most": at_most(alone_at_most)}
+    asked |= {"other_people": other_people or (), "same_columns": _renamed(same_column)}
     asked |= {"certificate_to": certificate, "plan_to": plan, "report_to": report}
-    asked |= {"form": form, "memory": memory, "engine": engine, "master": master}
     with progress(json) as show:
         made = make(
             given(file, table, query),
@@ -126,6 +170,15 @@ def release(
             **asked,
         )
     _tell(made, _files(where, certificate, report, plan), json)
+
+
+def at_most(people: str | None) -> int | None:
+    """A number of people, 0 or more."""
+    if people is None:
+        return None
+    if not people.isascii() or not people.isdigit():
+        raise ParameterError("--alone-at-most is a whole number of people, 0 or more.")
+    return int(people)
 
 
 def _files(release: Any, certificate: Path | None, report: Path | None, plan: Path | None) -> dict[str, str]:
@@ -157,18 +210,23 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
     """``name=value`` settings as parameters; values are read as YAML (numbers, true, text)."""
     if not settings:
         return None
-    import yaml
+    from incrowd.vocabulary.plain_yaml import read_plain_yaml
 
     parsed = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise ParameterError("A parameter is set as name=value, for instance --set numeric=mean.")
-        try:
-            parsed[name.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise ParameterError(f"The value of --set {name.strip()} is neither a number nor plain text.") from None
+        parsed[name.strip()] = read_plain_yaml(value, f"--set {name.strip()}")
     return parsed
+
+
+def _renamed(settings: list[str] | None) -> dict[str, str]:
+    """New and old name of columns."""
+    parted = [setting.partition("=") for setting in settings or ()]
+    if not all(new.strip() and old.strip() for new, _, old in parted):
+        raise ParameterError("Write the new and the old name of a column, for instance --same-column age_years=age.")
+    return {new.strip(): old.strip() for new, _, old in parted}
 
 
 def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any] | None:

@@ -1,9 +1,9 @@
-"""``incrowd verify``: recount any table, or a model against its table."""
+"""``incrowd verify``: a release against its certificate, any table, or a model against its table."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,13 @@ from incrowd.errors import ParameterError
 
 def verify(
     file: FileOrTable,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="The certificate of the release; else it is FILE.certificate.json beside the release."),
+    ] = None,
+    signed_by: Annotated[
+        Path | None, typer.Option("--signed-by", help="The public key of whoever must have signed the certificate.")
+    ] = None,
     k: Annotated[str | None, typer.Option("-k", help="Smallest group of rows that may look alike.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     known_together: KnownTogether = None,
@@ -47,33 +54,42 @@ def verify(
     missing: MissingMarks = None,
     json: Json = False,
 ) -> None:
-    """Recount a table, anybody's, or a model. Exit status 0: it holds, 1: it does not, 2: it cannot be told."""
+    """Check a release against its certificate, or recount any table or model.
+
+    With nothing but a release, its certificate is found beside it, and everything that it states is recounted. With -k
+    and columns, any table is recounted, whoever made it.
+
+    Exit status 0: everything holds. 1: something does not hold. 2: it could not be determined.
+    """
     reading = reading_options(delimiter, encoding, missing)
+    asked = k is not None or quasi_identifiers is not None or bool(known_together) or bool(require)
+    verdict: Any
     if against is not None:
         from incrowd.modelling import verify_model
 
-        if k is not None or quasi_identifiers is not None or known_together or require or population or hierarchies:
+        if asked or population or hierarchies or certificate or signed_by:
             raise ParameterError("A model says itself what it keeps: leave out -k and the columns.")
         verdict = verify_model(Path(file), enough_memory(against), **reading)
     elif file.lower().endswith(".json"):
         raise ParameterError("A model is verified against its table. Add --against and the file of the table.")
     else:
-        from incrowd.hierarchies.read import hierarchies_in
-        from incrowd.recount import recount
+        from incrowd.api import verify as recounted
 
-        verdict = recount(
+        verdict = recounted(
             given(file),
             k=None if k is None else whole(k),
             quasi_identifiers=names(quasi_identifiers) or [],
             known_together=known_sets(known_together),
             require=require,
             population=population,
-            hierarchies=None if hierarchies is None else hierarchies_in(hierarchies),
+            hierarchies=hierarchies,
             memory=memory,
+            certificate=certificate,
+            signed_by=signed_by,
             **reading,
         )
     if json:
         print_json(verdict.to_json())
     else:
         typer.echo(str(verdict))
-    raise typer.Exit(0 if verdict.passed else 1)
+    raise typer.Exit(verdict.exit_status)

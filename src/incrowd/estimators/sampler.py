@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from incrowd.errors import SchemaError
+from incrowd.errors import SchemaError, guarded
 from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
 from incrowd.job import Job
 from incrowd.new_rows import show_new_rows
@@ -75,7 +75,7 @@ class Sampler(BaseEstimator):  # type: ignore[misc]
         frame, origin = frame_of(self, X, reset=True)
         self.classes_, codes = numbered_classes(self, y, frame.height)
         frame = frame.with_columns(pl.Series(_CLASS, codes).cast(pl.String))
-        release = run_release(Job(frame, self._recipe(frame), seed=self.random_state))
+        release = guarded(run_release)(Job(frame, self._recipe(frame), seed=self.random_state))
         self.plan_ = release.plan
         self.verdict_ = release.verdict
         return release, origin

@@ -14,7 +14,7 @@ import functools
 import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from incrowd.algorithms.cell_hiding.hide import Cell, Hiding
 from incrowd.algorithms.cell_hiding.hide import hide_cells as hide_in_codes
 from incrowd.algorithms.cell_hiding.methods import Options
 from incrowd.clock import Clock
-from incrowd.errors import Notice, RequirementError, VerificationError
+from incrowd.errors import Notice, RequirementError, VerificationError, guarded
 from incrowd.hiding.account import Account
 from incrowd.hiding.job import AUTO, HidingJob
 from incrowd.hiding.telling import Telling
@@ -36,7 +36,7 @@ from incrowd.hiding.understanding import Understood, understand
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import staged
+from incrowd.publishing.staging import staged, staged_together
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.recipe import Recipe, with_hierarchies
@@ -84,6 +84,7 @@ class Hidden:
         return hiding_html(self.report, whole_page=False)
 
 
+@guarded
 def hide_cells(
     table: Any,
     cells: Iterable[tuple[int, str]],
@@ -176,7 +177,7 @@ def hide_cells(
 def run_hiding(job: HidingJob) -> Hidden:
     """Read, hide, write, compare; publish only what the comparison proves."""
     job.check()
-    with _private_place(job) as place:
+    with _private_places(job) as (place, report):
         known = understand(job, place.parent)
         hiding = hide(job, known)
         with job.clock("writing"):
@@ -186,9 +187,8 @@ def run_hiding(job: HidingJob) -> Hidden:
         with job.clock("measuring"):
             facts = describe(job, known, hiding, verdict)
         table = None if job.to else to_frame_like(pl.read_parquet(place), known.rows.origin)
-    if job.report_to:
-        with staged(job.report_to) as place:
-            place.write_text(hiding_html(facts), encoding="utf-8")
+        if report:
+            report.write_text(hiding_html(facts), encoding="utf-8")
     path = job.to
     return Hidden(facts, verdict, hiding.changes, path, lambda: table if path is None else read(path).frame)
 
@@ -310,11 +310,13 @@ def _sampled(judges: Iterable[Adversary]) -> Iterator[Notice]:
 
 
 @contextmanager
-def _private_place(job: HidingJob) -> Iterator[Path]:
-    """Where the table is written first: beside its target, or in a folder that goes away."""
-    if job.to:
-        with staged(job.to) as place:
-            yield place
-    else:
-        with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
-            yield Path(folder) / "hidden.parquet"
+def _private_places(job: HidingJob) -> Iterator[tuple[Path, Path | None]]:
+    """Where table and report are written first: beside their targets, where both appear or none; or in passing."""
+    to, report = job.to, job.report_to
+    with ExitStack() as stack:
+        if to:
+            drafts = stack.enter_context(staged_together(to, [report] if report else []))
+            yield drafts[to], drafts[report] if report else None
+        else:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="incrowd-"))
+            yield Path(folder) / "hidden.parquet", stack.enter_context(staged(report)) if report else None

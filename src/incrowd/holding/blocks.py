@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +23,6 @@ from incrowd.reading.streams.encode import encode_stream
 from incrowd.reading.streams.stream import Stream
 from incrowd.recipe import Recipe
 from incrowd.understanding import settle_stream
-from incrowd.verification.asked import Original
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct
 from incrowd.vocabulary.resources import Resources
@@ -108,8 +106,7 @@ class InBlocks:
         rows = max(self.blocks.rows)
         written = 0
         for draft in drafting.frames(self._beside(beside, rows, numbers), folder, rows):
-            piece = Original(draft.original, draft.origin, self.rows, draft.claims)
-            yield Drafted(as_numbers(draft.table, numbers), functools.partial(_same, piece))
+            yield Drafted(as_numbers(draft.table, numbers), draft.origin, draft.claims)
             written += len(draft.origin)
             self.told("writing", written, self.rows)
 
@@ -144,7 +141,3 @@ def block_rows(resources: Resources, columns: int) -> int:
         return _LARGEST_BLOCK
     fitting = memory // (resources.threads * (_OF_A_ROW + 16 * columns))
     return int(np.clip(1 << max(0, fitting.bit_length() - 1), _SMALLEST_BLOCK, _LARGEST_BLOCK))
-
-
-def _same(piece: Original) -> Original:
-    return piece

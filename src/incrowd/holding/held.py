@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from incrowd.algorithms.population import Population
 from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.source import Origin, Source
-from incrowd.verification.asked import Original
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
 class Drafted:
-    """Some released rows in random order as a PyArrow table, and what the input held, for the verification."""
+    """Some released rows in random order as a PyArrow table, and the input row of each.
+
+    ``claims`` has the ends of the interval behind each number that is a middle.
+    """
 
     table: Any
-    original: Callable[[], Original]
+    origin: Any
+    claims: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
 
 class Held(Protocol):
@@ -45,6 +49,11 @@ class Held(Protocol):
     @property
     def rows(self) -> int:
         """Number of rows."""
+        ...
+
+    @property
+    def resources(self) -> Resources | None:
+        """What the work may use, if it is limited."""
         ...
 
     @property

@@ -8,21 +8,20 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from incrowd.algorithms.population import Population
-from incrowd.engines.embedded.evidence import evidence
 from incrowd.engines.engine import Engine
 from incrowd.errors import Notice
 from incrowd.holding.held import Drafted
 from incrowd.holding.numbers import castable, numeric, with_numbers
-from incrowd.people import people_of
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
+from incrowd.reading.population import read_population
 from incrowd.reading.source import Origin, Source
 from incrowd.recipe import Recipe
 from incrowd.understanding import settle_schema
-from incrowd.verification.asked import Original
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
 from incrowd.vocabulary.requirements.subjects import subject_names, with_subjects
+from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Schema
 
 
@@ -36,6 +35,7 @@ class InMemory:
     notices: tuple[Notice, ...]
     engine: Engine
     people: EncodedTable | None = None
+    resources: Resources | None = None
 
     @classmethod
     def of(cls, source: Source, recipe: Recipe, engine: Engine) -> InMemory:
@@ -45,7 +45,8 @@ class InMemory:
         names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))
         table, notices = encode(source, schema, names)
         typed = Schema(tuple(replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns))
-        return cls(source, typed, table, (*source.notices, *doubts, *notices), engine, people_of(recipe, typed))
+        people = read_population(recipe.population, recipe.requirement, typed, recipe.reading)
+        return cls(source, typed, table, (*source.notices, *doubts, *notices), engine, people)
 
     @property
     def origin(self) -> Origin:
@@ -75,13 +76,8 @@ class InMemory:
     ) -> Iterator[Drafted]:
         """The release, in one piece."""
         draft = self.engine.draft(plan, population, self.source.frame, randomness)
-        bare = replace(draft, frame=draft.frame.clear())  # the verification counts what was written, nothing else
-
-        def original() -> Original:
-            return Original(evidence(bare, self.source.frame, self.table, plan), bare.origin, self.rows, bare.claims)
-
         frame = _typed(draft.frame, plan) if typed else draft.frame
-        yield Drafted(frame.to_arrow(compat_level=pl.CompatLevel.newest()), original)
+        yield Drafted(frame.to_arrow(compat_level=pl.CompatLevel.newest()), draft.origin, draft.claims)
 
     def sample(self, rows: int) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""

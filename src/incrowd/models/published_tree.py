@@ -21,6 +21,7 @@ from incrowd.errors import OutputError, PlanError
 from incrowd.trees.inducer import check_tree
 from incrowd.trees.tree import Branch, ClassValue, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.plain_json import read_plain_json
 from incrowd.vocabulary.predicate import predicate_from_json, predicate_to_json
 from incrowd.vocabulary.schema import ColumnType
 
@@ -188,7 +189,7 @@ def read_model(path: str | Path) -> PublishedTree:
     """Read a model that :func:`write_model` wrote."""
     path = Path(path)
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = read_plain_json(path.read_text("utf-8"))
     except FileNotFoundError:
         raise PlanError(f"There is no file {path.name}.") from None
     except (OSError, ValueError, RecursionError) as error:

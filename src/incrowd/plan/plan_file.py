@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import PlanError
+from incrowd.errors import PlanError, guarded
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import (
     DROPPED,
@@ -18,6 +20,7 @@ from incrowd.plan.steps import (
     Hide,
     Part,
     Place,
+    Rarest,
     Reasons,
     Recode,
     Recoding,
@@ -29,14 +32,32 @@ from incrowd.plan.steps import (
 )
 from incrowd.trees.tree_file import tree_from_json, tree_to_json
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.released_value import Interval, form_from_json, form_to_json
+from incrowd.vocabulary.plain_json import read_plain_json
+from incrowd.vocabulary.released_value import (
+    Form,
+    Interval,
+    Level,
+    Mean,
+    Midpoint,
+    Range,
+    Shown,
+    Value,
+    ValueSet,
+    form_from_json,
+    form_to_json,
+    plain_end,
+    plain_value,
+)
 from incrowd.vocabulary.requirement import requirement_from_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 VERSION = 1
 _METADATA = b"incrowd.plan"
+_MOST = 1 << 62
+_FIRST_DAY, _LAST_DAY = (day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max))
 
 
+@guarded
 def write_plan(plan: ReleasePlan, path: str | Path) -> None:
     """Write a plan as ``.json`` or ``.parquet``; only its owner may read the file."""
     path = Path(path)
@@ -48,15 +69,16 @@ def write_plan(plan: ReleasePlan, path: str | Path) -> None:
         path.write_text(json.dumps(plan_to_json(plan), ensure_ascii=False), encoding="utf-8")
 
 
+@guarded
 def read_plan(path: str | Path) -> ReleasePlan:
     """Read a plan that :func:`write_plan` wrote."""
     path = Path(path)
     try:
-        data = _read_parquet(path) if path.suffix == ".parquet" else json.loads(path.read_text("utf-8"))
+        data = _read_parquet(path) if path.suffix == ".parquet" else read_plain_json(path.read_text("utf-8"))
         return plan_from_json(data)
     except FileNotFoundError:
         raise PlanError(f"There is no file {path.name}.") from None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise PlanError(f"{path.name} is not a plan that incrowd wrote ({type(error).__name__}).") from None
 
 
@@ -89,7 +111,7 @@ def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
         raise PlanError("This plan has another version than this incrowd reads. Make it again, or update.")
     columns = tuple(_column_from_json(column) for column in data["columns"])
     plan = ReleasePlan(
-        method=data["method"],
+        method=_text(data["method"]),
         parameters=tuple(data["parameters"].items()),
         requirement=requirement_from_json(data["requirement"]),
         schema=Schema(columns),
@@ -103,7 +125,7 @@ def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
 def _column_from_json(data: dict[str, Any]) -> Column:
     hierarchy = Hierarchy.from_json(data["hierarchy"]) if data.get("hierarchy") else None
     role, kind = Role(data["role"]), ColumnType(data["type"])
-    return Column(_text(data["name"]), role, kind, tuple(data["order"]), data["reason"], hierarchy)
+    return Column(_text(data["name"]), role, kind, _texts(data["order"]), _text(data["reason"]), hierarchy)
 
 
 def _check(plan: ReleasePlan) -> None:
@@ -111,6 +133,7 @@ def _check(plan: ReleasePlan) -> None:
     hidden = [name for step in plan.hides for name in step.names]
     sound = all(name in plan.schema for name in plan.names)
     sound &= set(hidden) <= set(plan.names) and {*plan.spread, *plan.counted} <= set(plan.names)
+    sound = sound and all(_fits(form, plan.schema[name].type) for name in plan.names for form in plan.forms(name))
     for place in plan.places:
         for share in place.shares:
             sound &= 0 <= share.node < len(place.tree.nodes)
@@ -119,6 +142,31 @@ def _check(plan: ReleasePlan) -> None:
         sound &= DROPPED <= share.group < len(plan.groups)
     if not sound:
         raise PlanError("This plan refers to columns, nodes or groups that it does not have. Make it again.")
+
+
+def _fits(form: Form, kind: ColumnType) -> bool:
+    """Whether values of this type can be shown so: numbers as numbers of 64 bits, dates as days, all else as text."""
+    match form:
+        case Shown(value):
+            return _is_value(value, kind)
+        case ValueSet(values):
+            return all(_is_value(value, kind) for value in values)
+        case Interval(low, high) | Range(low, high):
+            return kind.is_numeric and all(end is None or _is_value(end, kind) for end in (low, high))
+        case Level(low, high, value) | Midpoint(low, high, value):
+            return kind.is_numeric and all(end is None or _is_value(end, kind) for end in (low, high, value))
+        case Mean(value):
+            return kind.is_numeric and (value is None or _is_value(value, kind))
+        case _:
+            return True
+
+
+def _is_value(value: Value, kind: ColumnType) -> bool:
+    if isinstance(value, str) or not kind.is_numeric:
+        return isinstance(value, str) and not kind.is_numeric
+    if kind is ColumnType.DATE:
+        return _FIRST_DAY <= value <= _LAST_DAY
+    return isinstance(value, float) or -(1 << 63) <= value < 1 << 63
 
 
 def _step_to_json(step: Step) -> dict[str, Any]:
@@ -143,6 +191,8 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "spread", "names": list(names)}
         case AsCounts(names, cuts):
             return {"is": "as counts", "names": list(names), "cuts": {name: list(places) for name, places in cuts}}
+        case Rarest(people):
+            return {"is": "rarest", "people": people}
         case Reasons(title, heads, lines, facts):
             told = {"title": title, "columns": list(heads), "rows": [list(line) for line in lines]}
             return {"is": "reasons", **told, "facts": [list(fact) for fact in facts]}
@@ -151,31 +201,32 @@ def _step_to_json(step: Step) -> dict[str, Any]:
 def _step_from_json(data: dict[str, Any]) -> Step:
     match data["is"]:
         case "drop":
-            return Drop(tuple(data["names"]))
+            return Drop(_texts(data["names"]))
         case "bin":
-            return Bin(tuple((name, tuple(places)) for name, places in data["cuts"].items()))
+            return Bin(_cuts(data["cuts"]))
         case "place":
             return Place(tree_from_json(data["tree"]), tuple(_share_from_json(*share) for share in data["shares"]))
         case "seat":
             return Seat(tuple(map(_count, data["sizes"])))
         case "show":
-            return Show(tuple(data["names"]), tuple(_group_from_json(group) for group in data["groups"]))
+            return Show(_texts(data["names"]), tuple(_group_from_json(group) for group in data["groups"]))
         case "recode":
             columns = data["columns"].items()
             return Recode(tuple(Recoding(name, tuple(map(_part_from_json, parts))) for name, parts in columns))
         case "hide":
             also = tuple(tuple(_count(code) for code in codes) for codes in data["also"])
             below, rows = _count(data["below"]), _count(data["rows"])
-            return Hide(tuple(data["names"]), below, also, bool(data["drop"]), rows)
+            return Hide(_texts(data["names"]), below, also, bool(data["drop"]), rows)
         case "spread":
-            return Spread(tuple(data["names"]))
+            return Spread(_texts(data["names"]))
         case "as counts":
-            cuts = tuple((name, tuple(places)) for name, places in data["cuts"].items())
-            return AsCounts(tuple(data["names"]), cuts)
+            return AsCounts(_texts(data["names"]), _cuts(data["cuts"]))
+        case "rarest":
+            return Rarest(_count(data["people"], 1))
         case "reasons":
             lines = tuple(tuple(line) for line in data["rows"])
-            facts = tuple((name, _frozen(fact)) for name, fact in data["facts"])
-            return Reasons(data["title"], tuple(data["columns"]), lines, facts)
+            facts = tuple((_text(name), _frozen(fact)) for name, fact in data["facts"])
+            return Reasons(_text(data["title"]), _texts(data["columns"]), lines, facts)
         case _:
             raise PlanError("This plan has a step this incrowd does not know. Update incrowd.")
 
@@ -187,7 +238,11 @@ def _part_to_json(part: Part) -> dict[str, Any]:
 
 
 def _part_from_json(data: dict[str, Any]) -> Part:
-    members = tuple(data["values"]) if data["between"] is None else Interval(*data["between"])
+    members = (
+        tuple(map(plain_value, data["values"]))
+        if data["between"] is None
+        else Interval(*map(plain_end, data["between"]))
+    )
     return Part(members, form_from_json(data["form"]), _count(data["rows"]))
 
 
@@ -201,15 +256,31 @@ def _share_from_json(node: Any, label: Any, group: Any, rows: Any) -> Share:
 
 
 def _count(value: Any, least: int = 0) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise PlanError("A count in this plan is not a whole number.")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < _MOST:
+        raise PlanError("A count in this plan is not a whole number, or too large.")
     return value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise PlanError("The name of a column in this plan is not text.")
+        raise PlanError("A name in this plan is not text.")
     return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise PlanError("A cut in this plan is not a number.")
+    return value
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list):
+        raise PlanError("The names of columns in this plan are not a list.")
+    return tuple(map(_text, values))
+
+
+def _cuts(data: dict[str, Any]) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    return tuple((name, tuple(map(_number, places))) for name, places in data.items())
 
 
 def _group_to_json(group: Group) -> dict[str, Any]:
@@ -242,8 +313,9 @@ def _read_parquet(path: Path) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(path)
-    data: dict[str, Any] = json.loads((table.schema.metadata or {})[_METADATA])
-    shown = [[json.loads(form) for form in column.to_pylist()] for column in table.columns[1:]]
+    table.validate(full=True)
+    data: dict[str, Any] = read_plain_json((table.schema.metadata or {})[_METADATA])
+    shown = [[read_plain_json(form) for form in column.to_pylist()] for column in table.columns[1:]]
     groups = [
         {"rows": rows, "forms": list(forms)}
         for rows, forms in zip(table["rows"].to_pylist(), zip(*shown, strict=True), strict=True)

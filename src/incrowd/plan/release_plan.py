@@ -15,6 +15,7 @@ from incrowd.plan.steps import (
     Hide,
     Part,
     Place,
+    Rarest,
     Reasons,
     Recode,
     Recoding,
@@ -26,7 +27,7 @@ from incrowd.vocabulary.released_value import Form, Interval, Level, Suppressed,
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema
 
-_Step = TypeVar("_Step", Drop, Bin, Place, Show, Recode, Hide, Spread, AsCounts, Reasons)
+_Step = TypeVar("_Step", Drop, Bin, Place, Show, Recode, Hide, Spread, AsCounts, Rarest, Reasons)
 LOW, HIGH = "_low", "_high"
 
 
@@ -111,6 +112,11 @@ class ReleasePlan:
     def hides(self) -> tuple[Hide, ...]:
         """The steps that hide rare combinations, in order."""
         return self._only(Hide)
+
+    @property
+    def rarest(self) -> int:
+        """What fewer people have is named by no cell; 0 if that was not asked for."""
+        return max((step.people for step in self._only(Rarest)), default=0)
 
     @property
     def reasons(self) -> tuple[Reasons, ...]:

@@ -12,6 +12,7 @@
     Hide(names, below)       rows whose combination of these attributes is rare show nothing of them
     Spread(names)            intervals of these attributes are written as two columns, for their two ends
     AsCounts(names, cuts)    these attributes are written as the counts of their values in each group
+    Rarest(people)           no cell names what fewer people of the table have
     Reasons(...)             what the algorithm says about its decision; nothing is done
 
 A plan shows either by groups (``Place``, ``Show``) or value by value (``Recode``, then ``Hide``). Several ``Place``
@@ -30,6 +31,7 @@ from typing import Any
 from incrowd.errors import PlanError
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import Codes
+from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.released_value import Form, Interval, Value, is_shown
 
 GROUP = "#group"
@@ -242,6 +244,19 @@ class AsCounts:
 
 
 @dataclass(frozen=True)
+class Rarest:
+    """A cell that names a value, a bin or a group of values that fewer people of the table have shows nothing.
+
+    Which cells these are is known when the rows are dealt: then the forms of the plan are replaced.
+    """
+
+    people: int
+
+    def __post_init__(self) -> None:
+        check_rarest(self.people)
+
+
+@dataclass(frozen=True)
 class Reasons:
     """What the algorithm has to say about its decision: a table of what it did, in order, and single facts."""
 
@@ -250,5 +265,9 @@ class Reasons:
     rows: tuple[tuple[Any, ...], ...] = ()
     facts: tuple[tuple[str, Any], ...] = ()
 
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise PlanError("Every row of the reasons must have as many cells as there are columns.")
 
-Step = Drop | Bin | Place | Seat | Show | Recode | Hide | Spread | AsCounts | Reasons
+
+Step = Drop | Bin | Place | Seat | Show | Recode | Hide | Spread | AsCounts | Rarest | Reasons

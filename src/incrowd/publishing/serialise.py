@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,10 +28,10 @@ def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     match form.kind:
         case "csv":
             _write_csv(spreadsheet_safe(frame), path, form)
-        case "parquet":
-            frame.write_parquet(path, compression="zstd")
-        case "arrow":
-            frame.write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
+        case "parquet" | "arrow":
+            from incrowd.publishing.piece_writer import write_pieces
+
+            write_pieces([frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
         case "arff":
             write_arff(frame, path)
 
@@ -78,10 +77,8 @@ def _write_csv(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
 
 
 def compressed(path: Path, compression: str) -> IO[bytes]:
-    """A file that packs what is written to it."""
-    if compression == "gzip":
-        return gzip.GzipFile(path, "wb", mtime=0)  # type: ignore[return-value]
+    """A file that packs what is written to it; its header holds neither a name nor a time."""
     import pyarrow
 
-    stream: IO[bytes] = pyarrow.CompressedOutputStream(str(path), "zstd")
+    stream: IO[bytes] = pyarrow.CompressedOutputStream(str(path), compression)
     return stream

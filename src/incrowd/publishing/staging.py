@@ -1,4 +1,4 @@
-"""Atomic, crash-safe publication of one file.
+"""Atomic, crash-safe publication of files, one or several together.
 
 A release is written into a private folder beside its target, verified there, flushed to disk and renamed.
 Whenever the program is stopped, the target is the old file or the complete new one. What a killed run left
@@ -11,12 +11,15 @@ import contextlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from incrowd.errors import OutputError
+from incrowd.publishing.exchange import Exchange, flush, keep_mode
 
 _OPEN: set[Path] = set()  # the private folders of this process
+_RUNNING: list[Exchange] = []  # files that are being put in their places
+_KEPT = "kept until all files are in place"
 
 
 def check_target(target: Path, inputs: tuple[Path, ...] = ()) -> None:
@@ -49,7 +52,8 @@ def _kind(mode: int) -> str:
 def staged(target: Path) -> Iterator[Path]:
     """Give a private path to write to; when the block ends well, the file appears at the target.
 
-    If the block raises, the target is untouched and nothing is left behind.
+    If the block raises, the target is untouched and nothing is left behind. A file that was there gives its mode to
+    the new one: who could not read it before cannot read it afterwards.
 
     Examples
     --------
@@ -60,49 +64,79 @@ def staged(target: Path) -> Iterator[Path]:
     >>> target.read_text(), sorted(p.name for p in target.parent.iterdir())
     ('hello', ['note.txt'])
     """
-    with private_folder(target) as folder:
-        draft = folder / target.name
-        yield draft
-        try:
-            _flush(draft)
-            draft.replace(target)
-            _flush(target.parent)
-        except OSError as error:
-            raise OutputError(f"{target.name} cannot be written: {error.strerror}.") from error
+    with staged_together(target) as drafts:
+        yield drafts[target]
 
 
 @contextlib.contextmanager
-def staged_pair(target: Path, second: Path) -> Iterator[Path]:
-    """The same for two files that belong together: give a private path for the first; the second is written beside it.
+def staged_together(
+    target: Path, beside: Sequence[Path] = (), *, groups: Path | None = None, certificate: Path | None = None
+) -> Iterator[dict[Path, Path]]:
+    """Give a private path for each of several files; when the block ends well they appear, all of them or none.
 
-    The first stands for both: it goes away before the second is replaced, and appears when the second is in place. So
-    whenever the program is stopped, where the first is, the second belongs to it.
+    If the block raises, or one of the files cannot be written, every target is as it was before. The block must write
+    every file. The drafts of files of one folder lie in one private folder, that of the first of them.
+
+    Whenever the program is killed, every file is the old one or the complete new one, and what stands side by side
+    belongs together: an old certificate goes away before anything changes and the new one appears last, so where a
+    certificate is, everything else is; a target that has groups goes away before they are replaced.
+
+    Parameters
+    ----------
+    target
+        The release, the model, or whatever all is about.
+    beside
+        What else was asked for: plan, report, drawing.
+    groups
+        The second table of a release of two.
+    certificate
+        What vouches for the target.
 
     Examples
     --------
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with staged_pair(target, target.with_name("b.txt")) as path:
-    ...     _ = path.write_text("a"), path.with_name("b.txt").write_text("b")
+    >>> certificate = target.with_name("a.certificate.txt")
+    >>> with staged_together(target, certificate=certificate) as drafts:
+    ...     _ = drafts[target].write_text("hello"), drafts[certificate].write_text("a greeting")
     >>> sorted(p.name for p in target.parent.iterdir())
-    ['a.txt', 'b.txt']
+    ['a.certificate.txt', 'a.txt']
     """
-    with private_folder(target) as folder, private_folder(second):
-        yield folder / target.name
-        try:
-            for name in (target.name, second.name):
-                _flush(folder / name)
-            target.unlink(missing_ok=True)
-            (folder / second.name).replace(second)
-            _flush(second.parent)
-            try:
-                (folder / target.name).replace(target)
-            except OSError:
-                second.unlink()
-                raise
-            _flush(target.parent)
-        except OSError as error:
-            raise OutputError(f"{target.name} cannot be written: {error.strerror}.") from error
+    order = [path for path in (*beside, groups, target, certificate) if path is not None]
+    if len({path.resolve() for path in order}) < len(order):
+        raise OutputError("Two of the files to be written have the same name. Name different files.")
+    with contextlib.ExitStack() as stack:
+        folders = {path: stack.enter_context(private_folder(path)) for path in dict.fromkeys((target, *order))}
+        homes: dict[Path, Path] = {}
+        for path, folder in folders.items():
+            homes.setdefault(path.parent.resolve(), folder)
+        drafts = {path: homes[path.parent.resolve()] / path.name for path in order}
+        yield drafts
+        first = [certificate] if groups is None else [certificate, target]
+        _exchange(order, drafts, folders, [path for path in first if path is not None])
+
+
+def _exchange(order: list[Path], drafts: dict[Path, Path], folders: dict[Path, Path], first: list[Path]) -> None:
+    """Put the drafts in their places in this order, when some files have gone away first; or leave all as it was."""
+    exchange = Exchange()
+    _RUNNING.append(exchange)
+    path = order[0]
+    try:
+        for path in order:
+            keep_mode(drafts[path], path)
+            flush(drafts[path])
+        for path in first:
+            exchange.withdraw(path, folders[path] / _KEPT)
+        for path in order:
+            exchange.place(drafts[path], path, folders[path] / _KEPT)
+    except OSError as error:
+        exchange.undo()
+        raise OutputError(f"{path.name} cannot be written: {error.strerror}.") from error
+    except BaseException:
+        exchange.undo()
+        raise
+    finally:
+        _RUNNING.remove(exchange)
 
 
 @contextlib.contextmanager
@@ -124,6 +158,8 @@ def private_folder(target: Path) -> Iterator[Path]:
 
 def abandon() -> None:
     """Remove what this process has written but not published, for a program that ends without unwinding."""
+    for exchange in tuple(_RUNNING):
+        exchange.undo()
     for folder in tuple(_OPEN):
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -179,11 +215,3 @@ def _lock(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

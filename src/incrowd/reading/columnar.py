@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from incrowd.errors import FileFormatError
+from incrowd.errors import FileFormatError, InputError, is_panic
 from incrowd.reading.frames import check_arrow, from_typed
 from incrowd.reading.source import MISSING_MARKERS, Origin, Source
 
@@ -56,8 +56,7 @@ def read_arrow(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Sou
 
         with pa.OSFile(str(path)) as file:
             reader = pa.ipc.open_file(file) if is_arrow_file(path) else pa.ipc.open_stream(file)
-            table = reader.read_all()
-        table.validate()
+            table = sound(reader.read_all())
         return table.schema, lambda: pl.DataFrame(table)
 
     return _load(load, "Arrow", Origin("arrow", str(path), missing=missing))
@@ -76,6 +75,35 @@ def is_arrow_file(path: Path) -> bool:
         return file.read(6) == b"ARROW1"
 
 
+def sound(table: Any) -> Any:
+    """An Arrow table whose buffers hold what its arrays say; raises unless they do.
+
+    Only then may another library look at them: an offset beyond its buffer ends the process.
+    """
+    import pyarrow as pa
+
+    table.validate(full=True)
+    for place, field in enumerate(table.schema):
+        column = table.column(place)
+        if field.type in (pa.string_view(), pa.binary_view()) and column.null_count:
+            mended = pa.chunked_array([_without_blind_views(chunk) for chunk in column.chunks], field.type)
+            table = table.set_column(place, field, mended)
+    return table
+
+
+def _without_blind_views(chunk: Any) -> Any:
+    """Views of text, where a missing one leads nowhere: nobody checks where it leads, and polars follows it."""
+    import numpy as np
+    import pyarrow as pa
+
+    known, size = chunk.is_valid().to_numpy(zero_copy_only=False), 16
+    end = chunk.offset + len(chunk)
+    validity, views, *texts = chunk.buffers()
+    mended = np.frombuffer(views, np.uint8, end * size).reshape(end, size).copy()
+    mended[chunk.offset :][~known] = 0
+    return pa.Array.from_buffers(chunk.type, len(chunk), [validity, pa.py_buffer(mended), *texts], -1, chunk.offset)
+
+
 def damaged(form: str, name: str | None = None) -> FileFormatError:
     """The error for a file that its library refuses, whose own messages do not get out.
 
@@ -90,13 +118,27 @@ def damaged(form: str, name: str | None = None) -> FileFormatError:
 
 def _load(load: Callable[[], tuple[Any, Callable[[], pl.DataFrame]]], form: str, origin: Origin) -> Source:
     """Check the schema, then the values; the libraries' own messages do not get out."""
-    import pyarrow as pa
-
     table: pl.DataFrame | None = None
-    with suppress(OSError, pa.ArrowException, pl.exceptions.PolarsError):
+    with refused():
         schema, values = load()
         check_arrow(schema)
         table = values()
     if table is None:
         raise damaged(form)
     return from_typed(table, origin)
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Pass over whatever a library raises, or panics with, at bytes that are damaged; what incrowd raises gets out."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError, MemoryError, pa.ArrowException, pl.exceptions.PolarsError):
+        return
+    except BaseException as error:
+        if not is_panic(error):
+            raise

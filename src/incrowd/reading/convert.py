@@ -9,7 +9,7 @@ import polars as pl
 from incrowd.errors import Notice, SchemaError, ValuesError
 from incrowd.reading.cleaning import TRUTH, clean, is_truth_mixture, variants
 from incrowd.reading.dates import parse_dates
-from incrowd.reading.dictionary import Tally
+from incrowd.reading.dictionary import EXACT, Tally
 from incrowd.reading.wording import counted
 from incrowd.vocabulary.schema import Column, ColumnType
 
@@ -17,7 +17,6 @@ _WHOLE = r"^([+-]?[0-9]+)\.0*$"
 _DIGITS = r"^[+-]?[0-9]+$"
 _INFINITE = r"(?i)inf"
 _DECIMAL_COMMA = r"^([+-]?[0-9]+),([0-9]+)$"
-_EXACT = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +55,8 @@ def convert(found: Tally, column: Column, missing: tuple[str, ...] = ()) -> Valu
     incrowd.errors.ValuesError: Column 'age': 1 distinct value (2 rows) cannot be read as whole numbers. ...
     """
     notices: tuple[Notice, ...] = ()
+    if found.values.is_empty():  # nothing has every type
+        found = Tally(pl.Series([], dtype=pl.String), found.counts)
     values = found.values
     if values.dtype == pl.String:
         values, notices = clean(found, missing, column.name)
@@ -79,26 +80,25 @@ def convert(found: Tally, column: Column, missing: tuple[str, ...] = ()) -> Valu
 
 
 def as_text(values: pl.Series) -> pl.Series:
-    """Values as text: truth as true and false, whole numbers without decimals.
+    """Values as text: truth as true and false, a whole number without decimals, whatever the others are.
 
     Examples
     --------
-    >>> as_text(pl.Series([1.0, None])).to_list(), as_text(pl.Series([True])).to_list()
-    (['1', None], ['true'])
+    >>> as_text(pl.Series([1.0, 1.5, None])).to_list(), as_text(pl.Series([True])).to_list()
+    (['1', '1.5', None], ['true'])
     """
-    if values.dtype.is_float() and _is_whole(values).all():
-        values = values.cast(pl.Int64)
-    return values.cast(pl.String)
+    texts = values.cast(pl.String)
+    if not values.dtype.is_float():
+        return texts
+    whole = (values == values.floor()) & (values.abs() <= EXACT)
+    return pl.select(
+        pl.when(whole).then(values.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(texts)
+    ).to_series()
 
 
 def _plain_zero(numbers: pl.Series) -> pl.Series:
     """Negative zero is zero."""
     return pl.select(pl.when(numbers != 0).then(numbers).when(numbers == 0).then(0.0)).to_series()
-
-
-def _is_whole(values: pl.Series) -> pl.Series:
-    known = values.drop_nulls()
-    return (known == known.floor()) & (known.abs() <= _EXACT)
 
 
 def _refuse(bad: pl.Series, found: Tally, column: Column, trouble: str, advice: str) -> None:
@@ -112,7 +112,7 @@ _MEND = "Mend them, declare the type categorical, or name the text that means mi
 
 def _integers(values: pl.Series, found: Tally, column: Column) -> Values:
     if values.dtype.is_float():
-        whole = (values == values.floor()) & (values.abs() <= _EXACT)
+        whole = (values == values.floor()) & (values.abs() <= EXACT)
         _refuse(~whole, found, column, "cannot be read as whole numbers", "Declare the type real.")
         return Values(values.cast(pl.Int64), ColumnType.INTEGER)
     if values.dtype != pl.String:

@@ -14,6 +14,8 @@ import polars as pl
 from incrowd.reading.wording import counted
 from incrowd.vocabulary.encoded_table import Codes
 
+EXACT = 2.0**53
+"""Up to here every whole number has a float of its own."""
 _LOOK = 1000
 _REPEATING = 0.9
 _AS_TEXT = (pl.Categorical, pl.Enum, pl.Decimal, pl.Time, pl.UInt64, pl.Int128, pl.UInt128)
@@ -101,6 +103,17 @@ def as_coded(frame: pl.DataFrame) -> pl.DataFrame:
     [('1',)]
     """
     return frame.with_columns(pl.col(_AS_TEXT).cast(pl.String))
+
+
+def present(values: pl.Series) -> pl.Series:
+    """The values that are there: neither null nor NaN.
+
+    Examples
+    --------
+    >>> present(pl.Series([1.0, None, float("nan")])).to_list()
+    [1.0]
+    """
+    return (values.fill_nan(None) if values.dtype.is_float() else values).drop_nulls()
 
 
 def repeating(frame: pl.DataFrame) -> list[str]:

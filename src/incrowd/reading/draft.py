@@ -13,7 +13,7 @@ import polars as pl
 from incrowd.errors import HeaderError
 from incrowd.reading.cleaning import TRUTH
 from incrowd.reading.dates import parse_dates
-from incrowd.reading.dictionary import repeating
+from incrowd.reading.dictionary import EXACT, present, repeating
 from incrowd.reading.hints import is_target_name, role_by_name
 from incrowd.reading.source import Source
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
@@ -22,6 +22,7 @@ _CLASSES = 20
 _LOOK = 1000
 _LEADING_ZERO = r"^0[0-9]+$"
 _DIGITS = r"^[+-]?[0-9]+$"
+_WHOLE = r"^[+-]?(0|[1-9][0-9]*)(\.0*)?$"
 _COMMA = r"^[+-]?[0-9]+(,[0-9]+)?$"
 _THOUSANDS = r"^[+-]?[0-9]{1,3}(,[0-9]{3})?$"
 _FREE_TEXT = 50
@@ -75,7 +76,8 @@ def draft_schema(source: Source, *, target: str | None = None) -> Schema:
     declared = {column.name: column for column in source.declared}
     values = _values(source)
     facts = [
-        Facts(series.name, frame.height, series.count(), len(values[series.name])) for series in frame.iter_columns()
+        Facts(series.name, frame.height, len(present(series)), len(values[series.name]))
+        for series in frame.iter_columns()
     ]
     typed = [declared.get(fact.name) or draft_type(values[fact.name], fact) for fact in facts]
     chosen = target or _target_name(facts)
@@ -87,7 +89,7 @@ def _values(source: Source) -> dict[str, pl.Series]:
     """The distinct values of every column; those of columns that repeat theirs are kept for the encoding."""
     found = source.distinct(repeating(source.frame))
     return {
-        series.name: found[series.name].values if series.name in found else series.unique().drop_nulls()
+        series.name: found[series.name].values if series.name in found else present(series.unique())
         for series in source.frame.iter_columns()
     }
 
@@ -121,10 +123,11 @@ def draft_type(values: pl.Series, fact: Facts) -> Column:
 
 
 def _whole(values: pl.Series) -> bool:
-    """Whether numbers have no fractions; what is no number does not count."""
+    """Whether numbers have no fractions, and are small enough to be exact; what is no number does not count."""
     if values.dtype.is_decimal():
         return bool((values == values.round(0)).all())
-    return bool((values.fill_nan(None).drop_nulls() % 1 == 0).all())
+    known = present(values)
+    return bool(((known % 1 == 0) & (known.abs() <= EXACT)).all())
 
 
 def _text_type(values: pl.Series, fact: Facts) -> tuple[ColumnType, str]:
@@ -156,6 +159,8 @@ def _number_type(values: pl.Series) -> tuple[ColumnType, str] | None:
             return ColumnType.TEXT, "whole numbers too large to count with"
         return ColumnType.INTEGER, "whole numbers"
     if values.cast(pl.Float64, strict=False).null_count() == 0:
+        if values.str.contains(_WHOLE).all() and (values.cast(pl.Float64).abs() <= EXACT).all():
+            return ColumnType.INTEGER, "whole numbers, some with a decimal point"
         return ColumnType.REAL, "numbers with decimals"
     if values.str.contains(_COMMA).all():
         if values.str.contains(_THOUSANDS).all():

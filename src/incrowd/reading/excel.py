@@ -9,11 +9,10 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, Notice, ValuesError
 from incrowd.optional import optional
+from incrowd.reading.dictionary import EXACT
 from incrowd.reading.frames import from_typed
 from incrowd.reading.headers import check_headers
 from incrowd.reading.source import MISSING_MARKERS, Origin, Source
-
-_EXACT = 2**53
 
 
 def read_excel(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
@@ -54,7 +53,7 @@ def _narrowed(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _narrow(series: pl.Series) -> pl.Series:
-    if series.dtype.is_float() and ((series == series.floor()) & (series.abs() <= _EXACT)).all():
+    if series.dtype.is_float() and ((series == series.floor()) & (series.abs() <= EXACT)).all():
         return series.cast(pl.Int64)
     if isinstance(series.dtype, pl.Datetime) and (series.dt.truncate("1d") == series).all():
         return series.dt.date()

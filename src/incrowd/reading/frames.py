@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, ValuesError
+from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, ValuesError, is_panic
 from incrowd.reading.headers import check_headers, without_pandas_index
 from incrowd.reading.source import MISSING_MARKERS, Form, Origin, Source
 from incrowd.vocabulary.fresh import fresh_frame
@@ -134,6 +133,8 @@ def check_arrow(schema: Any) -> None:
             raise ValuesError(f"Column {field.name!r} has an extension type. Convert it to text or numbers.")
         if pa.types.is_nested(field.type):
             raise ValuesError(f"Column {field.name!r} is nested. Spread it over plain columns, or drop it.")
+        if pa.types.is_decimal256(field.type):
+            raise ValuesError(f"Column {field.name!r} holds 256-bit numbers. Convert it to text or to 64-bit numbers.")
 
 
 def _form(frame: Any) -> Form:
@@ -198,8 +199,11 @@ def _refuse_mixed(name: str, column: Any) -> None:
 def _polars(frame: Any) -> pl.DataFrame:
     """The table in polars; messages of a failed conversion quote cells, so none gets out."""
     table: pl.DataFrame | None = None
-    with suppress(Exception):
+    try:
         table = nw.from_native(frame, eager_only=True).to_polars()
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
     if table is None:
         raise ValuesError("A column of the frame holds values of a type that is not supported. Convert it.")
     return table

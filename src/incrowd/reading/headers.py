@@ -29,6 +29,7 @@ def check_headers(names: Sequence[str]) -> tuple[Notice, ...]:
     incrowd.errors.HeaderError: Columns 1 and 2 ('age' and 'age') have the same name. Rename one.
     """
     _refuse_empty(names)
+    _refuse_nul(names)
     _refuse_twins(names, lambda name: name, "have the same name")
     _refuse_twins(names, _compact, "have names that differ only by spaces")
     _refuse_twins(names, _canonical, "have names that look the same but are spelled with different code points")
@@ -56,6 +57,13 @@ def _refuse_empty(names: Sequence[str]) -> None:
         return
     trailing = " The header ends with a delimiter." if empty == [len(names)] and len(names) > 1 else ""
     raise HeaderError(f"{_columns(empty)} no name.{trailing} Give every column a name.")
+
+
+def _refuse_nul(names: Sequence[str]) -> None:
+    """A NUL ends a name for some programs and not for others."""
+    places = [position for position, name in enumerate(names, 1) if "\0" in name]
+    if places:
+        raise HeaderError(f"{_columns(places)} a NUL character in the name. Rename it.")
 
 
 def _columns(positions: Sequence[int]) -> str:

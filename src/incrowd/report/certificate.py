@@ -14,6 +14,8 @@ import os
 import platform
 import secrets
 import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -22,40 +24,81 @@ from typing import Any
 from incrowd.errors import OutputError
 from incrowd.report.certified_risk import certified_risk
 from incrowd.report.facts import Facts
+from incrowd.report.unchanged_facts import certified_unchanged
+from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 
-VERSION = 2
+VERSION = 3
 KEY_BYTES = 32
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 
 
+@dataclass(frozen=True, eq=False)
+class WrittenRelease:
+    """What a certificate says of the written release, so that it can be recounted with nothing typed again.
+
+    Parameters
+    ----------
+    output
+        The ``file`` with its ``sha256`` and ``form``, of a release of two tables also that of ``groups``; or the
+        ``database`` and ``table``.
+    columns
+        The released columns in their order: ``name``, the column of the table it is ``from``, its ``role``, and ``as``
+        what it is written: ``value``, ``counts``, ``low end`` or ``high end``.
+    requirement
+        The requirement as plain data.
+    """
+
+    output: Mapping[str, Any]
+    columns: Sequence[Mapping[str, str]]
+    requirement: Mapping[str, Any]
+
+
+def form_facts(form: FileForm) -> dict[str, Any]:
+    """How a file is to be read.
+
+    Examples
+    --------
+    >>> form_facts(FileForm.of("release.tsv.gz"))
+    {'kind': 'csv', 'delimiter': '\\t', 'compression': 'gzip', 'missing': ''}
+    """
+    return asdict(form)
+
+
+def statement_of(requirement: str, written: str = "file") -> str:
+    """The promise in one sentence.
+
+    Examples
+    --------
+    >>> statement_of("10-anonymity")
+    'The release satisfies 10-anonymity, recounted independently from the written file.'
+    """
+    return f"The release satisfies {requirement}, recounted independently from the written {written}."
+
+
 def certificate(
     facts: Facts,
+    written: WrittenRelease,
     *,
-    output_sha256: str | None,
     recipe_sha256: str | None,
     input_hmac: str | None,
     responsible: str | None = None,
-    table: dict[str, Any] | None = None,
-    groups: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The certificate as plain data; ``table`` describes the output if it is no file but a table of a database.
-
-    ``groups`` has the name and the hash of the table of groups, if the release is one of two tables.
-    """
+    """The certificate as plain data. What it says of rows and cells is what the verdict counted."""
     data: dict[str, Any] = {
         "incrowd_certificate": VERSION,
-        "statement": f"The release satisfies {facts.requirement}, recounted independently from the written "
-        f"{facts.written}."
+        "statement": statement_of(facts.requirement, facts.written)
         if facts.verdict.passed
         else "The release was not verified.",
         "made": facts.when.isoformat(timespec="seconds"),
         "responsible": responsible or facts.responsible,
-        "output": table or {"file": facts.output, "sha256": output_sha256, **({"groups": groups} if groups else {})},
+        "output": dict(written.output),
         "recipe_sha256": recipe_sha256,
         "input_hmac_sha256": input_hmac,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
         "columns": [{"name": c.name, "role": str(c.role), "type": str(c.type)} for c in facts.schema.columns],
+        "released_columns": [dict(column) for column in written.columns],
+        "requirement": dict(written.requirement),
         "requirement_asked": facts.requirement,
         "requirement_recounted": [
             {"promise": check.name, "passed": check.passed, "found": check.found}
@@ -65,26 +108,18 @@ def certificate(
         "class_sensitive": {True: "yes", False: "no", None: "not said"}[facts.class_sensitive],
         "method": {"name": facts.method, "parameters": facts.parameters},
         "verification": facts.verdict.to_json(),
-        "rows": {
-            "input": facts.rows,
-            "released": facts.rows - facts.rows_dropped,
-            "left_out": facts.rows_dropped,
-        },
-        "quasi_identifier_cells_shown": round(facts.cells_shown, 6),
+        "rows": _rows(facts),
         "quasi_identifier_cells": _cells(facts),
-        "attributes": {
-            a.name: {
-                **{form: round(share, 6) for form, share in a.shares.items()},
-                "hidden": round(a.hidden, 6),
-            }
-            for a in facts.attributes
+        "attributes": {name: dict(forms) for name, forms in facts.verdict.shown.items()} or "not counted",
+        "hierarchies": {
+            c.name: sha256_of_hierarchy(c.hierarchy) for c in facts.schema.columns if c.hierarchy is not None
         },
-        "hierarchies": {c.name: _sha256_of_text(c.hierarchy) for c in facts.schema.columns if c.hierarchy is not None},
         "public_cuts": {name: list(cuts) for name, cuts in facts.cuts.items()},
         "notices": [{"code": notice.code, "where": notice.where} for notice in facts.notices],
         "utility": "not measured" if facts.utility is None else facts.utility.to_json(),
         "risk": "not measured" if facts.risk is None else certified_risk(facts.risk),
         "attacks": "not run" if facts.attacks is None else facts.attacks.to_json(),
+        "unchanged_columns": certified_unchanged(facts.unchanged),
         "earlier_releases": "not tracked" if facts.earlier is None else facts.earlier.to_json(),
     }
     if facts.accuracy is not None:
@@ -97,11 +132,21 @@ def certificate(
     return data
 
 
-def _cells(facts: Facts) -> dict[str, int]:
-    """The quasi-identifier cells of the table, and those that are suppressed, with those of rows that are left out."""
-    cells = facts.rows * len(facts.attributes)
-    hidden = facts.utility.hidden if facts.utility else round(cells * (1 - facts.cells_shown))
-    return {"input": cells, "suppressed": hidden}
+def _rows(facts: Facts) -> dict[str, int]:
+    released = facts.verdict.sizes.rows
+    return {"input": facts.rows, "released": released, "left_out": facts.rows - released}
+
+
+def _cells(facts: Facts) -> dict[str, int] | str:
+    """The cells of the released quasi-identifiers: as many rows as the input has, those released, those empty."""
+    shown = facts.verdict.shown
+    if not shown:
+        return "not counted"
+    return {
+        "input": facts.rows * len(shown),
+        "released": facts.verdict.sizes.rows * len(shown),
+        "empty": sum(facts.verdict.suppressed.values()),
+    }
 
 
 def schema() -> dict[str, Any]:
@@ -110,14 +155,15 @@ def schema() -> dict[str, Any]:
     Examples
     --------
     >>> schema()["properties"]["incrowd_certificate"]["const"]
-    2
+    3
     """
     text = files("incrowd.report").joinpath("certificate.schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 
 
-def _sha256_of_text(hierarchy: Hierarchy) -> str:
+def sha256_of_hierarchy(hierarchy: Hierarchy) -> str:
+    """The SHA-256 of a hierarchy, however its file is written."""
     text = json.dumps(hierarchy.to_json(), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,7 +1,8 @@
-"""Earlier releases of the same table, as the report and the certificate tell them."""
+"""Earlier releases about the same people, as the report and the certificate tell them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,23 +11,24 @@ from incrowd.verification.joint import Joint
 
 @dataclass(frozen=True)
 class EarlierRelease:
-    """A release of the same table that was made before.
+    """A release of the ledger that this one was compared with.
 
     Parameters
     ----------
     sha256, made, requirement
         The digest of its bytes, when, and what it promises.
-    smallest
-        The smallest group that it makes together with this release.
-    same_groups
-        Whether it shows every row in the same group as this release.
+    by, relation
+        By what people were compared, and what came of it.
+    shared
+        People of the table who are in it; None if that cannot be told, or was not looked at.
     """
 
     sha256: str
     made: str = ""
     requirement: str = ""
-    smallest: int = 0
-    same_groups: bool = False
+    by: str = "identifier"
+    relation: str = "complete"
+    shared: int | None = None
 
     @property
     def when(self) -> str:
@@ -43,40 +45,57 @@ class EarlierRelease:
 
 @dataclass(frozen=True)
 class Earlier:
-    """What the ledger knows of a table.
+    """What the ledger knows of the people of a table.
 
     Parameters
     ----------
     releases
-        The earlier releases, the first one first.
+        The releases of the ledger, the first one first.
     joint
-        The groups that all of them make together with this release; None if there are none.
-    not_recounted
-        Entries of the ledger that cannot be read.
+        What those that share people make together with this one; None if nothing had to be counted.
+    people, shared
+        People of the table, and those of them who are in earlier releases.
+    same_groups
+        Whether the groups are those of an earlier release of the same people.
+    said
+        What somebody vouched for.
     despite
-        Whether all of them tell more together than was promised, and this release was published despite that.
+        Whether this release was published though more is told together than was promised.
+    not_counted
+        What of the ledger could not be counted, and why.
+    entry, mac
+        The number of this release in the ledger, and the MAC of its entry.
     """
 
     releases: tuple[EarlierRelease, ...] = ()
     joint: Joint | None = None
-    not_recounted: int = 0
+    people: int = 0
+    shared: int = 0
+    same_groups: bool = False
+    said: tuple[Mapping[str, Any], ...] = ()
     despite: bool = False
+    not_counted: tuple[str, ...] = ()
+    entry: int = 0
+    mac: str = ""
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """By what people were compared, each way once."""
+        return tuple(dict.fromkeys(one.by for one in self.releases if one.shared is not None))
 
     def to_json(self) -> dict[str, Any]:
         """The figures."""
+        compared = ("sha256", "by", "relation", "shared")
         return {
-            "releases": [asdict(one) for one in self.releases],
-            "not_recounted": self.not_recounted,
-            "published_despite": self.despite or self.not_recounted > 0,
-            "together": None if self.joint is None else _figures(self.joint),
+            "entry": self.entry,
+            "mac": self.mac,
+            "compared": [{name: getattr(one, name) for name in compared} for one in self.releases],
+            "people": {"table": self.people, "shared": self.shared},
+            "same_groups": self.same_groups,
+            "k": None if self.joint is None else self.joint.k,
+            "below_k": None if self.joint is None else asdict(self.joint.below),
+            "smallest": None if self.joint is None else asdict(self.joint.smallest),
+            "said": [dict(one) for one in self.said],
+            "despite": self.despite or bool(self.not_counted),
+            "not_counted": list(self.not_counted),
         }
-
-
-def _figures(joint: Joint) -> dict[str, Any]:
-    return {
-        "k": joint.k,
-        "rows": joint.rows,
-        "smallest_group": joint.smallest,
-        "share_below_k": round(joint.below / max(1, joint.rows), 6),
-        "share_below_k_by_this": round(joint.broken / max(1, joint.rows), 6),
-    }

@@ -14,6 +14,7 @@ from incrowd.report.attack_facts import AttackFacts
 from incrowd.report.earlier_facts import Earlier
 from incrowd.report.promises import promises_of
 from incrowd.report.utility_facts import Utility, utility_of
+from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import (
@@ -76,7 +77,8 @@ class Facts:
 
     Of what is None it is said that it was not measured, not run, not tracked, or not said. ``asked`` are the promises,
     each with what it means; ``risk`` is that of the table, with that of the release in its ``after``; ``earlier`` is
-    what the ledger knows of the table, None where no ledger is kept.
+    what the ledger knows of the table, None where no ledger is kept; ``unchanged`` is what unchanged columns
+    undo, None where that was not counted.
     """
 
     source: str
@@ -103,6 +105,7 @@ class Facts:
     risk: Risk | None = None
     attacks: AttackFacts | None = None
     earlier: Earlier | None = None
+    unchanged: UnchangedCounts | None = None
     cuts: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     parts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     reasons: tuple[Reasons, ...] = ()
@@ -128,6 +131,7 @@ def facts_of(
     risk: Risk | None = None,
     attacks: AttackFacts | None = None,
     earlier: Earlier | None = None,
+    unchanged: UnchangedCounts | None = None,
 ) -> Facts:
     """The facts of a plan and its verdict.
 
@@ -147,7 +151,10 @@ def facts_of(
         Whether the class itself is sensitive, and who answers for the release, where that was said.
     risk, attacks, earlier
         What was measured, what was tried, which releases came before; see :class:`Facts`.
+    unchanged
+        What unchanged columns undo.
     """
+    rows = plan.rows if verdict.input_rows is None else verdict.input_rows
     return Facts(
         source=source,
         output=output,
@@ -155,8 +162,8 @@ def facts_of(
         requirement=str(plan.requirement),
         method=plan.method,
         parameters=dict(plan.parameters),
-        rows=plan.rows,
-        rows_dropped=plan.rows_dropped,
+        rows=rows,
+        rows_dropped=rows - verdict.sizes.rows,
         groups=len(plan.groups) if plan.show else verdict.sizes.classes,
         smallest_group=verdict.sizes.smallest,
         cells_shown=plan.share_of_cells_shown,
@@ -173,6 +180,7 @@ def facts_of(
         risk=risk,
         attacks=attacks,
         earlier=earlier,
+        unchanged=unchanged,
         parts=_parts(plan),
         reasons=plan.reasons,
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},

@@ -11,9 +11,11 @@ from incrowd.report import sections
 from incrowd.report.attack_section import attacks
 from incrowd.report.earlier_section import earlier_releases
 from incrowd.report.facts import Facts
-from incrowd.report.markup import Html, element, join, text
+from incrowd.report.markup import Html, bullets, element, join, text
 from incrowd.report.risk_section import risk
 from incrowd.report.signing import signing
+from incrowd.report.unchanged_facts import headline_lines
+from incrowd.report.unchanged_section import unchanged_columns
 from incrowd.report.utility_section import utility
 from incrowd.report.wording import Standing, standing, statement
 
@@ -73,6 +75,7 @@ def _body(facts: Facts, certificate: Mapping[str, Any] | None, signed: bool) -> 
         sections.asked(facts),
         sections.done(facts),
         sections.verified(facts),
+        unchanged_columns(facts),
         risk(facts),
         attacks(facts),
         earlier_releases(facts),
@@ -100,6 +103,7 @@ def _head(facts: Facts) -> Html:
             text(f"{said[0].upper()}{said[1:]}."),
             class_=f"standing {'good' if found is Standing.SATISFIED else 'bad'}",
         ),
+        bullets((text(line) for line in headline_lines(facts.unchanged)), class_="beside"),
         sections.key_figures(facts),
     )
 

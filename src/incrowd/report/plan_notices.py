@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from incrowd.errors import Notice
+from incrowd.plan.rare_names import rare_names
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.released_value import is_shown
 
 LITTLE = 0.1
 
 
 def plan_notices(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> Iterator[Notice]:
-    """Whether little is shown, and, of counts, which values few people share and whether a class is too rare for k."""
+    """Whether little is shown, which columns name what few people have, and whether a class is too rare for counts."""
     if plan.share_of_cells_shown < LITTLE:
         message = (
             f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try another method, "
@@ -23,16 +23,22 @@ def plan_notices(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> Ite
     k = plan.requirement.smallest_group
     if plan.counted and plan.schema.target is not None:
         yield from _rare_class(columns[plan.schema.target], k)
-    for name in plan.counted:
-        column = columns[name]
-        rare = 0 if column.type.is_numeric else int(((column.counts[:-1] > 0) & (column.counts[:-1] < k)).sum())
-        if rare and any(is_shown(form) for form in plan.forms(name)):
-            are = "value is" if rare == 1 else "values are"
-            message = (
-                f"{rare:,} {are} in fewer than {k:,} rows of the table; counts name such values, and so the group of "
-                "who has them. Coarsen or drop the column if others may know that these people are in the table."
-            )
-            yield Notice("rare-values", name, message)
+    yield from _rare_values(plan, columns, k)
+
+
+def _rare_values(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int) -> Iterator[Notice]:
+    """One sentence for all columns whose cells name values, bins or groups that fewer than k people have."""
+    rare = {name: rare_names(plan, name, columns[name], k) for name in plan.names}
+    named = [name for name, many in rare.items() if many]
+    if not named:
+        return
+    many = sum(rare.values())
+    message = (
+        f"{many:,} {'value is' if many == 1 else 'values are'} in fewer than {k:,} rows of the table, and released "
+        f"cells name {'it' if many == 1 else 'them'}, alone, in sets or in counts, and so the group of who has "
+        f"{'it' if many == 1 else 'them'}. Say rarest={k} to keep such values out, or coarsen or drop the column."
+    )
+    yield Notice("rare-values", ", ".join(named), message)
 
 
 def _rare_class(target: EncodedColumn, k: int) -> Iterator[Notice]:

@@ -9,6 +9,7 @@ from incrowd.report.facts import Facts
 from incrowd.report.markup import Html, element, join, paragraph, table, text
 from incrowd.report.risk_charts import Histogram, risk_curve, size_chart
 from incrowd.report.sections import figure, section
+from incrowd.report.unchanged_facts import singling_out_line
 from incrowd.report.wording import unbroken
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def risk(facts: Facts) -> Html:
     """Who can be re-identified, linked and inferred about, in the table and in its release."""
     title = "Risk, before and after"
     if facts.risk is None:
-        return section(title, "risk", paragraph(NOT_MEASURED, class_="unknown"))
+        return section(title, "risk", paragraph(NOT_MEASURED, class_="unknown"), *_singling_out(facts))
     from incrowd.risk.telling import headline, parts_of, safe_harbor_part
 
     found = facts.risk
@@ -31,8 +32,17 @@ def risk(facts: Facts) -> Html:
     parts = [_whole(part, risk_figures(found) if part.name == "at-risk" else ()) for part in both]
     last = found.after or found
     checklist = _whole(safe_harbor_part(last, several=True), ())
-    said = headline(found)
-    return section(title, "risk", paragraph(unbroken(f"{said}.")), *parts, checklist)
+    said = [paragraph(unbroken(f"{headline(found)}.")), *_singling_out(facts)]
+    return section(title, "risk", *said, *parts, checklist)
+
+
+def _singling_out(facts: Facts) -> list[Html]:
+    """Singling out both ways, where unchanged columns were counted."""
+    if facts.unchanged is None:
+        return []
+    return [
+        paragraph(unbroken(f"In the release, {singling_out_line(facts.unchanged, facts.verdict.sizes.rows_below(2))}."))
+    ]
 
 
 def _whole(part: Part, figures: Sequence[Html]) -> Html:

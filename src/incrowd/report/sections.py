@@ -201,8 +201,8 @@ def _earlier(facts: Facts) -> str:
         return "Earlier releases: none in the ledger. A release that is not in it can still be combined with this one."
     known = counted(len(facts.earlier.releases), "release")
     return (
-        f"Earlier releases: {known} of the same table in the ledger, counted together with this one, see above. "
-        "Others, and releases of other tables about the same people, can still be combined with it."
+        f"Earlier releases: {known} in the ledger, compared with this one person by person, see above. Those that are "
+        "not in it can still be combined with this one."
     )
 
 

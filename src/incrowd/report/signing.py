@@ -57,12 +57,14 @@ def unknown(facts: Facts) -> Iterator[str]:
         if gone := facts.attacks.count(NOT_RUN):
             yield f"{counted(gone, 'attack')} did not run, which says nothing about the risk."
     if facts.earlier is None:
-        yield "Earlier releases of the same table were not tracked."
+        yield "Earlier releases about the same people were not tracked."
     else:
         if facts.earlier.despite:
             yield "Together with earlier releases it tells more than was promised."
-        if facts.earlier.not_recounted:
-            yield "Not every release in the ledger could be recounted."
+        if facts.earlier.not_counted:
+            yield "Not every release in the ledger could be counted."
+        if facts.earlier.said:
+            yield f"That {counted(len(facts.earlier.said), 'earlier release')} had other people was said, not counted."
     if facts.accuracy is None:
         yield "Accuracy was not measured."
     if facts.notices:

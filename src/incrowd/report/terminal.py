@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from incrowd.report.facts import Accuracy, Facts
+from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
     ALL_FORMS,
     HIDDEN,
@@ -40,6 +41,7 @@ def summary(facts: Facts) -> str:
     Bars use letters that every terminal can print: one for each form an attribute is shown in.
     """
     lines = [f"Release of {plain(facts.source)}", f"  {statement(facts)}"]
+    lines += [f"  {plain(line)}" for line in headline_lines(facts.unchanged)]
     lines += [f"  {term:<11} {words}" for term, words in _entries(facts).items()]
     lines += [f"  {line}" for line in _attribute_lines(facts)]
     lines += [f"  notice      {plain(str(notice))}" for notice in facts.notices]
@@ -67,7 +69,7 @@ def print_summary(facts: Facts, console: Console, files: Mapping[str, str]) -> N
     colour = "green" if good else "red"
     console.print(
         Panel(
-            Text(statement(facts), style=f"bold {colour}"),
+            Text("\n").join([Text(statement(facts), style=f"bold {colour}"), *_unchanged(facts)]),
             title=Text(f"Release of {plain(facts.source)}"),
             title_align="left",
             border_style=colour,
@@ -85,6 +87,14 @@ def print_summary(facts: Facts, console: Console, files: Mapping[str, str]) -> N
     if files:
         console.print()
         console.print(_pairs(files))
+
+
+def _unchanged(facts: Facts) -> list[Text]:
+    """What unchanged columns undo, beside the headline."""
+    from rich.text import Text
+
+    broken = facts.unchanged is not None and not facts.unchanged.sound
+    return [Text(plain(line), style="bold red" if broken else "") for line in headline_lines(facts.unchanged)]
 
 
 def bar(shares: Mapping[str, float], letters: Mapping[str, str], width: int = BAR) -> dict[str, str]:

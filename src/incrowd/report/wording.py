@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from enum import StrEnum
 
 from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFacts
@@ -150,18 +151,36 @@ def attack_summary(found: AttackFacts) -> str:
 
 
 def joint_sentence(found: Earlier) -> str:
-    """What all releases tell together."""
-    joint = found.joint
-    if joint is None:
-        return "The ledger knows no earlier release of this table."
-    said = f"This release and {counted(len(found.releases), 'earlier one')} of the same table"
-    if not joint.closer:
-        return (
-            f"{said}: it shows nobody in a smaller group than the earlier ones do. The smallest group that all make "
-            f"together has {counted(joint.smallest, 'row')}."
-        )
+    """What this release and the earlier ones tell together.
+
+    Examples
+    --------
+    >>> joint_sentence(Earlier())
+    'The ledger knows no earlier release.'
+    """
+    if not found.releases:
+        return "The ledger knows no earlier release."
+    number = sum(one.shared is not None for one in found.releases)
+    if not number:
+        return f"None of {counted(len(found.releases), 'earlier release')} was compared."
+    said = (
+        f"Compared with {counted(number, 'earlier release')} by {' and by '.join(found.ways)}: "
+        f"{found.shared:,} of {found.people:,} people are in {'it' if number == 1 else 'them'}."
+    )
+    return f"{said} {_joint(found)}" + " It was published despite that." * found.despite
+
+
+def _joint(found: Earlier) -> str:
+    if found.same_groups:
+        return "The groups are those of an earlier release: together they tell no more than that one."
+    if found.joint is None:
+        return "Nothing had to be counted together."
+    figures, fewest = asdict(found.joint.below), asdict(found.joint.smallest)
+    below = [f"{number:,} {who}" for who, number in figures.items() if number]
+    if not below:
+        return f"Together, no group of shared, new or left people became smaller than {found.joint.k}."
+    least = min(number for number in fewest.values() if number is not None)
     return (
-        f"{said} make groups together, the smallest of {counted(joint.smallest, 'row')}; "
-        f"{joint.below:,} of {counted(joint.rows, 'row')} ({percent(joint.below / joint.rows)}) are in groups smaller "
-        f"than {joint.k}, {joint.broken:,} of them by this release." + " It was published despite that." * found.despite
+        f"Together, groups became smaller than {found.joint.k} for {' and '.join(below)} people, the smallest of "
+        f"{least:,}."
     )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import guarded
+
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
 
 
+@guarded
 def measure_risk(
     table: Any,
     *,

@@ -51,18 +51,21 @@ class Originals:
         The released rows of each piece, in the release's order.
     piece
         Gives the piece with a number.
+    origin
+        The input row of each released row.
     """
 
     rows: int
     sizes: Sequence[int]
     piece: Callable[[int], Original]
+    origin: npt.NDArray[np.intp]
 
     @classmethod
     def of(cls, original: Original | Originals) -> Originals:
         """The pieces of a table, which may be one."""
         if isinstance(original, Originals):
             return original
-        return cls(original.rows, (len(original.origin),), lambda _: original)
+        return cls(original.rows, (len(original.origin),), lambda _: original, original.origin)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
-from incrowd.verification.opening import column, connect, open_large, open_table, register
+from incrowd.verification.delimited import check_count
+from incrowd.verification.equality import keys, unify
+from incrowd.verification.opening import Opened, connect, guarded, open_file, open_large, register
 from incrowd.verification.population import People, recount_population
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
@@ -25,41 +28,63 @@ def verify_table(
     further: Sequence[Further] = (),
     resources: Resources | None = None,
     people: People | None = None,
+    markers: Collection[str] | None = None,
 ) -> Verdict:
     """Whether every combination of values in a file is shared by enough rows.
 
     ``promises`` lists a name, the columns that are combined, and how many rows must share a combination; ``further``
-    what is required of other columns in every such class, ``people`` of a population.
+    what is required of other columns in every such class, ``people`` of a population. ``markers`` are texts that mean
+    missing, as does an empty one; without them only what is missing in the form of the file.
 
     Works on any table, also one that incrowd did not make, and on a folder of Parquet files. What does not fit into the
     memory of the resources goes to their scratch folder.
     """
     limits = resources or Resources()
-    with connect(limits.share(0.5), None, limits.scratch) as connection:
-        if limits.memory is not None and form.kind == "arrow":  # its batches may be packed
-            found, _ = open_large(connection, Path(path), form, limits.scratch)
-        else:
-            found = open_table(connection, Path(path), form)
-        return _counted(connection, found, promises, further, people)
+    with connect(limits.share(0.5), None, limits.scratch) as connection, guarded(Path(path).name, form.kind):
+        opened = open_written(connection, Path(path), form, limits)
+        verdict = _counted(connection, opened, promises, further, people, markers)
+    check_count(Path(path).name, verdict.sizes.rows, opened.rows)
+    return verdict
+
+
+def open_written(connection: Any, path: Path, form: FileForm, limits: Resources) -> Opened:
+    """Register a file of any size as the table ``written``."""
+    if limits.memory is None or form.kind != "arrow":
+        return open_file(connection, path, form, "written")
+    names, copy = open_large(connection, path, form, limits.scratch)  # its batches may be packed
+    return replace(open_file(connection, copy, FileForm("parquet"), "written"), names=names)
 
 
 def verify_arrow(
-    table: Any, promises: Promises, further: Sequence[Further] = (), people: People | None = None
+    table: Any,
+    promises: Promises,
+    further: Sequence[Further] = (),
+    people: People | None = None,
+    markers: Collection[str] | None = None,
 ) -> Verdict:
     """The same for a PyArrow table."""
-    with connect() as connection:
-        return _counted(connection, register(connection, table, "released"), promises, further, people)
+    with connect() as connection, guarded("The table"):
+        opened = Opened(register(connection, table, "written"), table.num_rows, "")
+        return _counted(connection, opened, promises, further, people, markers)
 
 
 def _counted(
-    connection: Any, names: Sequence[str], promises: Promises, further: Sequence[Further], people: People | None
+    connection: Any,
+    opened: Opened,
+    promises: Promises,
+    further: Sequence[Further],
+    people: People | None,
+    markers: Collection[str] | None,
 ) -> Verdict:
-    for name in {name for _, together, _ in promises for name in together}:
+    names = opened.names
+    counted = {name for _, together, _ in promises for name in together}
+    for name in counted:
         if name not in names:
             raise HeaderError(unknown_column(name, names))
-    sizes, checks = recount_promises(connection, names, promises)
-    if not sizes.rows:
+    if not opened.rows:
         raise FileFormatError("The table has no rows; there is nothing to verify.")
+    unify(connection, names, markers, [names.index(name) for name in counted] if opened.names_nan else ())
+    sizes, checks = recount_promises(connection, names, promises)
     more = recount_requirements(connection, names, [together for _, together, _ in promises], further)
     fitting = recount_population(connection, names, list(people.columns) if people else (), people)
     return Verdict(sizes, (*checks, *more, *fitting))
@@ -78,16 +103,12 @@ def recount_promises(connection: Any, names: Sequence[str], promises: Promises) 
 
 def class_sizes(connection: Any, positions: Sequence[int]) -> ClassSizes:
     """Classes of rows of ``released`` that are equal in the columns at these positions, counted."""
-    import duckdb
-
-    keys = ", ".join(map(column, positions))
-    try:
+    with guarded("The table"):
         bars = connection.execute(
-            f"SELECT size, count(*) FROM (SELECT count(*) AS size FROM released GROUP BY {keys}) "
+            "SELECT size, count(*) FROM "
+            f"(SELECT count(*) AS size FROM released GROUP BY {keys(connection, positions)}) "
             "GROUP BY size ORDER BY size"
         ).fetchall()
-    except duckdb.Error as error:
-        raise FileFormatError(f"The file cannot be read to its end ({type(error).__name__}).") from None
     return sizes_of(bars)
 
 

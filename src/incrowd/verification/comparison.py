@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from incrowd.verification.asked import Asked, Original
@@ -13,9 +13,9 @@ from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 MACROS = (
     # text that a spreadsheet would take for a formula is written with an apostrophe before it
-    r"""escaped(t) AS CASE
-        WHEN length(t) > 1 AND regexp_matches(t, '^[=+@\t\r-]') AND TRY_CAST(t AS DOUBLE) IS NULL
-        THEN chr(39) || t ELSE t END""",
+    """is_formula(t) AS (t[1] IN ('=', '+', '-', '@', chr(9), chr(13)) AND length(t) > 1
+        AND TRY_CAST(t AS DOUBLE) IS NULL)""",
+    "escaped(t) AS CASE WHEN is_formula(t) THEN chr(39) || t ELSE t END",
     r"plain(t) AS regexp_replace(t, '^''([=+@\t\r-])', '\1')",
     "member(t) AS replace(replace(t, '%', '%25'), '|', '%7C')",
     "day(d) AS datediff('day', DATE '1970-01-01', d)::DOUBLE",
@@ -35,12 +35,13 @@ class Found:
 
     ``wrong`` has for each column how many cells do not follow from the original. ``means`` has for each column with
     numbers that are means what this piece adds to them: a PyArrow table with a row for each number; ``counts`` what it
-    adds to published counts.
+    adds to published counts, ``sets`` which values the rows have that show a set of values.
     """
 
     wrong: Mapping[str, int]
     means: Mapping[str, Any]
     counts: PieceOfCounts | None = None
+    sets: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Comparison:
@@ -62,6 +63,7 @@ class Comparison:
         self._known_as = known_as
         self._keys = [known_as[name] for name in asked.quasi_identifiers]
         self._shared = {known_as[name] for name in asked.shared_means}
+        self._exact_sets = asked.people is None  # where people outside of the table count, sets may name their values
         self._ends = {
             known_as[end]: (known_as[low], known_as[high]) for low, high in asked.bounds for end in (low, high)
         }
@@ -86,14 +88,22 @@ class Comparison:
         wrong = {name: self._wrong(at) for name, at in self._known_as.items()}
         means = {name: self._sums(at) for name, at in self._known_as.items() if self._shows_means(at)}
         numbers = {at: self._own_number(at) if self._is_number(at) else None for at in self._counted}
-        return Found(wrong, means, self._counts.piece(numbers) if self._counts else None)
+        sets = {
+            name: self._set_members(at)
+            for name, at in self._known_as.items()
+            if self._exact_sets and self._shows_values(at)
+        }
+        return Found(wrong, means, self._counts.piece(numbers) if self._counts else None, sets)
 
     def added(self, pieces: Iterable[Found]) -> dict[str, int]:
         """How many cells of each column do not follow from the original (for means: how many different ones)."""
         wrong = dict.fromkeys(self._columns, 0)
         sums: dict[str, list[Any]] = {}
         counts: list[PieceOfCounts] = []
+        sets: dict[str, list[Any]] = {}
         for piece in pieces:
+            for name, part in piece.sets.items():
+                sets.setdefault(name, []).append(part)
             counts += [piece.counts] if piece.counts else []
             for name, cells in piece.wrong.items():
                 wrong[name] += cells
@@ -101,6 +111,8 @@ class Comparison:
                 sums.setdefault(name, []).append(part)
         for name, parts in sums.items():
             wrong[name] += self._wrong_means(self._known_as[name], parts)
+        for name, parts in sets.items():
+            wrong[name] += self._strange_members(parts)
         found = self._counts.added(counts) if self._counts else {}
         return {name: cells + found.get(self._known_as[name], 0) for name, cells in wrong.items()}
 
@@ -134,9 +146,15 @@ class Comparison:
             return self._wrong_ends(*self._ends[at])
         if at in self._middles:
             return self._wrong_middles(at)
-        if not self._is_number(at) or (at in self._named and self._written[at] == "VARCHAR"):
+        if self._shows_values(at):
             return self._wrong_values(at)
         return self._wrong_labels(at) if self._written[at] == "VARCHAR" else 0
+
+    def _shows_values(self, at: str) -> bool:
+        """Whether the cells of a quasi-identifier are values, sets of values or names of groups."""
+        if at not in self._keys or at in self._counted or at in self._ends or at in self._middles:
+            return False
+        return not self._is_number(at) or (at in self._named and self._written[at] == "VARCHAR")
 
     def _shows_means(self, at: str) -> bool:
         """Whether some cells of a numeric quasi-identifier are to be the mean of the rows they speak for."""
@@ -168,19 +186,20 @@ class Comparison:
         here, there = f"r.{at}", f"o.{at}"
         written, given = self._written[at], self._given[at]
         if written == given == "VARCHAR" and self._escapes:
-            return f"{here} IS DISTINCT FROM {there} AND {here} IS DISTINCT FROM escaped({there})"
+            return f"{here} IS DISTINCT FROM escaped({there})"
         only_one = f"({here} IS NULL) <> ({there} IS NULL)"
         if written == "VARCHAR" and given != "VARCHAR":
             here = f"TRY_CAST({here} AS {given})"
         elif given == "VARCHAR" and written != "VARCHAR":
-            there = f"TRY_CAST({there} AS {written})"
+            whole = f"regexp_full_match(trim({there}), '[+-]?[0-9]+')" if written == "BIGINT" else "true"
+            there = f"CASE WHEN {whole} THEN TRY_CAST({there} AS {written}) END"
         return f"{only_one} OR {here} IS DISTINCT FROM {there}"
 
     def _wrong_values(self, at: str) -> int:
         """Cells that show a value or a set of values without the row's own; most show the own value itself."""
         same, one_of = "shown = own", "list_contains(string_split(shown, '|'), member(own))"
         if self._escapes:
-            same = f"({same} OR shown = escaped(own))"
+            same = "shown = escaped(own)"
             one_of = f"({one_of} OR list_contains(string_split(plain(shown), '|'), member(own)))"
         if at in self._named:
             shown = "plain(shown)" if self._escapes else "shown"
@@ -192,6 +211,27 @@ class Comparison:
             f"FROM {_PAIRS} WHERE r.{at} IS NOT NULL AND shown IS DISTINCT FROM own GROUP BY ALL) "
             "SELECT coalesce(sum(cells), 0) FROM pairs "
             f"WHERE own IS NULL OR NOT coalesce({same} OR (contains(shown, '|') AND {one_of}), false)"
+        )
+
+    def _set_members(self, at: str) -> Any:
+        """The sets that are shown, each with the values that its rows have, both as they are written in sets."""
+        plain = f"plain(r.{at}::VARCHAR)" if self._escapes else f"r.{at}::VARCHAR"
+        named = f"AND {plain} NOT IN (SELECT name FROM groups_{at})" if at in self._named else ""
+        return self._connection.sql(
+            f"SELECT DISTINCT {plain} AS shown, o.{at}::VARCHAR AS own FROM {_PAIRS} "
+            f"WHERE contains(r.{at}::VARCHAR, '|') {named}"
+        ).to_arrow_table()
+
+    def _strange_members(self, parts: Sequence[Any]) -> int:
+        """Members of sets that none of the rows has that show the set; a value that reads like a set is none."""
+        import pyarrow as pa
+
+        self._connection.register("members", pa.concat_tables(parts, promote_options="permissive"))
+        return self._ask(
+            "WITH sets AS (SELECT shown FROM members GROUP BY shown HAVING NOT bool_or(coalesce(own = shown, false))), "
+            "named AS (SELECT shown, unnest(string_split(shown, '|')) AS one FROM sets), "
+            "had AS (SELECT shown, member(own) AS one FROM members) "
+            "SELECT count(*) FROM (FROM named EXCEPT FROM had)"
         )
 
     def _wrong_ends(self, low: str, high: str) -> int:
@@ -248,7 +288,7 @@ class Comparison:
     def _sums(self, at: str) -> Any:
         """For each number that is shown: the sum, the ends and the count of the rows it speaks for."""
         own, number = self._own_number(at), f"number(r.{at}::VARCHAR)"
-        keys = ", ".join(f"r.{key}" for key in self._speaks_for(at))
+        keys = ", ".join(f"r.{key}" for key in self._keys)
         return self._connection.sql(
             f"SELECT {keys}, any_value({number}) AS shown, fsum({own}) AS total, count({own}) AS rows, "
             f"min({own}) AS low, max({own}) AS high, bool_and({own} IS NOT NULL) AS whole, "
@@ -256,24 +296,23 @@ class Comparison:
         ).to_arrow_table()
 
     def _wrong_means(self, at: str, parts: Sequence[Any]) -> int:
-        """Numbers that are not the mean of the rows they speak for."""
+        """Numbers that are not the mean of the rows they speak for: those of a class, or all that show the number."""
         import pyarrow as pa
 
         self._connection.register("sums", pa.concat_tables(parts, promote_options="permissive"))
-        right = "CASE WHEN days THEN floor(mean) = shown ELSE close_to(mean, shown, low, high) END"
         if at in self._shared:
-            right += " AND coalesce(below < low, true)"
+            return self._not_means([at], "AND coalesce(below < low, true)")
+        return self._not_means(self._keys, "")
+
+    def _not_means(self, keys: Sequence[str], apart: str) -> int:
+        right = "CASE WHEN days THEN floor(mean) = shown ELSE close_to(mean, shown, low, high) END"
         return self._ask(
             "WITH means AS (SELECT any_value(shown) AS shown, fsum(total) / sum(rows) AS mean, min(low) AS low, "
             "max(high) AS high, bool_and(whole) AS whole, any_value(days) AS days "
-            f"FROM sums GROUP BY {', '.join(self._speaks_for(at))}), "
+            f"FROM sums GROUP BY {', '.join(keys)}), "
             "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM means) "
-            f"SELECT count(*) FROM neighbours WHERE NOT coalesce(whole AND {right}, false)"
+            f"SELECT count(*) FROM neighbours WHERE NOT coalesce(whole AND {right} {apart}, false)"
         )
-
-    def _speaks_for(self, at: str) -> Sequence[str]:
-        """The columns that rows share for which one number is shown."""
-        return [at] if at in self._shared else self._keys
 
 
 def groups_and_values(hierarchy: Hierarchy) -> Iterator[tuple[str, str]]:

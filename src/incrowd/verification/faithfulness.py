@@ -8,26 +8,31 @@ exactly as they were.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.class_sizes import recount_promises, sizes_of
-from incrowd.verification.comparison import Comparison
-from incrowd.verification.opening import connect, duckdb_module, open_large, open_table
+from incrowd.verification.comparison import MACROS, Comparison
+from incrowd.verification.opening import column, connect, duckdb_module, open_large, open_table
 from incrowd.verification.pair import open_pair
 from incrowd.verification.pieces import compare_pieces
 from incrowd.verification.population import recount_population
 from incrowd.verification.requirements import recount_requirements
+from incrowd.verification.shown import count_shown
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.resources import Resources
 
 Told = Callable[[int, int], None]
 """Told as pieces are compared: rows done, and rows in all."""
+
+More = Callable[[Any], Iterable[Check]]
+"""Further checks, made with a connection that has the release."""
 
 
 def verify_release(
@@ -38,11 +43,13 @@ def verify_release(
     resources: Resources | None = None,
     told: Told | None = None,
     groups: Path | None = None,
+    more: More | None = None,
 ) -> Verdict:
     """Recount everything a release promises, from the bytes on disk.
 
     An original in pieces is compared piece by piece, in the scratch folder of the resources where need be. ``groups``
-    is the table of groups of a release of two tables, which is compared whole.
+    is the table of groups of a release of two tables, which is compared whole. ``more`` has further checks, made of the
+    table ``released`` and, where it is whole, ``original``.
     """
     duckdb = duckdb_module()
     limits, whole = resources or Resources(), isinstance(original, Original)
@@ -65,10 +72,12 @@ def verify_release(
                 *counted,
                 *recount_requirements(connection, found, [names for _, names, _ in asked.promises], asked.further),
                 *recount_population(connection, found, asked.quasi_identifiers, asked.people),
-                rows_check(sizes.rows, Originals.of(original), asked.may_lose),
             ]
+            shown = count_shown(connection, found, asked.quasi_identifiers, asked.counts)
+            escapes = form.kind == "csv"
+            checks += [formulas_check(connection, found)] if escapes else []
+            checks.append(rows_check(sizes.rows, Originals.of(original), asked.may_lose))
             if checks[-1].passed:
-                escapes = form.kind == "csv"
                 compare = Comparison(connection, asked, escapes=escapes, pair=groups is not None)
                 wrong = compare.added(
                     [compare.piece(original)]
@@ -76,21 +85,29 @@ def verify_release(
                     else compare_pieces(place, asked, original, limits, escapes=escapes, told=told)
                 )
                 checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in found]
+                checks += more(connection) if more is not None else ()
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
-    return Verdict(sizes, tuple(checks))
+    return Verdict(sizes, tuple(checks), Originals.of(original).rows, shown)
+
+
+def formulas_check(connection: Any, names: Sequence[str]) -> Check:
+    """The check that a spreadsheet takes no cell and no name for a formula."""
+    for macro in MACROS:
+        connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+    counted = " + ".join(f"count(*) FILTER (is_formula({column(place)}))" for place in range(len(names)))
+    (cells,) = connection.execute(f"SELECT {counted} FROM released").fetchone()
+    risky = sum(len(name) > 1 and name[0] in "=+@-\t\r" for name in names)
+    told = "no cell is a formula" if not cells + risky else f"{cells:,} cells and {risky} names are formulas"
+    return Check("formulas", not cells + risky, told)
 
 
 def rows_check(released: int, original: Originals, may_lose: int) -> Check:
     """Every released row is a different input row, and no more are missing than allowed."""
-    used = np.zeros(original.rows, bool)
-    inside = sum(original.sizes) == released
-    for piece in range(len(original.sizes) if inside else 0):
-        origin = original.piece(piece).origin
-        inside = inside and (len(origin) == 0 or bool(origin.min() >= 0 and origin.max() < original.rows))
-        used[origin[: len(origin) if inside else 0]] = True
-    different = inside and int(np.count_nonzero(used)) == released
+    origin = original.origin
+    inside = len(origin) == released and (not released or bool(origin.min() >= 0 and origin.max() < original.rows))
+    different = inside and (not released or int(np.bincount(origin).max()) == 1)
     lost = original.rows - released
     return Check("rows", different and 0 <= lost <= may_lose, f"{released:,} released, {lost:,} left out")
 

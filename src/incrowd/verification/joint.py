@@ -1,14 +1,16 @@
-"""What several releases of one table tell together, recounted.
+"""What releases about the same people tell together, recounted.
 
 Two releases in different groups tell more than either: whoever is in one group here and in another there is in both,
-and that may be few. So the releases are laid side by side, row by row of the table, as somebody could who links their
-rows without a mistake, and the groups that they make together are counted. A row that a release left out shows nothing
-there, and that is a value like any other.
+and that may be few. So a release is laid beside the earlier ones, person by person, as somebody could who links their
+rows without a mistake and knows in which tables a person is. The candidates for a person are then the people in every
+group that holds the person, and in no release without the person. Who was left out of a release is not in it.
+
+Correspondence attacks: Fung, Wang, Fu, Pei, "Anonymity for continuous data publishing", EDBT 2008.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,47 +19,129 @@ from incrowd.verification.asked import Original
 from incrowd.verification.opening import column, connect, open_table
 from incrowd.vocabulary.file_form import FileForm
 
-NOW = "now"
+LEFT_OUT = -1
+"""The class of whoever a release left out."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A figure for people who are also in earlier releases, for those who are in none, and for those who are gone."""
+
+    shared: int | None = None
+    new: int | None = None
+    left: int | None = None
 
 
 @dataclass(frozen=True)
 class Joint:
-    """The groups that this release and all earlier ones make together.
+    """The groups that this release and earlier ones make together.
 
     Parameters
     ----------
     k
         What the groups are held to.
-    rows
-        Rows that are in any of the releases.
-    smallest
-        Rows of the smallest group.
+    people, shared
+        People of the table, and those of them that are in one of the entries.
     below
-        Rows in groups smaller than k.
+        People whose candidates became fewer, and fewer than k.
+    smallest
+        The fewest candidates for anybody; None if there is nobody.
     closer
-        Rows that this release puts into a smaller group than the earlier ones did, whatever its size.
-    broken
-        Those of them whose group is smaller than k.
+        People of earlier releases who have fewer candidates than before, whatever k is.
     """
 
     k: int
-    rows: int
-    smallest: int
-    below: int
-    closer: int
-    broken: int
+    people: int
+    shared: int
+    below: Figures
+    smallest: Figures
+    closer: int = 0
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The groups that a release makes with one earlier one: the smallest, and whether both have just these groups."""
+@dataclass(frozen=True, eq=False)
+class Then:
+    """An earlier release, and by what its people are known.
 
-    smallest: int
-    same: bool
+    Parameters
+    ----------
+    now
+        A PyArrow table with the columns ``high`` and ``low``: the mark of each person of the table, in its order.
+    load
+        Gives the people of the earlier release: a PyArrow table of their marks with the column ``class``, which is
+        :data:`LEFT_OUT` for those who were left out.
+    unique
+        Whether no mark is there twice. If one is, the first of them now is the first of them then, by class.
+    link
+        Earlier releases with the same link know each other's people by their marks.
+    complete
+        Whether both have the same people.
+    bare
+        Columns that the earlier release shows as they are.
+    """
+
+    now: Any
+    load: Callable[[], Any]
+    unique: bool = True
+    link: Hashable = ()
+    complete: bool = False
+    bare: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Laid:
+    """Releases side by side in a connection.
+
+    ``joint`` has a row for each person of the table: the class now (null: left out), the class in each earlier release,
+    whether the person is in any, and bare columns. ``sizes0``, ``gone0`` and so on are the classes of an earlier
+    release with their sizes, and its people who are not in this one. One earlier release is in memory at a time.
+    """
+
+    connection: Any
+    earlier: Sequence[Then]
+    shown: Mapping[str, str]
+
+    def one(self, query: str) -> tuple[Any, ...]:
+        row: tuple[Any, ...] = self.connection.execute(query).fetchone()
+        return row
+
+    def lay(self, place: int) -> None:
+        """Lay an earlier release beside the others."""
+        self.pair(place)
+        run = self.connection.execute
+        run(
+            f"CREATE TEMP TABLE sizes{place} AS SELECT class, count(*) AS size, bool_or(now IS NOT NULL) AS stay "
+            "FROM pairs WHERE class IS NOT NULL GROUP BY class"
+        )
+        run(
+            f"CREATE TEMP TABLE gone{place} AS SELECT high, low, turn, class, size, stay FROM pairs JOIN "
+            f"sizes{place} USING (class) WHERE now IS NULL"
+        )
+        run(
+            f"CREATE OR REPLACE TEMP TABLE joint AS SELECT joint.* EXCLUDE (met), pairs.class AS c{place}, "
+            "met OR coalesce(there, false) AS met FROM joint LEFT JOIN pairs USING (place)"
+        )
+        run("DROP TABLE pairs")
+
+    def pair(self, place: int) -> None:
+        """The table ``pairs``: everybody of now and of then, beside each other where they are the same."""
+        then = self.earlier[place]
+        self.connection.register("marks_now", then.now)
+        self.connection.register("marks_then", then.load())
+        turn = "1" if then.unique else "row_number() OVER (PARTITION BY high, low ORDER BY class NULLS LAST)"
+        self.connection.execute(
+            "CREATE TEMP TABLE pairs AS WITH "
+            f"here AS (SELECT place, class AS now, high, low, {turn} AS turn "
+            "FROM (SELECT place, class FROM joint ORDER BY place) POSITIONAL JOIN marks_now), "
+            f"there AS (SELECT high, low, class, true AS there, {turn} AS turn FROM "
+            f"(SELECT high, low, nullif(class, {LEFT_OUT}) AS class FROM marks_then)) "
+            "SELECT place, now, class, there, high, low, turn FROM here FULL JOIN there USING (high, low, turn)"
+        )
+        self.connection.unregister("marks_now")
+        self.connection.unregister("marks_then")
 
 
 def classes_of_rows(path: Path, form: FileForm, columns: Sequence[str], original: Original) -> Any:
-    """The class of each row of the table in a written release: a PyArrow array of numbers, null where it was left out.
+    """The class of each row of the table in a written release: a PyArrow array, :data:`LEFT_OUT` where it was left out.
 
     Rows are in one class if the release shows the same in these columns; a missing or suppressed cell is a value.
     """
@@ -67,77 +151,120 @@ def classes_of_rows(path: Path, form: FileForm, columns: Sequence[str], original
         names = open_table(connection, path, form, copy=True)
         connection.register("origin", pa.table({"place": pa.array(original.origin, pa.int64())}))
         keys = ", ".join(column(names.index(name)) for name in columns)
-        found = connection.sql(
-            f"SELECT CAST(class AS INTEGER) AS class FROM range({original.rows}) AS every(place) LEFT JOIN "
+        listed = connection.sql(
+            f"SELECT CAST(coalesce(class, {LEFT_OUT}) AS INTEGER) AS class "
+            f"FROM range({original.rows}) AS every(place) LEFT JOIN "
             f"(SELECT place, dense_rank() OVER (ORDER BY {keys}) AS class FROM released POSITIONAL JOIN origin) "
             "USING (place) ORDER BY place"
         ).to_arrow_table()
-    return found["class"].combine_chunks()
+    return listed["class"].combine_chunks()
 
 
-def recount_joint(
-    now: Any,
-    earlier: Sequence[Any],
-    k: int,
-    *,
-    bare: Mapping[str, Any] | None = None,
-    bare_before: Collection[str] = (),
-) -> Joint:
-    """The groups of a release together with earlier ones, each given by the class of every row of the table.
+def recount_together(now: Any, earlier: Sequence[Then], k: int, *, bare: Mapping[str, Any] | None = None) -> Joint:
+    """The groups of a release together with earlier ones that share people with it.
 
     Parameters
     ----------
-    now, earlier
-        What :func:`classes_of_rows` found, now and then.
+    now
+        The class of each row of the table, :data:`LEFT_OUT` for those that are left out.
+    earlier
+        The earlier releases.
     k
         What the groups are held to.
     bare
         Columns that one of the releases shows as they are, though another takes them for quasi-identifiers: whoever has
         both releases knows them.
-    bare_before
-        Those of them that an earlier release shows.
     """
     with connect() as connection:
-        then, shown = _register(connection, now, earlier, bare or {})
-        among, known_before = ", ".join(then), [*then, *(shown[name] for name in bare_before)]
-        before = f"CASE WHEN coalesce({among}) IS NULL THEN count(*) OVER () ELSE {_company(known_before)} END"
-        rows, smallest, below, closer, broken = connection.execute(
-            f"SELECT count(*), min(after), count(*) FILTER (after < {k}), count(*) FILTER (after < before), "
-            f"count(*) FILTER (after < before AND after < {k}) FROM (SELECT {before} AS before, "
-            f"{_company([NOW, *then, *shown.values()])} AS after FROM classes "
-            f"WHERE coalesce({NOW}, {among}) IS NOT NULL)"
-        ).fetchone()
-    return Joint(k, rows, smallest or 0, below, closer, broken)
+        laid = _laid(connection, now, earlier, bare or {})
+        for place in range(len(earlier)):
+            laid.lay(place)
+        here, gone = _here(laid, k), _gone(laid, k)
+    below = Figures(here["below_shared"], here["below_new"], gone["below"])
+    smallest = Figures(here["smallest_shared"], here["smallest_new"], gone["smallest"])
+    return Joint(k, here["people"], here["shared"], below, smallest, here["closer"])
 
 
-def recount_pair(now: Any, then: Any) -> Pair:
-    """The groups of a release together with one earlier one."""
+def has_same_groups(now: Any, then: Then) -> bool:
+    """Whether an earlier release has the same people in the same groups; groups may have other numbers."""
     with connect() as connection:
-        [other], _ = _register(connection, now, [then], {})
-        inside = f"FROM classes WHERE coalesce({NOW}, {other}) IS NOT NULL GROUP BY"
-        smallest, both = connection.execute(
-            f"SELECT min(size), count(*) FROM (SELECT count(*) AS size {inside} {NOW}, {other})"
-        ).fetchone()
-        alone = [
-            connection.execute(f"SELECT count(*) FROM (SELECT {one} {inside} {one})").fetchone()[0]
-            for one in (NOW, other)
-        ]
-    return Pair(smallest or 0, alone == [both, both])
+        laid = _laid(connection, now, [then], {})
+        laid.pair(0)
+        strangers, mixed, pairs, here, there = laid.one(
+            "SELECT count(*) FILTER (place IS NULL OR there IS NULL), "
+            "count(*) FILTER ((now IS NULL) <> (class IS NULL)), count(DISTINCT (now, class)), "
+            f"count(DISTINCT coalesce(now, {LEFT_OUT})), count(DISTINCT coalesce(class, {LEFT_OUT})) FROM pairs"
+        )
+    return not strangers and not mixed and bool(pairs == here == there)
 
 
-def _register(
-    connection: Any, now: Any, earlier: Sequence[Any], bare: Mapping[str, Any]
-) -> tuple[list[str], dict[str, str]]:
-    """The table ``classes``, a row for each row of the table; how it calls earlier releases and bare columns."""
+def _laid(connection: Any, now: Any, earlier: Sequence[Then], bare: Mapping[str, Any]) -> _Laid:
     import pyarrow as pa
 
-    then = [column(number) for number in range(len(earlier))]
     shown = {name: f"bare{number}" for number, name in enumerate(bare)}
-    values = zip(shown.values(), bare.values(), strict=True)
-    connection.register("classes", pa.table({NOW: now, **dict(zip(then, earlier, strict=True)), **dict(values)}))
-    return then, shown
+    cells = {shown[name]: values for name, values in bare.items()}
+    connection.register("classes", pa.table({"class": now, **cells}))
+    connection.execute(
+        "CREATE TEMP TABLE joint AS SELECT row_number() OVER () AS place, "
+        f"nullif(class, {LEFT_OUT}) AS class, * EXCLUDE (class), false AS met FROM classes"
+    )
+    return _Laid(connection, earlier, shown)
 
 
-def _company(keys: Sequence[str]) -> str:
-    """SQL: how many rows have the same keys."""
-    return f"count(*) OVER (PARTITION BY {', '.join(keys)})"
+def _here(laid: _Laid, k: int) -> dict[str, Any]:
+    """Figures about the people of this release: by groups of those who show the same in all releases."""
+    places = range(len(laid.earlier))
+    keys = ", ".join(["class", *(f"c{place}" for place in places), *laid.shown.values()])
+    sizes = ", ".join(_size(laid, place) for place in places)
+    sides = " ".join(
+        f"LEFT JOIN (SELECT class AS c{place}, size AS s{place} FROM sizes{place}) USING (c{place})" for place in places
+    )
+    among = f"coalesce({', '.join(f'c{place}' for place in places)}) IS NOT NULL"
+    people, shared = laid.one("SELECT count(*), count(*) FILTER (met) FROM joint")
+    names = ("below_shared", "below_new", "smallest_shared", "smallest_new", "closer")
+    figures = laid.one(
+        f"WITH groups AS (SELECT {keys}, count(*) AS after FROM joint WHERE class IS NOT NULL GROUP BY {keys}), "
+        f"sized AS (SELECT {among} AS shared, after, CASE WHEN {among} THEN least({sizes}) "
+        f"ELSE sum(after) OVER (PARTITION BY class) END AS before FROM groups {sides}) "
+        f"SELECT {_below('shared', k)}, {_below('NOT shared', k)}, min(after) FILTER (shared), "
+        "min(after) FILTER (NOT shared), coalesce(sum(after) FILTER (shared AND after < before), 0)::BIGINT FROM sized"
+    )
+    return {"people": people, "shared": shared, **dict(zip(names, figures, strict=True))}
+
+
+def _below(who: str, k: int) -> str:
+    return f"coalesce(sum(after) FILTER ({who} AND after < {k} AND after < before), 0)::BIGINT"
+
+
+def _size(laid: _Laid, place: int) -> str:
+    """SQL: the size of a person's class in an earlier release, with the columns that it shows as they are if known."""
+    then = laid.earlier[place]
+    known = [laid.shown[name] for name in then.bare if name in laid.shown]
+    if not then.complete or not known:
+        return f"s{place}"
+    return f"CASE WHEN c{place} IS NOT NULL THEN sum(after) OVER (PARTITION BY c{place}, {', '.join(known)}) END"
+
+
+def _gone(laid: _Laid, k: int) -> dict[str, Any]:
+    """Figures about people of earlier releases who are not in this one, of classes where others stay."""
+    links: dict[Hashable, list[int]] = {}
+    for place, then in enumerate(laid.earlier):
+        links.setdefault(then.link, []).append(place)
+    parts = " UNION ALL ".join(_gone_of(places) for places in links.values())
+    below, smallest = laid.one(
+        f"SELECT {_below('true', k)}, min(after) FROM (SELECT count(*) AS after, any_value(before) AS before "
+        f"FROM ({parts}) WHERE stay GROUP BY link, classes)"
+    )
+    return {"below": below, "smallest": smallest}
+
+
+def _gone_of(places: Sequence[int]) -> str:
+    """SQL: who is gone from earlier releases that know each other's people, with all classes of each."""
+    if len(places) == 1:
+        return f"SELECT {places[0]} AS link, [class] AS classes, size AS before, stay FROM gone{places[0]}"
+    rows = " UNION ALL ".join(f"SELECT {place} AS entry, * FROM gone{place}" for place in places)
+    classes = ", ".join(f"max(class) FILTER (entry = {place})" for place in places)
+    return (
+        f"SELECT {places[0]} AS link, [{classes}] AS classes, min(size) AS before, "
+        f"bool_or(stay) AS stay FROM ({rows}) GROUP BY high, low, turn"
+    )

@@ -7,18 +7,20 @@ DuckDB takes ``Age`` and ``age`` for one name. So a table is opened with its col
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError
+from incrowd.verification.arff import FIELD, NEVER_IN_A_LINE, cell_of, examine_arff
+from incrowd.verification.delimited import LONGEST_LINE, check_count, examine
 from incrowd.vocabulary.file_form import FileForm
 
-# a field of ARFF: quoted parts, in which a backslash takes the next letter as it is, and plain ones
-_ARFF_FIELD = r"(?:'(?:[^'\\]|\\.)*'|[^,'])+"
-_NEVER_IN_A_LINE = "\x1f\x1e\x1d\x1c"
-_LINES = "max_line_size = 16000000, buffer_size = 32000000"  # a buffer of the usual 16 lines would be 256 MB
+_LINES = f"max_line_size = {LONGEST_LINE}, buffer_size = {2 * LONGEST_LINE}"  # that of the usual 16 lines were 256 MB
+_PLAIN_PARQUET = "hive_partitioning = false, union_by_name = false"
+_PATTERN = "*?["
 
 
 def connect(memory: int | None = None, threads: int | None = None, scratch: Path | None = None) -> Any:
@@ -72,30 +74,66 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = False) -> list[str]:
-    """Register the file as the table ``released`` and return the names of its columns, in order.
+@dataclass(frozen=True)
+class Opened:
+    """A file that DuckDB reads: the names of its columns in order, its rows counted another way, and the query.
 
-    Text files are read as text; nothing is guessed. With ``copy`` the file is read once, for many queries.
+    ``names_nan`` is false where no text of the file can be ``NaN``.
     """
-    import duckdb
 
-    kind = "TABLE" if copy else "VIEW"
+    names: list[str]
+    rows: int
+    query: str
+    names_nan: bool = True
+
+
+def open_file(connection: Any, path: Path, form: FileForm, name: str = "released") -> Opened:
+    """Register the file as a view, which is read again by every query.
+
+    Nothing is guessed: text stays text, and how it is laid out is told by the form. Who reads the view has to compare
+    the number of its rows with that of the file, by :func:`check_count`.
+    """
+    with guarded(path.name, form.kind):
+        opened = _opened(connection, path, form)
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {opened.query}")
+    return opened
+
+
+def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = False, name: str = "released") -> list[str]:
+    """Register the file as a table, its rows counted twice; the names of its columns, in order.
+
+    With ``copy`` the file is read once, for many queries.
+    """
+    opened = open_file(connection, path, form, "opened" if copy else name)
+    with guarded(path.name, form.kind):
+        if copy:
+            connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM opened")
+        [(rows,)] = connection.execute(f"SELECT count(*) FROM {name}").fetchall()
+    check_count(path.name, rows, opened.rows)
+    return opened.names
+
+
+@contextmanager
+def guarded(name: str, kind: str = "a table") -> Iterator[None]:
+    """Turn what the libraries raise into one error; their own messages, which may quote cells, do not get out."""
+    import duckdb
+    import pyarrow
+
     try:
-        names, select = _select(connection, path, form)
-        connection.execute(f"CREATE OR REPLACE TEMP {kind} released AS {select}")
-    except (duckdb.Error, OSError, ValueError) as error:
+        yield
+    except (duckdb.Error, pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileFormatError(
-            f"{path.name} cannot be opened as {form.kind} by the verification ({type(error).__name__})."
+            f"{name} cannot be read as {kind} by the verification ({type(error).__name__})."
         ) from None
-    return names
 
 
 def open_rows(connection: Any, path: Path, names: Sequence[str], start: int, rows: int) -> None:
     """Some rows of a Parquet file as the table ``released``; each query reads the columns it asks for."""
     columns = ", ".join(map(column, range(len(names))))
     connection.execute(
-        f"CREATE OR REPLACE TEMP VIEW released AS SELECT {columns} FROM read_parquet({text(str(path))}, "
-        f"file_row_number = true) AS t({columns}, place) WHERE place >= {start} AND place < {start + rows}"
+        f"CREATE OR REPLACE TEMP VIEW released AS SELECT {columns} FROM read_parquet({exactly(connection, path)}, "
+        f"{_PLAIN_PARQUET}, file_row_number = true) AS t({columns}, place) "
+        f"WHERE place >= {start} AND place < {start + rows}"
     )
 
 
@@ -106,16 +144,22 @@ def open_large(connection: Any, path: Path, form: FileForm, scratch: Path | None
     ``scratch``.
     """
     if form.kind == "parquet":
-        return open_table(connection, path, form), path
+        return open_file(connection, path, form).names, path
     assert scratch is not None
     copy = scratch / "recount.parquet"
-    if form.kind == "arrow":
-        names = _copy_arrow(path, copy)
-    else:
-        names = open_table(connection, path, form)
-        connection.execute(f"COPY (FROM released) TO {text(str(copy))} (FORMAT parquet, COMPRESSION lz4_raw)")
-    open_table(connection, copy, FileForm("parquet"))
+    with guarded(path.name, form.kind):
+        names = _copy_arrow(path, copy) if form.kind == "arrow" else _copy_text(connection, path, form, copy)
+    open_file(connection, copy, FileForm("parquet"))
     return names, copy
+
+
+def _copy_text(connection: Any, path: Path, form: FileForm, copy: Path) -> list[str]:
+    """Copy a text file to Parquet; the names of its columns."""
+    opened = open_file(connection, path, form)
+    target = f"{text(str(copy))} (FORMAT parquet, COMPRESSION lz4_raw)"
+    [(rows,)] = connection.execute(f"COPY (FROM released) TO {target}").fetchall()
+    check_count(path.name, rows, opened.rows)
+    return opened.names
 
 
 def _copy_arrow(path: Path, copy: Path) -> list[str]:
@@ -123,20 +167,34 @@ def _copy_arrow(path: Path, copy: Path) -> list[str]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pa.OSFile(str(path)) as file:
-            reader = pa.ipc.open_file(file)
-            names = list(reader.schema.names)
-            by_position = [column(i) for i in range(len(names))]
-            schema = pa.schema([each.with_name(name) for each, name in zip(reader.schema, by_position, strict=True)])
-            with pq.ParquetWriter(copy, schema, compression="lz4") as writer:
-                for place in range(reader.num_record_batches):
-                    writer.write_batch(reader.get_batch(place).rename_columns(by_position))
-    except (OSError, pa.ArrowException) as error:
-        raise FileFormatError(
-            f"{path.name} cannot be opened as arrow by the verification ({type(error).__name__})."
-        ) from None
-    return names
+    with arrow_batches(path) as (schema, batches):
+        by_position = [column(place) for place in range(len(schema.names))]
+        renamed = [field.with_name(name) for field, name in zip(schema, by_position, strict=True)]
+        with pq.ParquetWriter(copy, pa.schema(renamed), compression="lz4") as writer:
+            for batch in batches:
+                writer.write_batch(batch.rename_columns(by_position))
+    return list(schema.names)
+
+
+@contextmanager
+def arrow_batches(path: Path) -> Iterator[tuple[Any, Iterator[Any]]]:
+    """The schema of an Arrow file or stream, and its batches, each validated in full before anything looks at it.
+
+    An offset that points beyond its buffer would otherwise end the process.
+    """
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as mapped:
+        is_file = mapped.read(6) == b"ARROW1"
+        mapped.seek(0)
+        reader = pa.ipc.open_file(mapped) if is_file else pa.ipc.open_stream(mapped)
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
+        yield reader.schema, map(_validated, batches)
+
+
+def _validated(batch: Any) -> Any:
+    batch.validate(full=True)
+    return batch
 
 
 def register(connection: Any, table: Any, name: str) -> list[str]:
@@ -146,31 +204,64 @@ def register(connection: Any, table: Any, name: str) -> list[str]:
     return names
 
 
-def _select(connection: Any, path: Path, form: FileForm) -> tuple[list[str], str]:
-    """The names of a file's columns, and the query that reads them by position."""
+def exactly(connection: Any, path: Path) -> str:
+    """The path as SQL, for functions that take it for a pattern: it stands for this file and no other.
+
+    DuckDB has no way to say that a name is no pattern; a letter in brackets stands for itself. What it makes of the
+    name is asked, and must be the file alone.
+    """
+    name = str(path.absolute())
+    if not any(letter in name for letter in _PATTERN):
+        return text(name)
+    pattern = text("".join(f"[{letter}]" if letter in _PATTERN else letter for letter in name))
+    if connection.execute(f"SELECT file FROM glob({pattern})").fetchall() != [(name,)]:
+        raise FileFormatError(f"{path.name}: DuckDB takes this name for a pattern. Rename the file.")
+    return pattern
+
+
+def _opened(connection: Any, path: Path, form: FileForm) -> Opened:
     if form.kind == "arff":
-        return _arff(path)
+        return _open_arff(connection, path)
     if form.kind == "arrow":
-        import pyarrow.feather
-
-        names = register(connection, pyarrow.feather.read_table(path, memory_map=True), "arrow_file")
-        return names, "SELECT * FROM arrow_file"
+        return _open_arrow(connection, path)
     if form.kind == "parquet":
-        import pyarrow.parquet
+        return _open_parquet(connection, path)
+    return _open_delimited(connection, path, form)
 
-        files = parquet_files(path)
-        names = list(pyarrow.parquet.read_schema(files[0]).names)
-        listed = ", ".join(text(str(file)) for file in files)
-        return names, f"SELECT * FROM read_parquet([{listed}]) {_by_position(names)}"
-    options = (
-        f"{text(str(path))}, all_varchar = true, delim = {text(form.delimiter)}, quote = '\"', escape = '\"', "
-        f"nullstr = {text(form.missing)}, allow_quoted_nulls = false, "
-        f"compression = {text(form.compression or 'none')}, "
-        f"strict_mode = true, null_padding = false, {_LINES}"
+
+def _open_delimited(connection: Any, path: Path, form: FileForm) -> Opened:
+    structure = examine(path, form)
+    columns = ", ".join(f"'{column(place)}': 'VARCHAR'" for place in range(len(structure.names)))
+    query = (
+        f"SELECT * FROM read_csv({exactly(connection, path)}, auto_detect = false, header = true, "
+        f"columns = {{{columns}}}, delim = {text(form.delimiter)}, quote = '\"', escape = '\"', comment = '', "
+        f"nullstr = {text(form.missing)}, allow_quoted_nulls = false, ignore_errors = false, "
+        f"compression = {text(form.compression or 'none')}, strict_mode = true, null_padding = false, {_LINES})"
     )
-    header = connection.execute(f"SELECT * FROM read_csv({options}, header = false) LIMIT 1").fetchone()
-    names = [name or "" for name in header or ()]
-    return names, f"SELECT * FROM read_csv({options}, header = true) {_by_position(names)}"
+    return Opened(structure.names, structure.rows, query, structure.names_nan)
+
+
+def _open_arrow(connection: Any, path: Path) -> Opened:
+    import pyarrow as pa
+
+    with arrow_batches(path) as (schema, batches):
+        table = pa.Table.from_batches(batches, schema)
+    names = register(connection, table, "arrow_file")
+    return Opened(names, table.num_rows, "SELECT * FROM arrow_file")
+
+
+def _open_parquet(connection: Any, path: Path) -> Opened:
+    import pyarrow.parquet as pq
+
+    files = parquet_files(path)
+    footers = [pq.read_metadata(file) for file in files]
+    names = [list(footer.schema.to_arrow_schema().names) for footer in footers]
+    if not names or any(other != names[0] for other in names):
+        raise FileFormatError(f"{path.name} could not be verified: its files do not have the same columns.")
+    listed = ", ".join(exactly(connection, file) for file in files)
+    columns = ", ".join(map(column, range(len(names[0]))))
+    query = f"SELECT {columns} FROM read_parquet([{listed}], {_PLAIN_PARQUET}) AS t({columns})"
+    return Opened(names[0], sum(footer.num_rows for footer in footers), query)
 
 
 def parquet_files(path: Path) -> list[Path]:
@@ -180,46 +271,18 @@ def parquet_files(path: Path) -> list[Path]:
     return sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
 
 
-def _by_position(names: list[str]) -> str:
-    return f"AS t({', '.join(column(i) for i in range(len(names)))})"
-
-
-def _arff(path: Path) -> tuple[list[str], str]:
+def _open_arff(connection: Any, path: Path) -> Opened:
     """Names come from the declarations; the data part is read line by line and parted at its commas."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        header = list(takewhile(lambda line: line.strip().lower() != "@data", lines))
-    declared = [line.strip().partition(" ") for line in header]
-    names = [_arff_name(rest.strip()) for word, _, rest in declared if word.lower() == "@attribute"]
-    cells = ", ".join(f"{_arff_cell(f'trim(fields[{i + 1}])')} AS {column(i)}" for i in range(len(names)))
-    return names, (
-        f"WITH lines AS (SELECT line FROM read_csv({text(str(path))}, header = false, skip = {len(header) + 1}, "
-        f"auto_detect = false, delim = {text(_NEVER_IN_A_LINE)}, quote = '', escape = '', "
-        f"columns = {{'line': 'VARCHAR'}}, strict_mode = true, {_LINES}) "
-        "WHERE trim(line) <> '' AND NOT starts_with(line, '%')), "
-        f"parts AS (SELECT regexp_extract_all(line, {text(_ARFF_FIELD)}) AS fields FROM lines), "
-        f"whole AS (SELECT CASE WHEN len(fields) = {len(names)} THEN fields "
+    names, declared, rows = examine_arff(path)
+    cells = ", ".join(f"{cell_of(f'trim(fields[{place + 1}])')} AS {column(place)}" for place in range(len(names)))
+    query = (
+        f"WITH lines AS (SELECT line FROM read_csv({exactly(connection, path)}, header = false, skip = {declared}, "
+        f"auto_detect = false, delim = {text(NEVER_IN_A_LINE)}, quote = '', escape = '', comment = '', "
+        f"columns = {{'line': 'VARCHAR'}}, compression = 'none', strict_mode = true, {_LINES}) "
+        "WHERE trim(line) <> '' AND NOT starts_with(ltrim(line), '%')), "
+        f"parts AS (SELECT line, regexp_extract_all(line, {text(FIELD)}) AS fields FROM lines), "
+        f"whole AS (SELECT CASE WHEN len(fields) = {len(names)} AND array_to_string(fields, ',') = line THEN fields "
         "ELSE error('a row of another length') END AS fields FROM parts) "
         f"SELECT {cells} FROM whole"
     )
-
-
-def _arff_cell(field: str) -> str:
-    """The value of a field as SQL: nothing for ``?``; a quoted text without its quotes and backslashes."""
-    inner = rf"regexp_replace(substr({field}, 2, length({field}) - 2), '\\(.)', '\1', 'g')"
-    return f"CASE WHEN {field} = '?' THEN NULL WHEN starts_with({field}, chr(39)) THEN {inner} ELSE {field} END"
-
-
-def _arff_name(rest: str) -> str:
-    if not rest.startswith("'"):
-        return rest.split(maxsplit=1)[0]
-    name, escaped = "", False
-    for letter in rest[1:]:
-        if escaped:
-            name, escaped = name + letter, False
-        elif letter == "\\":
-            escaped = True
-        elif letter == "'":
-            break
-        else:
-            name += letter
-    return name
+    return Opened(names, rows, query)

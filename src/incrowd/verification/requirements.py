@@ -6,12 +6,13 @@ is read. A missing value is a value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from incrowd.errors import HeaderError
 from incrowd.verification import requirements_sql as sql
+from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -40,8 +41,8 @@ class Further:
         The column, as the file names it.
     type, order, hierarchy
         As in the schema.
-    unified
-        Texts of the file that mean another value, or none (None), with that value.
+    missing
+        Words that mean a missing value.
     """
 
     part: Columnwise
@@ -49,7 +50,7 @@ class Further:
     type: ColumnType = ColumnType.CATEGORICAL
     order: Sequence[str] = ()
     hierarchy: Hierarchy | None = None
-    unified: Mapping[str, str | None] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     @property
     def distance(self) -> str:
@@ -103,20 +104,14 @@ def broken_classes(connection: Any, names: Sequence[str], together: Sequence[str
 def _value_table(connection: Any, position: int, one: Further) -> int:
     """The table ``valued``: the released rows with the value ``v`` of the column; how many cells cannot be read."""
     raw = f"CAST(released.{column(position)} AS VARCHAR)"
-    meant, join = raw, ""
-    if one.unified:
-        connection.execute("CREATE OR REPLACE TEMP TABLE unified (raw VARCHAR, meant VARCHAR)")
-        connection.executemany("INSERT INTO unified VALUES (?, ?)", [list(pair) for pair in one.unified.items()])
-        meant, join = f"CASE WHEN u.raw IS NULL THEN {raw} ELSE u.meant END", f"LEFT JOIN unified u ON {raw} = u.raw"
-    kind = _SQL_TYPES.get(one.type)
-    value = meant if kind is None else f"TRY_CAST({meant} AS {kind})"
-    if kind == "DOUBLE":
-        value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"
+    meaning = decide(connection, "released", raw, CellMeaning(one.type, missing=one.missing))
+    read, kind = clean(raw, one.missing), _SQL_TYPES.get(one.type)
+    value = meaning.value(raw) if kind is None else f"CAST({meaning.value(raw)} AS {kind})"
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE valued AS SELECT released.*, {meant} AS said, {value} AS v FROM released {join}"
+        f"CREATE OR REPLACE TEMP TABLE valued AS SELECT released.*, {read} AS written, {value} AS v FROM released"
     )
-    gone = "isnan(TRY_CAST(said AS DOUBLE))" if kind == "DOUBLE" else "false"
-    query = f"SELECT count(*) FROM valued WHERE said IS NOT NULL AND v IS NULL AND NOT coalesce({gone}, false)"
+    gone = "isnan(TRY_CAST(written AS DOUBLE))" if kind == "DOUBLE" else "false"
+    query = f"SELECT count(*) FROM valued WHERE written IS NOT NULL AND v IS NULL AND NOT coalesce({gone}, false)"
     return int(connection.execute(query).fetchone()[0])
 
 

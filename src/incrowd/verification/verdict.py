@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from incrowd.verification.unchanged_counts import UnchangedCounts
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,23 @@ class ClassSizes:
 
 @dataclass(frozen=True)
 class Verdict:
-    """All checks of one verification.
+    """All checks of one verification, and what it counted.
+
+    Parameters
+    ----------
+    sizes
+        The classes of rows that look alike.
+    checks
+        What was checked.
+    input_rows
+        Rows of the table that was released; None where it was not looked at.
+    shown
+        For each released quasi-identifier, how many cells show what, see
+        :func:`incrowd.verification.shown.count_shown`.
+    digests
+        The SHA-256 of the files that were verified: the release, and its table of groups if it has one.
+    unchanged
+        What unchanged columns undo; None where it was not counted.
 
     Examples
     --------
@@ -54,11 +73,25 @@ class Verdict:
 
     sizes: ClassSizes
     checks: tuple[Check, ...] = field(default=())
+    input_rows: int | None = None
+    shown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    digests: tuple[str, ...] = ()
+    unchanged: UnchangedCounts | None = None
+
+    @property
+    def suppressed(self) -> dict[str, int]:
+        """For each released quasi-identifier, how many cells show nothing."""
+        return {name: forms.get("empty", 0) for name, forms in self.shown.items()}
 
     @property
     def passed(self) -> bool:
         """True if every check passed."""
         return all(check.passed for check in self.checks)
+
+    @property
+    def exit_status(self) -> int:
+        """0: everything holds, 1: something does not."""
+        return 0 if self.passed else 1
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain data."""
@@ -70,6 +103,15 @@ class Verdict:
             "smallest_class": self.sizes.smallest,
             "class_size_histogram": [list(bar) for bar in self.sizes.histogram],
         }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], **counted: Any) -> Verdict:
+        """The verdict in plain data; what it counted beside that is given apart."""
+        bars = tuple((size, classes) for size, classes in data["class_size_histogram"])
+        sizes = ClassSizes(data["rows"], data["classes"], data["smallest_class"], bars)
+        found = cls(sizes, tuple(Check(**check) for check in data["checks"]), **counted)
+        unchanged = None if found.unchanged is None else UnchangedCounts.from_json(counted["unchanged"])
+        return replace(found, digests=tuple(found.digests), unchanged=unchanged)
 
     def __str__(self) -> str:
         return "\n".join(

@@ -8,7 +8,7 @@ code of its own, one past the last value, so that it falls into its own place in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,24 @@ class EncodedColumn:
     def take(self, rows: npt.NDArray[np.intp]) -> EncodedColumn:
         """The same column for the given rows, with the same dictionary."""
         return EncodedColumn(self.name, self.type, self.codes[rows], self.dictionary)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeColumn(EncodedColumn):
+    """A column over all blocks: type, dictionary and counts. Its codes may be in the blocks; then ``codes`` is empty.
+
+    Parameters
+    ----------
+    total
+        Rows per code over all blocks; the last entry counts the missing.
+    """
+
+    total: npt.NDArray[np.int64] = field(kw_only=True)
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Rows per code over all blocks; the last entry counts the missing."""
+        return self.total
 
 
 class LazyColumns(Mapping[str, EncodedColumn]):

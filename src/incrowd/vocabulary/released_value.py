@@ -238,7 +238,23 @@ def _member_to_json(member: Member) -> Any:
 def _member_from_json(member: Any, rows: Any) -> tuple[Member, int]:
     if not isinstance(rows, int) or rows < 1:
         raise PlanError("A count in this plan is not a whole number.")
-    return Interval(*member) if isinstance(member, list) else member, rows
+    if isinstance(member, list):
+        return Interval(*map(plain_end, member)), rows
+    return None if member is None else plain_value(member), rows
+
+
+def plain_value(value: Any) -> Value:
+    """A value that was read from a file, if it is text or a number."""
+    if not isinstance(value, str | int | float):
+        raise PlanError("A value in this plan is neither text nor a number.")
+    return value
+
+
+def plain_end(value: Any) -> float | None:
+    """An end of an interval that was read from a file, if it is a number or open."""
+    if value is not None and not isinstance(value, int | float):
+        raise PlanError("An end of an interval in this plan is not a number.")
+    return value
 
 
 def form_from_json(data: dict[str, Any]) -> Form:
@@ -251,19 +267,19 @@ def form_from_json(data: dict[str, Any]) -> Form:
     """
     match data:
         case {"is": "Shown", "value": value}:
-            return Shown(value)
+            return Shown(plain_value(value))
         case {"is": "Mean", "value": value}:
-            return Mean(value)
+            return Mean(plain_end(value))
         case {"is": "ValueSet", "values": values}:
-            return ValueSet(tuple(values))
+            return ValueSet(tuple(map(plain_value, values)))
         case {"is": "Interval", "low": low, "high": high}:
-            return Interval(low, high)
+            return Interval(plain_end(low), plain_end(high))
         case {"is": "Level", "low": low, "high": high, "value": value}:
-            return Level(low, high, value)
-        case {"is": "Midpoint", "low": low, "high": high, "value": value}:
-            return Midpoint(low, high, value)
+            return Level(plain_end(low), plain_end(high), plain_end(value))
+        case {"is": "Midpoint", "low": low, "high": high, "value": int() | float() as value}:
+            return Midpoint(plain_end(low), plain_end(high), value)
         case {"is": "Range", "low": low, "high": high}:
-            return Range(low, high)
+            return Range(plain_end(low), plain_end(high))
         case {"is": "Category", "label": str(label)}:
             return Category(label)
         case {"is": "Counts", "members": members}:

@@ -265,6 +265,29 @@ def pattern(seed: int, leak: bool) -> Scene:
     return with_parts(scene, hidden=HiddenCells(cells, "hid3" if leak else "nrd", ("nb", "id3")))
 
 
+def give_back(seed: int, leak: bool) -> Scene:
+    """Education is hidden; its number is released unchanged, each person's own or anybody's."""
+    generator = chance(seed)
+    rows = 400
+    education = generator.integers(0, 4, rows)
+    number = education if leak else generator.permutation(education)
+    table = pl.DataFrame({"education": education, "number": number + 9, "ill": generator.choice(["yes", "no"], rows)})
+    shown = table.with_columns(pl.lit(None, pl.String).alias("education"))
+    order = generator.permutation(rows)
+    said = {"quasi_identifiers": ["education"], "requirement": "k=200"}
+    return with_parts(opened(shown[order.tolist()], table, **said), origin=order)
+
+
+def unchanged_linkage(seed: int, leak: bool) -> Scene:
+    """A weight that most have alone and a few share, or one of four that all share."""
+    generator = chance(seed)
+    rows = 400
+    weight = generator.permutation(np.maximum(np.arange(rows), 100) if leak else np.arange(rows) // 100)
+    table = pl.DataFrame({"age": generator.integers(20, 80, rows), "weight": weight, "ill": ["yes", "no"] * 200})
+    shown = table.with_columns(pl.Series("age", decades(table["age"].to_numpy(), 100)))
+    return opened(shown[generator.permutation(rows).tolist()], table, quasi_identifiers=["age"])
+
+
 PLANTED: dict[str, Callable[[int, bool], Scene]] = {
     "homogeneity": homogeneity,
     "background knowledge": background,
@@ -282,4 +305,6 @@ PLANTED: dict[str, Callable[[int, bool], Scene]] = {
     "tree reconstruction": tree,
     "suppression pattern": pattern,
     "row order": row_order,
+    "give-back": give_back,
+    "linkage by unchanged columns": unchanged_linkage,
 }

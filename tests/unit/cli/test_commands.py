@@ -10,11 +10,11 @@ import stat
 import polars as pl
 import pytest
 
-from incrowd.cli.main import describe_failure, main
+from incrowd.cli.main import main
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.release import parameters
 from incrowd.cli.shared import names, reading_options, whole
-from incrowd.errors import InputError, ParameterError
+from incrowd.errors import InputError, ParameterError, describe_failure
 
 
 @pytest.fixture

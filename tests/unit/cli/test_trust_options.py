@@ -14,10 +14,10 @@ def told(out):
 
 def test_the_same_request_twice_and_another_one(incrowd, tmp_path):  # noqa: F811
     status, out, _ = incrowd(*RELEASE, "--to", "one.csv", "--ledger", "book", "--json")
-    assert (status, told(out)["earlier_releases"]["releases"]) == (0, [])
+    assert (status, told(out)["earlier_releases"]["compared"]) == (0, [])
     status, out, _ = incrowd(*RELEASE, "--to", "two.csv", "--ledger", "book", "--json")
     assert status == 0
-    assert told(out)["earlier_releases"]["releases"][0]["same_groups"] is True
+    assert told(out)["earlier_releases"]["same_groups"] is True
     other = (*RELEASE, "--method", "mondrian", "--to", "three.csv", "--ledger", "book")
     status, out, err = incrowd(*other)
     assert (status, out) == (1, "")
@@ -34,6 +34,8 @@ def test_the_same_request_twice_and_another_one(incrowd, tmp_path):  # noqa: F81
         (("--ledger", "book", "--seed", "3"), "seed"),
         (("--despite-earlier",), "ledger"),
         (("--ledger", "no/book"), "folder"),
+        (("--alone-at-most", "-1"), "whole number of people"),
+        (("--alone-at-most", "few"), "whole number of people"),
     ],
 )
 def test_what_does_not_go_together_is_refused(incrowd, tmp_path, words, said):  # noqa: F811

@@ -181,7 +181,7 @@ def test_blocks_answer_in_order_and_a_lost_one_is_an_error(spark):
     codes = np.arange(10, dtype=np.int32) % 3
     table = EncodedTable.of([EncodedColumn("a", ColumnType.TEXT, codes, pl.Series(["x", "y"]))])
     values = pl.Series(["x", "y"])
-    meaning = {"a": Meaning(ColumnType.TEXT, values, values, np.arange(3, dtype=np.int32))}
+    meaning = {"a": Meaning(ColumnType.TEXT, values, values, np.arange(3, dtype=np.int32), np.array([4, 3, 3]))}
     store = distributed(table, spark, 3)
     blocks = SparkBlocks.of(store, meaning)
     assert blocks.rows == (3, 3, 3, 1)

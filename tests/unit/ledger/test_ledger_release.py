@@ -10,8 +10,9 @@ import pytest
 
 from incrowd.api import release
 from incrowd.demo import make_patients
-from incrowd.errors import ParameterError, VerificationError
-from incrowd.ledger import ENDING
+from incrowd.errors import LedgerError, ParameterError, VerificationError
+from incrowd.ledger.book import ENDING, open_ledger
+from incrowd.ledger.overlap import COLUMNS
 
 ROWS = 240
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "sensitive": ["row"]}
@@ -59,10 +60,10 @@ def test_the_same_request_gets_the_same_groups_in_another_order(made, method):
     assert cells(one.table) == cells(other.table)
     assert one.table["row"].to_list() != other.table["row"].to_list()
     found = other.certificate["earlier_releases"]
-    assert [each["same_groups"] for each in found["releases"]] == [True]
-    assert found["together"]["smallest_group"] == other.verdict.sizes.smallest
-    assert found["together"]["share_below_k"] == 0
-    assert one.certificate["earlier_releases"]["releases"] == []
+    assert found["same_groups"]
+    assert found["people"] == {"table": ROWS, "shared": ROWS}
+    assert [(each["by"], each["relation"]) for each in found["compared"]] == [(COLUMNS, "complete")]
+    assert one.certificate["earlier_releases"]["compared"] == []
 
 
 def test_the_draw_is_a_secret_of_the_ledger(tmp_path):
@@ -83,7 +84,7 @@ def test_the_draw_is_a_secret_of_the_ledger(tmp_path):
 def test_a_file_and_a_frame_of_the_same_rows_are_one_table(made, people, tmp_path):
     people.write_csv(tmp_path / "people.csv")
     made(table=tmp_path / "people.csv", to=tmp_path / "out.csv")
-    assert made().certificate["earlier_releases"]["releases"][0]["same_groups"]
+    assert made().certificate["earlier_releases"]["same_groups"]
 
 
 def test_other_groups_are_refused_and_leave_nothing_behind(made, tmp_path):
@@ -102,31 +103,31 @@ def test_published_despite_earlier_ones_it_says_so_everywhere(made, tmp_path):
     page = tmp_path / "out.html"
     other = made(k=7, method="mondrian", despite_earlier=True, report_to=page)
     found = other.certificate["earlier_releases"]
-    assert found["published_despite"] is True
-    assert found["releases"][0]["sha256"] == first.certificate["output"]["sha256"]
-    assert found["releases"][0]["same_groups"] is False
-    assert found["together"]["smallest_group"] < 7
-    assert 0 < found["together"]["share_below_k_by_this"] <= found["together"]["share_below_k"] <= 1
+    assert found["despite"] is True
+    assert found["compared"][0]["sha256"] == first.certificate["output"]["sha256"]
+    assert found["same_groups"] is False
+    assert 0 < found["smallest"]["shared"] < 7
+    assert found["below_k"]["shared"] > 0
     assert "despite-earlier" in {notice.code for notice in other.report.notices}
     text = page.read_text(encoding="utf-8")
     assert "It was published despite that." in text
     assert "tells more than was promised" in text
     again = made(k=7, method="mondrian").certificate["earlier_releases"]
-    assert again["together"]["share_below_k"] == found["together"]["share_below_k"]
-    assert again["together"]["share_below_k_by_this"] == 0
+    assert again["same_groups"]
+    assert again["despite"] is False
 
 
 def test_coarser_groups_need_no_leave(made):
     made(method="mondrian")
     coarse = made(k=ROWS)
-    assert coarse.certificate["earlier_releases"]["together"]["share_below_k_by_this"] == 0
-    assert coarse.certificate["earlier_releases"]["published_despite"] is False
+    assert coarse.certificate["earlier_releases"]["below_k"] == {"shared": 0, "new": 0, "left": 0}
+    assert coarse.certificate["earlier_releases"]["despite"] is False
 
 
 def test_what_is_promised_beyond_k_is_kept_together_by_the_same_groups_only(made):
     asked = {"require": "distinct-l=2 on ill", "class_sensitive": True, "method": "mondrian"}
     made(**asked)
-    assert made(**asked).certificate["earlier_releases"]["releases"][0]["same_groups"]
+    assert made(**asked).certificate["earlier_releases"]["same_groups"]
     with pytest.raises(VerificationError, match="groups"):
         made(**asked | {"method": "kactus"})
 
@@ -147,21 +148,26 @@ def test_a_column_that_was_hidden_cannot_be_shown_as_it_is(made):
 def test_another_column_left_out_is_still_the_same_request(made):
     made()
     again = made(identifiers=["town"], repeats=["town"])
-    assert again.certificate["earlier_releases"]["releases"][0]["same_groups"]
+    assert again.certificate["earlier_releases"]["same_groups"]
 
 
-def test_another_table_in_the_book_is_told(made, people):
-    made()
-    told = {notice.code: str(notice) for notice in made(table=people.head(200)).report.notices}
-    assert told["other-tables"].startswith("ledger: 1 of its releases are of other tables")
-    assert made().certificate["earlier_releases"]["releases"][0]["same_groups"]
+def test_a_column_that_was_shown_as_it_is_may_be_hidden_later(made):
+    made(k=ROWS)
+    assert made(k=ROWS, quasi_identifiers=["age", "job", "town"]).verdict.passed
 
 
 def test_seed_and_ledger_exclude_each_other_and_despite_needs_a_ledger(people, tmp_path):
     with pytest.raises(ParameterError, match="seed"):
         release(people, seed=1, ledger=tmp_path / "book", **ROLES)
-    with pytest.raises(ParameterError, match="ledger"):
-        release(people, despite_earlier=True, **ROLES)
+    for asked in (
+        {"despite_earlier": True},
+        {"other_people": [1]},
+        {"presence_known": True},
+        {"same_columns": {"age": "years"}},
+        {"ledger_key": tmp_path / "key"},
+    ):
+        with pytest.raises(ParameterError, match="ledger"):
+            release(people, **asked, **ROLES)
     assert not (tmp_path / "book").exists()
 
 
@@ -185,14 +191,66 @@ def test_spark_has_none_of_them(tmp_path, monkeypatch, asked):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_entry_holds_no_cell_of_the_table(made, tmp_path):
+def test_the_entry_holds_no_cell_and_no_order_of_the_table(made, people, tmp_path):
     made()
     [file] = entries(tmp_path)
-    import pyarrow.parquet as pq
+    content = file.read_bytes()
+    assert not [value for value in {*people["row"], *people["town"]} if value.encode() + b'"' in content]
+    header = json.loads(content.split(b"\n")[0])
+    assert header["quasi_identifiers"] == ["age", "job"]
+    with open_ledger(tmp_path / "book") as book:
+        [one] = book.releases()
+        rows = one.people.rows
+    assert [tuple(mark) for mark in rows.tolist()] == sorted(tuple(mark) for mark in rows.tolist())
+    assert len(rows) == ROWS
 
-    table = pq.read_table(file)
-    assert table.column_names == ["class"]
-    assert table.num_rows == ROWS
-    said = json.loads(table.schema.metadata[b"incrowd.ledger"])
-    assert said["quasi_identifiers"] == ["age", "job"]
-    assert not {f"r{i}" for i in range(ROWS)} & set(said)
+
+def test_the_certificate_names_the_entry(made, tmp_path):
+    issued = [made().certificate["earlier_releases"], made().certificate["earlier_releases"]]
+    with open_ledger(tmp_path / "book") as book:
+        assert [(one.number, one.link.mac) for one in book.releases()] == [(e["entry"], e["mac"]) for e in issued]
+
+
+def test_who_vouched_for_other_people_stands_in_entry_and_certificate(made, people, tmp_path):
+    made()
+    strangers = people.with_columns(age=pl.col("age") + 1000, job=pl.lit("x"))
+    with pytest.raises(ParameterError, match="no release with the number 5"):
+        made(table=strangers, other_people=[5])
+    found = made(table=people, other_people=[0], responsible="Ada").certificate["earlier_releases"]
+    word = {"entry": 0, "what": "other people", "by": "Ada"}
+    assert found["said"] == [word]
+    assert [(one["by"], one["relation"]) for one in found["compared"]] == [("your word", "other people")]
+    with open_ledger(tmp_path / "book") as book:
+        assert book.releases()[1].entry.said == (word,)
+
+
+def test_what_cannot_be_told_is_published_despite_and_listed(made, people):
+    made()
+    renamed = people.rename({"age": "years"})
+    asked = {"table": renamed, "quasi_identifiers": ["years", "job"]}
+    with pytest.raises(LedgerError, match="say same-column years=age") as told:
+        made(**asked)
+    assert told.value.exit_status == 2
+    found = made(**asked, despite_earlier=True)
+    assert found.certificate["earlier_releases"]["not_counted"] == ["entry 0, cannot be compared"]
+    assert found.certificate["earlier_releases"]["despite"] is True
+    assert "not-counted" in {notice.code for notice in found.report.notices}
+
+
+def test_a_renamed_column_that_is_named_gets_the_same_groups(made, people):
+    first = made()
+    asked = {"quasi_identifiers": ["years", "job"], "same_columns": {"years": "age"}}
+    again = made(table=people.rename({"age": "years"}), **asked)
+    assert again.certificate["earlier_releases"]["same_groups"]
+    assert cells(again.table.rename({"years": "age"})) == cells(first.table)
+
+
+def test_presence_known_keeps_those_who_joined_or_left_in_company(people, tmp_path):
+    people = people.with_columns(number=pl.Series(range(ROWS)), age=pl.lit(40), job=pl.lit("cook"))
+    asked = {**ROLES, "identifiers": ["number"], "k": 5}
+    release(people, ledger=tmp_path / "book", **asked)
+    with pytest.raises(VerificationError, match="in this one no more"):
+        release(people.head(ROWS - 1), ledger=tmp_path / "book", presence_known=True, **asked)
+    made = release(people.head(ROWS - 1), ledger=tmp_path / "book", **asked)
+    assert made.certificate["earlier_releases"]["below_k"] == {"shared": 0, "new": 0, "left": 1}
+    assert "joined-or-left" in {notice.code for notice in made.report.notices}

@@ -32,7 +32,7 @@ def encoded(values, kind, dtype=None, order=()):
         ([3, 10, None], pl.Int64, "categorical", ["10", "3"]),
         ([3.0, 1.0, float("nan")], None, "integer", [1, 3]),
         ([3.0, 1.0, float("nan")], None, "categorical", ["1", "3"]),
-        ([3.5, 1.0, None], None, "categorical", ["1.0", "3.5"]),
+        ([3.5, 1.0, None], None, "categorical", ["1", "3.5"]),
         ([Decimal("1.50"), Decimal("0.25"), None], None, "real", [0.25, 1.5]),
         (
             [dt.date(2020, 1, 2), dt.date(2019, 1, 2), None],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from certificate_schema import faults
 
 from incrowd.api import release
 from incrowd.errors import ParameterError
 from incrowd.report.certificate import schema
+from incrowd.report.json_schema import faults
 
 ROWS = 240
 

@@ -1,6 +1,7 @@
-"""Notices about a plan: little shown, rare values that counts would name, a class too rare for k."""
+"""Notices about a plan: little shown, rare values that cells would name, a class too rare for k."""
 
 import polars as pl
+import pytest
 
 import incrowd
 
@@ -11,14 +12,27 @@ def notices(frame, **asked):
     return {(notice.code, notice.where) for notice in made.report.notices}
 
 
-def test_rare_values_are_told_where_counts_name_them():
+FORMS = [("mondrian", None), ("mondrian", "counts"), ("mondrian", "pair"), ("blend", "strict")]
+
+
+@pytest.mark.parametrize(("method", "form"), FORMS)
+def test_rare_values_are_told_in_whatever_form_cells_name_them(method, form):
     jobs = ["cook"] * 20 + ["nurse"] * 19 + ["pope"]
     frame = pl.DataFrame({"job": jobs, "age": list(range(20, 60)), "ill": ["y", "n"] * 20})
-    assert ("rare-values", "job") in notices(frame, form="counts")
-    assert ("rare-values", "age") not in notices(frame, form="counts")
-    assert ("rare-values", "job") not in notices(frame)
+    assert ("rare-values", "job") in notices(frame, method=method, form=form)
     common = frame.with_columns(job=pl.Series(["cook"] * 20 + ["nurse"] * 20))
-    assert ("rare-values", "job") not in notices(common, form="counts")
+    for quiet in (notices(common, method=method, form=form), notices(frame, method=method, form=form, rarest=5)):
+        assert not any(code == "rare-values" for code, _ in quiet)
+
+
+def test_one_sentence_tells_of_rare_values_in_many_columns():
+    rare = ["common"] * 38 + ["rare", "rarer"]
+    frame = pl.DataFrame({"job": rare, "age": rare[::-1], "ill": ["y", "n"] * 20})
+    made = incrowd.release(frame, quasi_identifiers=["job", "age"], target="ill", k=5, form="counts")
+    (told,) = (notice for notice in made.report.notices if notice.code == "rare-values")
+    assert told.where == "job, age"
+    assert told.message.startswith("4 values are in fewer than 5 rows of the table")
+    assert "rarest=5" in told.message
 
 
 def test_a_class_with_fewer_rows_than_k_is_told_where_counts_are_released():

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from certificate_schema import faults
-from report_examples import example
+from report_examples import example, sizes
 
 from incrowd.algorithms.catalog import METHODS
 from incrowd.api import release
@@ -21,12 +20,15 @@ from incrowd.outcome import Release
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.report.attack_facts import attacks_of
-from incrowd.report.certificate import certificate, schema
+from incrowd.report.certificate import WrittenRelease, certificate, form_facts, schema
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.facts import Facts
+from incrowd.report.json_schema import faults
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of
 from incrowd.risk.measuring import measure_risk as measure
-from incrowd.verification.joint import Joint
+from incrowd.verification.joint import Figures, Joint
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.schema import Role
 
 DIGEST = "0f" * 32
 ATTACKS = {
@@ -65,7 +67,14 @@ ROLES = {"quasi_identifiers": ["age", "job", "born"], "target": "ill", "identifi
 
 def issued(facts: Facts) -> dict[str, object]:
     """A certificate as it is read from its file."""
-    made = certificate(facts, output_sha256=DIGEST, recipe_sha256=DIGEST, input_hmac=None, responsible="Data office")
+    columns = [
+        {"name": column.name, "from": column.name, "role": str(column.role), "as": "value"}
+        for column in facts.schema.columns
+        if column.role is not Role.IDENTIFIER
+    ]
+    output = {"file": facts.output, "sha256": DIGEST, "form": form_facts(FileForm("csv"))}
+    written = WrittenRelease(output, columns, {"is": "k-anonymity", "k": 10})
+    made = certificate(facts, written, recipe_sha256=DIGEST, input_hmac=None, responsible="Data office")
     return json.loads(json.dumps(made, allow_nan=False))
 
 
@@ -82,7 +91,14 @@ def full() -> Facts:
         utility=losses,
         class_sensitive=True,
         earlier=Earlier(
-            (EarlierRelease(DIGEST, "2026-01-02", "10-anonymity", 3),), Joint(10, 300, 3, 6, 20, 6), 0, True
+            (EarlierRelease(DIGEST, "2026-01-02", "10-anonymity", relation="partial", shared=200),),
+            Joint(10, 300, 200, Figures(6, 1, 0), Figures(3, 9, None), 20),
+            people=300,
+            shared=200,
+            said=({"entry": 0, "what": "other people", "by": "Ada"},),
+            despite=True,
+            entry=3,
+            mac=DIGEST,
         ),
     )
 
@@ -152,12 +168,22 @@ def test_everything_that_was_measured_is_in_it_and_no_cell():
     assert data["risk"]["after"]["uniques"]["in_sample"] == 0
     assert set(data["risk"]["after"]["wp216"]) == {"singling_out", "linkability", "inference"}
     assert len(data["risk"]["safe_harbor"]) == 18
-    [earlier] = data["earlier_releases"]["releases"]
-    told = {"sha256": DIGEST, "made": "2026-01-02", "requirement": "10-anonymity", "smallest": 3, "same_groups": False}
-    assert earlier == told
-    assert data["earlier_releases"]["together"]["share_below_k"] == 0.02
-    assert data["earlier_releases"]["published_despite"] is True
-    assert data["quasi_identifier_cells"]["suppressed"] == 12
+    rows = sizes().rows
+    assert data["quasi_identifier_cells"] == {"input": 2 * (rows + 4), "released": 2 * rows, "empty": 7}
+    assert data["attributes"]["age"] == {"empty": 7, "interval": rows - 7}
+    assert data["earlier_releases"] == {
+        "entry": 3,
+        "mac": DIGEST,
+        "compared": [{"sha256": DIGEST, "by": "identifier", "relation": "partial", "shared": 200}],
+        "people": {"table": 300, "shared": 200},
+        "same_groups": False,
+        "k": 10,
+        "below_k": {"shared": 6, "new": 1, "left": 0},
+        "smallest": {"shared": 3, "new": 9, "left": None},
+        "said": [{"entry": 0, "what": "other people", "by": "Ada"}],
+        "despite": True,
+        "not_counted": [],
+    }
     assert values_in(people(), json.dumps(data)) == set()
 
 
@@ -176,8 +202,8 @@ def test_what_was_not_done_is_said():
         "earlier_releases": "not tracked",
         "class_sensitive": "not said",
     }
-    none = {"releases": [], "not_recounted": 0, "published_despite": False, "together": None}
-    assert issued(example(earlier=Earlier()))["earlier_releases"] == none
+    none = issued(example(earlier=Earlier(mac=DIGEST)))["earlier_releases"]
+    assert (none["compared"], none["k"], none["below_k"], none["despite"]) == ([], None, None, False)
 
 
 def test_an_attack_that_did_not_run_says_why_and_shows_no_number():
@@ -199,7 +225,12 @@ def test_what_was_asked_stands_beside_what_was_recounted():
         (("incrowd_certificate",), 1),
         (("seed",), 17),
         (("output", "sha256"), "guessable"),
-        (("quasi_identifier_cells_shown",), 1.5),
+        (("quasi_identifier_cells", "empty"), -1),
+        (("attributes", "age", "mean"), 3),
+        (("released_columns", 0, "role"), "identifier"),
+        (("output", "form", "delimiter"), ",\n"),
+        (("output", "form", "compression"), "rar"),
+        (("signature",), {"algorithm": "none"}),
         (("class_sensitive",), True),
         (("attacks",), "low risk"),
         (("attacks", "after", 0, "verdict"), "fine"),
@@ -208,7 +239,9 @@ def test_what_was_asked_stands_beside_what_was_recounted():
         (("verification", "class_size_histogram", 0), [10]),
         (("rows", "input"), True),
         (("earlier_releases",), []),
-        (("earlier_releases", "together", "smallest_group"), "enough"),
+        (("earlier_releases", "smallest", "shared"), "enough"),
+        (("earlier_releases", "mac"), "short"),
+        (("earlier_releases", "compared", 0, "relation"), "same"),
         (("columns", 0, "smallest"), 17),
     ],
 )

@@ -17,6 +17,7 @@ HEADINGS = [
     "What was asked",
     "What was done",
     "What was verified",
+    "Unchanged columns",
     "Risk, before and after",
     "Attacks, before and after",
     "Earlier releases",

@@ -22,7 +22,7 @@ from incrowd.report.html import report_html
 from incrowd.report.promises import NOTHING, promises_of
 from incrowd.report.terminal import summary
 from incrowd.report.utility_facts import utility_of
-from incrowd.verification.joint import Joint
+from incrowd.verification.joint import Figures, Joint
 from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.released_value import Interval, Shown, ShownMissing, Suppressed, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
@@ -68,7 +68,7 @@ def test_risk_and_attacks_are_told_before_and_after() -> None:
         "✗ leak",
         "? not run",
         "Yes. Every group keeps",
-        "1 release of the same table in the ledger",
+        "1 release in the ledger, compared with this one person by person",
     ):
         assert one in words, one
     captions = page.inside("caption")
@@ -128,17 +128,39 @@ def test_the_signature_is_for_these_bytes_and_what_is_open() -> None:
     assert "Signature" not in said(facts, whole_page=False)
 
 
+ONE = EarlierRelease(DIGEST, shared=40)
+
+
 @pytest.mark.parametrize(
     ("earlier", "words", "open_point"),
     [
-        (Earlier(), "The ledger knows no earlier release", ""),
-        (Earlier((EarlierRelease(DIGEST),), Joint(5, 90, 5, 0, 0, 0)), "shows nobody in a smaller group", ""),
+        (Earlier(), "The ledger knows no earlier release.", ""),
         (
-            Earlier((EarlierRelease(DIGEST),), Joint(5, 90, 1, 9, 20, 6), despite=True),
-            "9 of 90 rows (10.0 %) are in groups smaller than 5, 6 of them by this release.",
+            Earlier((ONE,), Joint(5, 90, 40, Figures(0, 0, 0), Figures(5)), people=90, shared=40),
+            "Compared with 1 earlier release by identifier: 40 of 90 people are in it. Together, no group of shared, "
+            "new or left people became smaller than 5.",
+            "",
+        ),
+        (
+            Earlier((ONE,), people=90, shared=90, same_groups=True),
+            "The groups are those of an earlier release: together they tell no more than that one.",
+            "",
+        ),
+        (
+            Earlier((ONE,), Joint(5, 90, 40, Figures(9, 0, 1), Figures(2, 7, 1)), 90, 40, despite=True),
+            "Together, groups became smaller than 5 for 9 shared and 1 left people, the smallest of 1. It was",
             "Together with earlier releases it tells more than was promised.",
         ),
-        (Earlier(not_recounted=2), "2 files of the ledger cannot be read", "Not every release in the ledger"),
+        (
+            Earlier(not_counted=("entry 2, version 1",)),
+            "Not counted: entry 2, version 1.",
+            "Not every release in the ledger could be counted.",
+        ),
+        (
+            Earlier((EarlierRelease(DIGEST),), said=({"entry": 4, "what": "other people", "by": "Ada"},)),
+            "None of 1 earlier release was compared. Entry 4 is about other people, as Ada said.",
+            "That 1 earlier release had other people was said, not counted.",
+        ),
     ],
 )
 def test_earlier_releases_are_told(earlier: Earlier, words: str, open_point: str) -> None:
@@ -156,7 +178,7 @@ def test_the_summary_tells_what_was_looked_at() -> None:
     long = summary(full())
     assert "after, of being re-identified, on average" in long
     assert "1 of 3 attacks found a leak, 1 found none, 1 did not run." in long
-    assert "This release and 1 earlier one of the same table" in long
+    assert "Compared with 1 earlier release by identifier: 200 of 300 people are in it." in long
 
 
 def test_nothing_open_is_not_invented() -> None:

@@ -1,4 +1,4 @@
-"""Groups that releases make together: small tables, counted by hand."""
+"""Groups that releases about the same people make together: small tables, counted by hand."""
 
 from __future__ import annotations
 
@@ -8,70 +8,116 @@ import pyarrow as pa
 import pytest
 
 from incrowd.verification.asked import Original
-from incrowd.verification.joint import Joint, Pair, classes_of_rows, recount_joint, recount_pair
+from incrowd.verification.joint import Figures, Joint, Then, classes_of_rows, has_same_groups, recount_together
 from incrowd.vocabulary.file_form import FileForm
 
+ALL = "abcdef"
+HERE, THERE, WHOLE = [1, 1, 1, 2, 2, 2], [1, 1, 2, 2, 2, 2], [1] * 6
 
-def classes(*numbers: int | None) -> pa.Array:
-    return pa.array(numbers, pa.int32())
+
+def marks(people):
+    return pa.table({"high": pa.array(map(ord, people), pa.uint64()), "low": pa.array([7] * len(people), pa.uint64())})
 
 
-HERE = classes(1, 1, 1, 2, 2, 2)
-THERE = classes(1, 1, 2, 2, 2, 2)
+def then(classes, now=ALL, people=ALL, **asked):
+    """An earlier release of people, each called by a letter."""
+    table = marks(people).append_column("class", pa.array(classes, pa.int32()))
+    return Then(marks(now), lambda: table, **asked)
+
+
+def counted(now, *earlier, k, **asked):
+    found = recount_together(pa.array(now, pa.int32()), earlier, k, **asked)
+    return found.below, found.smallest, found.closer
+
+
+def same(now, earlier):
+    return has_same_groups(pa.array(now, pa.int32()), earlier)
 
 
 def test_the_same_groups_again_tell_nothing_new():
-    assert recount_joint(HERE, [HERE], 3) == Joint(3, rows=6, smallest=3, below=0, closer=0, broken=0)
-    assert recount_pair(HERE, HERE) == Pair(3, same=True)
+    found = recount_together(pa.array(HERE, pa.int32()), [then(HERE)], 3)
+    assert found == Joint(3, 6, 6, Figures(0, 0, 0), Figures(3, None, None), 0)
+    assert same(HERE, then(HERE))
 
 
 def test_groups_with_other_numbers_are_the_same_groups():
-    assert recount_pair(HERE, classes(2, 2, 2, 1, 1, 1)).same
+    assert same(HERE, then([2, 2, 2, 1, 1, 1]))
+    assert same(HERE, then([2, 2, 2, 1, 1, 1], people="fedcba"))
+    assert not same(HERE, then(THERE))
+    assert not same(HERE, then(WHOLE))
+    assert not same(WHOLE, then(HERE))
+
+
+def test_other_people_do_not_have_the_same_groups():
+    assert not same(HERE, then(HERE, people="abcdeg"))
+    assert not same([1, 1, 1], then([1, 1, 1, 1], now="abc", people="abcd"))
 
 
 def test_other_groups_cross():
-    # {0, 1}, {2}, {3, 4, 5}: the last three were in company of four before, the third too
-    assert recount_joint(HERE, [THERE], 3) == Joint(3, rows=6, smallest=1, below=3, closer=4, broken=1)
-    assert recount_pair(HERE, THERE) == Pair(1, same=False)
-
-
-def test_what_earlier_releases_did_is_not_done_by_this_one():
-    found = recount_joint(HERE, [HERE, THERE], 3)
-    assert (found.below, found.closer, found.broken) == (3, 0, 0)
+    # {a, b}, {c}, {d, e, f}: all were in a class of two or four before, and a, b still have each other
+    assert counted(HERE, then(THERE), k=3) == (Figures(1, 0, 0), Figures(1, None, None), 4)
+    assert counted(HERE, then(THERE), then(HERE), k=3) == (Figures(1, 0, 0), Figures(1, None, None), 1)
 
 
 def test_coarser_groups_tell_nothing_new_and_finer_ones_do():
-    whole = classes(1, 1, 1, 1, 1, 1)
-    assert recount_joint(whole, [HERE], 6) == Joint(6, rows=6, smallest=3, below=6, closer=0, broken=0)
-    assert recount_joint(HERE, [whole], 3) == Joint(3, rows=6, smallest=3, below=0, closer=6, broken=0)
-    assert recount_joint(HERE, [whole], 4).broken == 6
+    assert counted(WHOLE, then(HERE), k=6) == (Figures(0, 0, 0), Figures(3, None, None), 0)
+    assert counted(HERE, then(WHOLE), k=3) == (Figures(0, 0, 0), Figures(3, None, None), 6)
+    assert counted(HERE, then(WHOLE), k=4)[0].shared == 6
 
 
-def test_rows_left_out_show_nothing_and_that_is_a_value():
-    assert recount_joint(classes(1, 1, 1, None), [classes(1, 1, 1, None)], 3) == Joint(3, 3, 3, 0, 0, 0)
-    found = recount_joint(classes(1, 1, 1, 1), [classes(1, 1, 1, None)], 3)
-    assert found == Joint(3, rows=4, smallest=1, below=1, closer=1, broken=1)
-    assert recount_joint(classes(1, 1, 1, None), [classes(1, 1, 1, 1)], 3).broken == 1
-    assert not recount_pair(classes(1, 1, 1, 1), classes(1, 1, 1, None)).same
+def test_who_joins_is_among_those_who_join_and_who_leaves_among_those_who_leave():
+    found = counted([1, 1, 1, 1], then([1, 1, 1, 2], now="abcx", people="abde"), k=2)
+    # c and x are new, two of four; of the class a, b, d only d left; nobody of the class of e is there
+    assert found == (Figures(0, 0, 1), Figures(2, 2, 1), 2)
+
+
+def test_who_is_left_out_is_not_there():
+    assert same([1, 1, -1], then([1, 1, -1], now="abc", people="abc"))
+    assert not same([1, 1, 1], then([1, 1, -1], now="abc", people="abc"))
+    assert not same([1, 1, -1], then([1, 1, 1], now="abc", people="abc"))
+    new = counted([1, 1, 1], then([1, 1, -1], now="abc", people="abc"), k=2)
+    assert new == (Figures(0, 1, 0), Figures(2, 1, None), 0)
+    gone = counted([1, 1, -1], then([1, 1, 1], now="abc", people="abc"), k=2)
+    assert gone == (Figures(0, 0, 1), Figures(2, None, 1), 2)
+
+
+def test_people_who_left_are_known_in_all_releases_with_the_same_link():
+    # b and c left; b was with a in both, c in the first only: linked, each is alone
+    earlier = [
+        then([1, 1, 1], now="a", people="abc", link="id"),
+        then([1, 1], now="a", people="ab", link="id"),
+    ]
+    assert counted([1], *earlier, k=2)[1].left == 1
+    apart = [
+        then([1, 1, 1], now="a", people="abc", link="id"),
+        then([1, 1, 1], now="a", people="abc", link="rows"),
+    ]
+    assert counted([1], *apart, k=2)[1].left == 2
+
+
+def test_equal_marks_are_paired_in_the_order_of_classes():
+    repeated = then([2, 1], now="aaa", people="aa", unique=False)
+    found = recount_together(pa.array([1, 2, 3], pa.int32()), [repeated], 2)
+    assert (found.shared, found.smallest) == (2, Figures(1, 1, None))
+    assert same([5, 9], then([2, 1], now="aa", people="aa", unique=False))
 
 
 def test_a_column_that_one_release_shows_as_it_is_is_known():
-    town = pa.array(["a", "a", "b", "b", None, None])
-    shown_now = recount_joint(HERE, [HERE], 2, bare={"town": town})
-    assert (shown_now.smallest, shown_now.broken) == (1, 2)
-    shown_before = recount_joint(HERE, [HERE], 2, bare={"town": town}, bare_before=["town"])
-    assert (shown_before.below, shown_before.broken) == (2, 0)
+    town = {"town": pa.array(["a", "a", "b", "b", None, None])}
+    assert counted(HERE, then(HERE), k=2, bare=town)[0] == Figures(2, 0, 0)
+    shown_before = then(HERE, complete=True, bare=("town",))
+    assert counted(HERE, shown_before, k=2, bare=town)[0] == Figures(0, 0, 0)
+    not_all = then(HERE, bare=("town",))
+    assert counted(HERE, not_all, k=2, bare=town)[0] == Figures(2, 0, 0)
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.arrow", "out.csv.gz"])
-def test_classes_are_those_of_the_written_cells_at_the_place_of_their_row(tmp_path, name):
-    from incrowd.publishing.serialise import write_table
-
-    frame = pl.DataFrame({"a": ["x", None, "x", None], "b": ["1", "1", "1", "2"], "c": ["p", "q", "r", "s"]})
-    path, form = tmp_path / name, FileForm.of(name)
-    write_table(frame, path, form)
-    origin = np.array([3, 0, 4, 1])
-    found = classes_of_rows(path, form, ["a", "b"], Original(None, origin, 5)).to_pylist()
-    assert found[2] is None
-    assert found[3] == found[4] != found[0] != found[1]
-    assert len({found[place] for place in origin}) == 3
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_classes_are_read_from_the_written_file(tmp_path, form):
+    path = tmp_path / f"release.{form}"
+    frame = pl.DataFrame({"age": ["x", None, "x", None], "other": ["1", "2", "3", "4"]})
+    frame.write_csv(path) if form == "csv" else frame.write_parquet(path)
+    original = Original(pa.table({}), np.array([4, 0, 2, 1]), 5)
+    found = classes_of_rows(path, FileForm.of(path), ["age"], original).to_pylist()
+    assert found[3] == -1
+    assert found[4] == found[2]
+    assert found[0] == found[1] != found[2]

@@ -29,7 +29,7 @@ def cut(whole, ends):
         table = whole.table.slice(rows.start, rows.stop - rows.start)
         return Original(table, whole.origin[rows], whole.rows, claims)
 
-    return Originals(whole.rows, [end - start for start, end in zip(starts, ends, strict=True)], piece)
+    return Originals(whole.rows, [end - start for start, end in zip(starts, ends, strict=True)], piece, whole.origin)
 
 
 def some_cuts(rng, rows):

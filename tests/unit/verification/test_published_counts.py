@@ -119,7 +119,7 @@ def test_pieces_find_the_same(tmp_path, damage):
     whole = Original(original().table.take(order), order, 9)
     starts, sizes = [0, 2, 2], (2, 0, 7)
     pieces = Originals(
-        9, sizes, lambda i: Original(whole.table.slice(starts[i], sizes[i]), order[starts[i] :][: sizes[i]], 9)
+        9, sizes, lambda i: Original(whole.table.slice(starts[i], sizes[i]), order[starts[i] :][: sizes[i]], 9), order
     )
     found = failed(tmp_path, frame(**cells)[order], "parquet", pieces)
     assert found == failed(tmp_path, frame(**cells)[order], "parquet", whole)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ from incrowd.engines.embedded.settling import needs_rows
 from incrowd.engines.embedded.tally import Tally
 from incrowd.engines.engine import Draft
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, WholeColumn
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.schema import Schema
 
@@ -45,8 +45,10 @@ class BlockedEngine:
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and compute what only the rows tell."""
         assert isinstance(population, BlockedPopulation)
-        first = next(iter(population.blocks.each(lambda block, _: block.take(np.arange(0)))))
-        return settle_blocks(plan, population, first.columns)
+        parts = list(population.blocks.each(lambda block, _: _without_rows(block)))
+        totals = {name: np.sum([part[name].counts for part in parts], axis=0) for name in parts[0]}
+        columns = {name: replace(column, total=totals[name]) for name, column in parts[0].items()}
+        return settle_blocks(plan, population, columns)
 
     def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
         """The released table, rows in random order."""
@@ -68,15 +70,23 @@ class BlockedEngine:
 
 
 def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:
-    """The plan with what only the rows tell; ``columns`` have the dictionaries."""
+    """The plan with what only the rows tell; ``columns`` have the dictionaries and the rows of each value."""
     after = applied(plan, population)
     assert isinstance(after, BlockedPopulation)
     if not any(needs_rows(plan.forms(name)) for name in plan.names):
-        return plan
+        return settled(plan, columns, {})
     found = list(
         after.blocks.each(lambda block, place: tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
     )
     return settled(plan, columns, {name: Tally.sum([one[name] for one in found]) for name in found[0]})
+
+
+def _without_rows(block: EncodedTable) -> dict[str, WholeColumn]:
+    """The columns of a block without its codes, with the rows of each value."""
+    return {
+        name: WholeColumn(name, column.type, column.codes[:0], column.dictionary, total=column.counts)
+        for name, column in block.columns.items()
+    }
 
 
 def _shown(

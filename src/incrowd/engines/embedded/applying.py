@@ -12,9 +12,11 @@ from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.engines.embedded.settling import needs_rows, settle_forms
 from incrowd.engines.embedded.tally import Tally
 from incrowd.errors import PlanError
+from incrowd.plan.rare_names import without_rare_names
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import DROPPED, AsCounts, Bin, Drop, Hide, Place, Reasons, Recode, Seat, Show, Spread
+from incrowd.plan.steps import DROPPED, AsCounts, Bin, Drop, Hide, Place, Rarest, Reasons, Recode, Seat, Show, Spread
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.requirements.together import Together
 
 
 def applied(plan: ReleasePlan, population: Population) -> Population:
@@ -31,7 +33,7 @@ def applied(plan: ReleasePlan, population: Population) -> Population:
                 population = population.recode(step)
             case Hide():
                 population = population.hide(step)
-            case Drop() | Show() | Spread() | AsCounts() | Reasons():
+            case Drop() | Show() | Spread() | AsCounts() | Rarest() | Reasons():
                 pass
             case _:
                 raise PlanError(f"No engine knows the step {type(step).__name__}.")
@@ -58,10 +60,15 @@ def tally_forms(plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Code
     }
 
 
+def _fits_people(plan: ReleasePlan) -> bool:
+    """Whether groups were chosen by who fits them outside of the table, so that their sets must stay as they are."""
+    return isinstance(plan.requirement, Together) and bool(plan.requirement.on_population)
+
+
 def settled(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], tallies: Mapping[str, Tally]) -> ReleasePlan:
-    """The plan with its forms filled in; of the columns only the dictionaries are asked."""
+    """The plan with its forms filled in; of the columns the dictionaries are asked, and the rows of each value."""
     forms = {name: plan.forms(name) for name in plan.names}
     for name, tally in tallies.items():
-        known = settle_forms(forms[name], columns[name], tally)
+        known = settle_forms(forms[name], columns[name], tally, narrow=not _fits_people(plan))
         forms[name] = tuple(settle_counts(known, columns[name], tally, plan.cuts.get(name), plan.rows_showing(name)))
-    return with_distinct_looks(plan.with_forms(forms))
+    return with_distinct_looks(without_rare_names(plan.with_forms(forms), columns))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from incrowd.engines.embedded.tally import Counts as Times
 from incrowd.engines.embedded.tally import Tally
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.released_value import Common, Counts, Form, Level, Mean, Range
+from incrowd.vocabulary.released_value import Common, Counts, Form, Level, Mean, Range, Shown, ValueSet
 
 _EXACT_IN_A_FLOAT = 2**53
 _SPLITS = 2.0**27 + 1
@@ -24,15 +24,18 @@ Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 def needs_rows(forms: Sequence[Form]) -> bool:
     """Whether some form has to be filled in."""
-    return any(isinstance(form, Mean | Range | Level | Counts | Common) for form in forms)
+    return any(isinstance(form, Mean | Range | Level | Counts | Common | ValueSet) for form in forms)
 
 
-def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally) -> Sequence[Form]:
+def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally, *, narrow: bool = True) -> Sequence[Form]:
     """The forms of one attribute with what only the rows tell.
 
-    Means and ranges are over the rows that show the form, levels over all rows that show the interval. Of the column
-    only the dictionary is asked.
+    Means and ranges are over the rows that show the form, levels over all rows that show the interval; a set names the
+    values that some of its rows have, and no other, if it is to be ``narrow``. Of the column only the dictionary is
+    asked.
     """
+    if narrow and not column.type.is_numeric and any(isinstance(form, ValueSet) for form in forms):
+        forms = had_by_rows(forms, column, tally)
     if any(isinstance(form, Mean) for form in forms):
         means = group_means(column.numbers, tally, len(forms))
         forms = [Mean(_known(means[i])) if isinstance(form, Mean) else form for i, form in enumerate(forms)]
@@ -47,6 +50,31 @@ def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally) -> 
         means = group_means(column.numbers, of_levels, len(levels))
         forms = [replace(f, value=_known(means[levels[f]])) if isinstance(f, Level) else f for f in forms]
     return forms
+
+
+def had_by_rows(forms: Sequence[Form], column: EncodedColumn, tally: Tally) -> list[Form]:
+    """The forms, with sets that leave out what none of their rows has.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> job = EncodedColumn("job", ColumnType.CATEGORICAL, np.array([0, 1], np.int32), pl.Series(["cook", "nurse"]))
+    >>> had_by_rows([ValueSet(("cook", "smith"))], job, Tally(np.array([0]), np.array([0]), np.array([2])))
+    [Shown(value='cook')]
+    """
+    values = column.dictionary.to_list()
+    had: list[set[str]] = [set() for _ in forms]
+    for form, code in zip(tally.forms.tolist(), tally.codes.tolist(), strict=True):
+        had[form].add(values[code])
+    return [
+        _of_these(form, mine) if isinstance(form, ValueSet) else form for form, mine in zip(forms, had, strict=True)
+    ]
+
+
+def _of_these(form: ValueSet, had: set[str]) -> Form:
+    kept = tuple(value for value in form.values if value in had)
+    return form if not kept else Shown(kept[0]) if len(kept) == 1 else ValueSet(kept)
 
 
 def _known(mean: float) -> float | None:

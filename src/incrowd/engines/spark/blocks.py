@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from incrowd.engines.blocks.store import Answer
@@ -18,7 +19,7 @@ from incrowd.engines.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.engines.spark.store import COLUMN, Listed, Store, from_words
 from incrowd.engines.spark.tasks import mapped, told
 from incrowd.errors import OutputError
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.schema import ColumnType
 
 
@@ -34,12 +35,15 @@ class Meaning:
         The distinct raw values.
     places
         For each of them its code; the last entry is the missing code, for null.
+    counts
+        Rows per code over all blocks; the last entry counts the missing.
     """
 
     type: ColumnType
     dictionary: pl.Series
     values: pl.Series
     places: Codes
+    counts: npt.NDArray[np.int64]
 
     def codes(self, name: str, raw: pl.Series, here: pl.Series) -> EncodedColumn:
         """A column of a block, given its raw codes and the values behind them, of which the first is null."""
@@ -87,9 +91,12 @@ class SparkBlocks:
 
     @property
     def columns(self) -> dict[str, EncodedColumn]:
-        """The columns without rows: their types and dictionaries."""
+        """The columns without rows: their types and dictionaries, and the rows of each value."""
         nothing = np.empty(0, np.int32)
-        return {name: EncodedColumn(name, one.type, nothing, one.dictionary) for name, one in self.meanings.items()}
+        return {
+            name: WholeColumn(name, one.type, nothing, one.dictionary, total=one.counts)
+            for name, one in self.meanings.items()
+        }
 
     def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
         """The answers in order, each computed where its block is."""

@@ -7,7 +7,7 @@ gets the file of a piece, read back from its bytes, and what the input held.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +18,15 @@ from incrowd.engines.spark.folders import listed_files
 from incrowd.engines.spark.pieces import BLOCK, KEY, Mixing, Pieces
 from incrowd.engines.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.engines.spark.store import Listed
-from incrowd.engines.spark.tasks import quiet, told, unwarned
+from incrowd.engines.spark.table import SparkTable
+from incrowd.engines.spark.tasks import mapped, quiet, told, unwarned
 from incrowd.errors import OutputError
 
 Compare = Callable[[Any, DraftFrame], Any]
 """Given a PyArrow table that was read back and what the input held, what was found; must be small."""
+
+Reader = Callable[[Iterable[Any]], Any]
+"""Given batches of rows, what is to be known of them; must be small."""
 
 _PART = r"part-(\d+)-"
 
@@ -82,6 +86,27 @@ class Used:
             seen = np.zeros(self.height.get(table[BLOCK][0].as_py(), 0), bool)
             seen[rows[rows < len(seen)]] = True
             return pa.table({"rows": [len(rows)], "different": [int(seen.sum())]})
+
+
+def summed_up(table: SparkTable, names: Sequence[str], read: Reader) -> list[Any]:
+    """What a reader makes of some columns of the input, as Spark reads it, in every part."""
+    chosen = table.frame.select([table.at(name) for name in names])
+    with told():
+        found = mapped(chosen, Summing(read), "answer binary").collect()
+    return [pickle.loads(row.answer) for row in found]
+
+
+@dataclass(frozen=True, eq=False)
+class Summing:
+    """Hands the batches of a partition to a reader."""
+
+    read: Reader
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """What it makes of them, as one cell."""
+        import pyarrow as pa
+
+        yield pa.record_batch({"answer": [pickle.dumps(self.read(batches))]})
 
 
 def compared(pieces: Pieces, folder: str, compare: Compare) -> Iterator[Any]:

@@ -57,4 +57,5 @@ def _stored(table: EncodedTable, place: int, start: int, block_rows: int) -> tup
 
 
 def _meaning(column: EncodedColumn) -> Meaning:
-    return Meaning(column.type, column.dictionary, column.dictionary, np.arange(column.width, dtype=np.int32))
+    places = np.arange(column.width, dtype=np.int32)
+    return Meaning(column.type, column.dictionary, column.dictionary, places, column.counts)

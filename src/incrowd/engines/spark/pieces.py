@@ -6,7 +6,8 @@ its piece. Both come from secret keys, so that a task that is run again does the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +111,40 @@ class Dealing:
                     "rows": [packed(parts[place]) for place in some],
                 }
             )
+
+
+def left_out(store: Store, drafting: Drafting, look: Callable[[Any], Any]) -> list[Any]:
+    """What is seen in the rows of each block that a plan leaves out; ``look`` gets what the input held in them."""
+    blocks = drafting.population.blocks
+    assert isinstance(blocks, SparkBlocks)
+    after = applied(drafting.plan, drafting.population)
+    assert isinstance(after, BlockedPopulation)
+    with told(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
+        found = mapped(store.frame, Leaving(drafting, after, blocks, look), "answer binary").collect()
+    return [pickle.loads(row.answer) for row in found]
+
+
+@dataclass(frozen=True, eq=False)
+class Leaving:
+    """Looks at the rows of the blocks of a partition that are left out."""
+
+    drafting: Drafting
+    after: BlockedPopulation
+    blocks: SparkBlocks
+    look: Callable[[Any], Any]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """What is seen, block by block."""
+        import pyarrow as pa
+
+        for row in cells(batches):
+            block = self.blocks.block(row)
+            kept = self.after.seen(block, self.blocks.number(row)).kept
+            rows = np.setdiff1d(np.arange(block.height), kept)
+            own = {OWN + name: block[name].codes[rows] for name in self.drafting.plan.names}
+            beside = unpacked(row["beside"])
+            lost = pl.DataFrame(own).hstack(beside[rows]) if beside.width else pl.DataFrame(own)
+            yield pa.record_batch({"answer": [pickle.dumps(self.look(self.drafting.originals(lost)))]})
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,17 @@ from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.blocks.engine import settle_blocks
 from incrowd.engines.blocks.population import LARGEST_SAMPLE, BlockedPopulation
 from incrowd.engines.spark.blocks import Meaning, SparkBlocks
-from incrowd.engines.spark.checking import Compare, class_sizes, compared, rows_used, written_columns
+from incrowd.engines.spark.checking import (
+    Compare,
+    Reader,
+    class_sizes,
+    compared,
+    rows_used,
+    summed_up,
+    written_columns,
+)
 from incrowd.engines.spark.folders import check_free, staged_folder
-from incrowd.engines.spark.pieces import Pieces, deal
+from incrowd.engines.spark.pieces import Pieces, deal, left_out
 from incrowd.engines.spark.session import EXACT, set_for_a_while
 from incrowd.engines.spark.store import BLOCK_ROWS, Code, Gathered, Store, stored
 from incrowd.engines.spark.table import SparkTable, open_table
@@ -42,6 +50,8 @@ class Recounted:
         Rows that were released, and different rows of the input among them.
     pieces
         What the comparison found in each piece.
+    input, lost
+        What was read of the input, by Spark, and of the rows that were left out.
     """
 
     columns: Sequence[str]
@@ -49,6 +59,31 @@ class Recounted:
     rows: int
     different: int
     pieces: Iterable[Any]
+    input: Sequence[Any]
+    lost: Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Checks:
+    """What is looked at in a written release.
+
+    Parameters
+    ----------
+    sets
+        The sets of released columns by which classes are counted.
+    compare
+        What compares a written piece with what the input held.
+    names, read
+        The columns of the input that are read once more, and what is made of them.
+    look
+        What is seen in rows that are left out, given what the input held in them.
+    """
+
+    sets: Sequence[Sequence[str]]
+    compare: Compare
+    names: Sequence[str]
+    read: Reader
+    look: Callable[[Any], Any]
 
 
 class Steps(Protocol):
@@ -79,12 +114,8 @@ class Steps(Protocol):
         """What is to be done; means need not be known yet."""
         ...
 
-    def comparing(self, plan: ReleasePlan) -> Compare:
-        """What compares a written piece with what the input held."""
-        ...
-
-    def promised(self, plan: ReleasePlan) -> Sequence[Sequence[str]]:
-        """The sets of released columns by which classes are to be counted."""
+    def checks(self, columns: Sequence[str], rows: int) -> Checks:
+        """What is to be looked at in a release with these columns and so many rows."""
         ...
 
     def judge(self, plan: ReleasePlan, found: Recounted) -> Any:
@@ -160,7 +191,7 @@ def run_spark_release(
                     progress("writing")
                     write_pieces(pieces, table.fields, hidden)
                     progress("verifying")
-                    verdict = steps.judge(plan, _recounted(store, pieces, steps, hidden))
+                    verdict = steps.judge(plan, _recounted(table, store, pieces, steps, hidden))
             finally:
                 pieces.forget()
         finally:
@@ -168,13 +199,16 @@ def run_spark_release(
     return SparkRelease(plan, verdict, folder, session)
 
 
-def _recounted(store: Store, pieces: Pieces, steps: Steps, folder: str) -> Recounted:
-    plan, session = pieces.drafting.plan, store.session
+def _recounted(table: SparkTable, store: Store, pieces: Pieces, steps: Steps, folder: str) -> Recounted:
+    session, columns = store.session, written_columns(store.session, folder)
     rows, different = rows_used(pieces, store.listed)
+    checks = steps.checks(columns, rows)
     return Recounted(
-        written_columns(session, folder),
-        [class_sizes(session, folder, names) for names in steps.promised(plan)],
+        columns,
+        [class_sizes(session, folder, names) for names in checks.sets],
         rows,
         different,
-        compared(pieces, folder, steps.comparing(plan)),
+        compared(pieces, folder, checks.compare),
+        summed_up(table, checks.names, checks.read),
+        left_out(store, pieces.drafting, checks.look) if pieces.drafting.plan.rows_dropped else (),
     )

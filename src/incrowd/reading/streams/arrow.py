@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.errors import InputError
-from incrowd.reading.columnar import damaged, is_arrow_file
+from incrowd.reading.columnar import damaged, is_arrow_file, refused, sound
 from incrowd.reading.frames import check_arrow
 from incrowd.reading.streams.body import exact
 from incrowd.reading.streams.unchanged import Stamp, changed
@@ -66,10 +65,9 @@ class ArrowBody:
             mapped = max(self.batches) > _MOST_COPIED
             fields = [place for place, name in enumerate(self.schema) if name in names]
             for place, batch in _batches(self.stamp.path, fields, first, mapped=mapped):
-                batch.validate()
                 if place >= len(self.batches) or batch.num_rows != self.batches[place]:
                     raise damaged("Arrow")
-                frame: pl.DataFrame = pl.DataFrame(pa.Table.from_batches([batch]))
+                frame: pl.DataFrame = pl.DataFrame(sound(pa.Table.from_batches([batch])))
                 yield exact(frame, names)
 
 
@@ -86,13 +84,11 @@ def open_arrow(path: Path) -> ArrowBody:
 @contextmanager
 def _translated(stamp: Stamp) -> Iterator[None]:
     """The library's own messages do not get out; what this package raises does."""
-    import pyarrow as pa
-
-    try:
+    done = False
+    with refused():
         yield
-    except InputError:
-        raise
-    except (OSError, pa.ArrowException, pl.exceptions.PolarsError):
+        done = True
+    if not done:
         raise (damaged("Arrow") if stamp.holds else changed(stamp.path)) from None
 
 

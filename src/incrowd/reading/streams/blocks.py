@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,26 +13,8 @@ import numpy.typing as npt
 from incrowd.errors import Notice
 from incrowd.reading.streams.hashing import RawCodes
 from incrowd.reading.streams.scratch import scratch_changed, scratch_full
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.schema import Schema
-
-
-@dataclass(frozen=True, eq=False)
-class WholeColumn(EncodedColumn):
-    """A column over all blocks: type, dictionary and counts. Its codes are in the blocks, so ``codes`` is empty.
-
-    Parameters
-    ----------
-    total
-        Rows per code over all blocks; the last entry counts the missing.
-    """
-
-    total: npt.NDArray[np.int64] = field(kw_only=True)
-
-    @cached_property
-    def counts(self) -> npt.NDArray[np.int64]:
-        """Rows per code over all blocks; the last entry counts the missing."""
-        return self.total
 
 
 @dataclass(frozen=True)

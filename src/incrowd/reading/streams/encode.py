@@ -11,12 +11,14 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import Notice, ParameterError
+from incrowd.reading.dictionary import present
 from incrowd.reading.draft import Facts, draft_type
 from incrowd.reading.encode import Settled, named_columns, settle
 from incrowd.reading.missing import marker_notice
-from incrowd.reading.streams.blocks import BlockFile, Blocks, WholeColumn
+from incrowd.reading.streams.blocks import BlockFile, Blocks
 from incrowd.reading.streams.gathering import Found, Gathering
 from incrowd.reading.streams.stream import FRAME_ROWS, Stream
+from incrowd.vocabulary.encoded_table import WholeColumn
 from incrowd.vocabulary.schema import Column, Schema
 
 MOST_VALUES = 5_000_000
@@ -119,9 +121,11 @@ def _typed(stream: Stream, column: Column, found: Found) -> Column:
 
 def typed_column(column: Column, found: Found, native: pl.DataType) -> Column:
     """A column that was drafted from a sample, with the type that all its values suggest."""
-    counts = found.tally.counts
-    fact = Facts(column.name, int(counts.sum()), int(counts[:-1].sum()), len(found.tally.values))
-    values = found.tally.values
+    values, rows = present(found.tally.values), int(found.tally.counts.sum())
+    nothing = int(found.tally.counts[-1])
+    if found.tally.values.dtype.is_float():
+        nothing += found.tally.rows(found.tally.values.is_nan())
+    fact = Facts(column.name, rows, rows - nothing, len(values))
     if values.dtype != native:  # the type alone tells, but whether exact numbers have fractions
         values = values.cast(native) if native.is_decimal() else pl.Series([], dtype=native)
     drafted = draft_type(values, fact)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.errors import FileFormatError
-from incrowd.reading.columnar import damaged, refuse_encrypted
+from incrowd.reading.columnar import damaged, refuse_encrypted, refused
 from incrowd.reading.frames import check_arrow
 from incrowd.reading.read import check_file
 from incrowd.reading.streams.body import exact
@@ -94,14 +93,13 @@ def _files(folder: Path) -> list[Path]:
 
 def _part(path: Path, name: str | None) -> Part:
     """A file whose footer can be read and whose types can be released."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     check_file(path)
     stamp = Stamp.of(path)
     refuse_encrypted(path)
     part: Part | None = None
-    with suppress(OSError, pa.ArrowException, pl.exceptions.PolarsError):
+    with refused():
         with pq.ParquetFile(path) as file:
             check_arrow(file.schema_arrow)
             rows = file.metadata.num_rows
@@ -124,7 +122,7 @@ def _difference(first: dict[str, pl.DataType], other: dict[str, pl.DataType]) ->
 def _slice(part: Part, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:
     """Rows of one file; the library's own messages do not get out."""
     frame: pl.DataFrame | None = None
-    with suppress(OSError, pl.exceptions.PolarsError):
+    with refused():
         lazy = pl.scan_parquet(part.stamp.path, glob=False, hive_partitioning=False)
         frame = lazy.select(cs.by_name(*names)).slice(start, rows).collect()
     if frame is None or frame.height != min(rows, part.rows - start):

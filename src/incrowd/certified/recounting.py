@@ -1,0 +1,113 @@
+"""The statements of a certificate that the release itself can confirm."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.certified.consistency import Certificate, requirement_of
+from incrowd.certified.further import Sought, further_stated
+from incrowd.certified.statements import Statement, compared, consistent, left_open
+from incrowd.errors import FileFormatError
+from incrowd.reading.read import read
+from incrowd.verification.restated import Stated, recount_stated, recount_stated_table
+from incrowd.verification.verdict import Check, Verdict
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.resources import Resources
+
+QUASI_IDENTIFIER = "quasi-identifier"
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A release at hand: a file in a form, perhaps with its table of groups, or a data frame."""
+
+    table: Any
+    form: FileForm
+    groups: Path | None = None
+    memory: int | None = None
+
+    def recount(self, stated: Stated) -> Verdict:
+        """What it has of what is stated."""
+        if not isinstance(self.table, Path):
+            return recount_stated_table(self.read().frame.to_arrow(), stated)
+        with tempfile.TemporaryDirectory(prefix="incrowd-") as scratch:
+            resources = Resources(self.memory, scratch=Path(scratch))
+            return recount_stated(self.table, self.form, stated, resources, self.groups)
+
+    def read(self) -> Any:
+        """Its cells, for what needs their types."""
+        delimiter = self.form.delimiter if self.form.kind == "csv" and isinstance(self.table, Path) else None
+        return read(self.table, delimiter=delimiter, missing=[])
+
+
+def recount_certificate(
+    certificate: Certificate, held: Held, hierarchies: Mapping[str, Hierarchy]
+) -> Iterator[Statement]:
+    """What became of every statement about columns, rows, classes, promises and cells."""
+    requirement = requirement_of(certificate)
+    if requirement is None:
+        raise FileFormatError("The certificate states a requirement that this incrowd does not know. Update it.")
+    released = certificate["released_columns"]
+    quasi = [column for column in released if column["role"] == QUASI_IDENTIFIER]
+    sets = requirement.sets(list(dict.fromkeys(column["from"] for column in quasi)))
+    sought = Sought.of(certificate, requirement, hierarchies)
+    stated = Stated(
+        columns=[column["name"] for column in released],
+        promises=[
+            (promise, [column["name"] for column in quasi if column["from"] in one.names], one.k)
+            for promise, one in zip(requirement.promises, sets, strict=False)
+        ],
+        quasi_identifiers=[column["name"] for column in quasi],
+        counts=[column["name"] for column in quasi if column["as"] == "counts"],
+        further=further_stated(sought),
+    )
+    verdict = held.recount(stated)
+    yield from _compared(certificate, verdict, len(stated.promises))
+    yield from sought.unknown
+
+
+def _compared(certificate: Certificate, verdict: Verdict, sizes: int) -> Iterator[Statement]:
+    columns, *checks = verdict.checks
+    others = "its names, or their order, are others"
+    yield consistent("columns", columns.passed, columns.found, f"{columns.found}: {others}")
+    if not columns.passed:
+        return
+    stated = {one["promise"]: one["found"] for one in certificate["requirement_recounted"]}
+    joined = [check for check in checks if check.name == "groups"]
+    promised = [check for check in checks if check.name != "groups"]
+    for check in joined:
+        yield consistent("groups", check.passed, check.found, check.found)
+    for place, check in enumerate(promised):
+        yield _promise(check, stated.get(check.name) if place < sizes else None)
+    found = certificate["verification"]
+    yield compared("rows released", certificate["rows"]["released"], verdict.sizes.rows)
+    yield compared("groups of rows that look alike", found["classes"], verdict.sizes.classes)
+    yield compared("smallest group", found["smallest_class"], verdict.sizes.smallest)
+    same = [list(bar) for bar in verdict.sizes.histogram] == found["class_size_histogram"]
+    words = f"{len(verdict.sizes.histogram):,} sizes"
+    yield consistent("sizes of the groups", same, words, f"the release has groups of other sizes ({words})")
+    yield from _cells(certificate, verdict)
+
+
+def _promise(check: Check, stated: str | None) -> Statement:
+    """A promise fails if it is broken; of sizes, also if it is kept by other classes than those stated."""
+    if not check.passed:
+        return Statement(check.name, compared("", 0, 1).standing, check.found, promised=True)
+    return compared(check.name, check.found if stated is None else stated, check.found, promised=True)
+
+
+def _cells(certificate: Certificate, verdict: Verdict) -> Iterator[Statement]:
+    shown = certificate["attributes"]
+    if isinstance(shown, str):
+        yield left_open("cells of the quasi-identifiers", "the certificate does not state them")
+        return
+    if list(shown) != list(verdict.shown) and set(shown) != set(verdict.shown):
+        yield consistent("cells of the quasi-identifiers", False, "", "they are stated of other columns")
+        return
+    for name, forms in verdict.shown.items():
+        yield compared(f"cells of {name}", shown[name], dict(forms))

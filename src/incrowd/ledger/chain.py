@@ -1,0 +1,121 @@
+"""Entries hang together: each header names the MAC of the one before, and the head says how many there are."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from incrowd.ledger.marks import key_name, subkey
+
+FIRST = "0" * 64
+"""What the first entry names as the MAC of the one before."""
+
+SOUND = "sound"
+
+
+@dataclass(frozen=True)
+class Link:
+    """The header of an entry with its MAC."""
+
+    header: Mapping[str, Any]
+    mac: str
+
+    @property
+    def number(self) -> Any:
+        """The number that the entry says it has."""
+        return self.header.get("number")
+
+
+@dataclass(frozen=True)
+class Head:
+    """How many entries there are, and the MAC of the last one; ``mac`` vouches for both."""
+
+    entries: int
+    last: str
+    mac: str
+
+    @classmethod
+    def of(cls, entries: int, last: str, key: bytes) -> Head:
+        """With its MAC."""
+        return cls(entries, last, _mac(key, "head", {"entries": entries, "last": last}))
+
+    def is_authentic(self, key: bytes) -> bool:
+        """Whether it was made with the key."""
+        return hmac.compare_digest(self.mac, Head.of(self.entries, self.last, key).mac)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in its file."""
+        return asdict(self)
+
+
+def plain(header: Mapping[str, Any]) -> bytes:
+    """The bytes of a header.
+
+    Examples
+    --------
+    >>> plain({"number": 0, "k": 5})
+    b'{"k":5,"number":0}'
+    """
+    return json.dumps(header, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def linked(header: Mapping[str, Any], number: int, before: str, key: bytes) -> Link:
+    """The header as a link of the chain."""
+    whole = {**header, "version": 2, "number": number, "before": before, "key": key_name(key)}
+    return Link(whole, mac_of(whole, key))
+
+
+def mac_of(header: Mapping[str, Any], key: bytes) -> str:
+    """The MAC of a header."""
+    return _mac(key, "chain", header)
+
+
+def is_authentic(link: Link, key: bytes) -> bool:
+    """Whether the header is as it was when its MAC was made with the key."""
+    return hmac.compare_digest(mac_of(link.header, key).encode(), link.mac.encode())
+
+
+def fault(links: Sequence[Link], head: Head | None, key: bytes) -> str:
+    """What is wrong with a book; :data:`SOUND` if nothing is.
+
+    Examples
+    --------
+    >>> key = bytes(32)
+    >>> first = linked({"k": 5}, 0, FIRST, key)
+    >>> fault([first], Head.of(1, first.mac, key), key)
+    'sound'
+    >>> fault([first], Head.of(2, "0f" * 32, key), key)
+    'the last entries are gone'
+    """
+    before = FIRST
+    for place, link in enumerate(links):
+        if link.header.get("key") != key_name(key):
+            return "another key"
+        if not is_authentic(link, key):
+            return f"entry {link.number} was altered"
+        if link.header.get("before") != before or link.number != place:
+            return f"an entry before number {link.number} is gone"
+        before = link.mac
+    if head is None:
+        return "the head is gone" if links else SOUND
+    if not head.is_authentic(key):
+        return "the head was altered"
+    return SOUND if (head.entries, head.last) == (len(links), before) else "the last entries are gone"
+
+
+def is_one_behind(links: Sequence[Link], head: Head | None, key: bytes) -> bool:
+    """Whether the last entry was written and the head not yet: the run was stopped between the two."""
+    if len(links) == 1 and head is None:
+        return fault(links, Head.of(1, links[-1].mac, key), key) == SOUND
+    return bool(links) and head is not None and fault(links[:-1], head, key) == SOUND == _completed(links, key)
+
+
+def _completed(links: Sequence[Link], key: bytes) -> str:
+    return fault(links, Head.of(len(links), links[-1].mac, key), key)
+
+
+def _mac(key: bytes, purpose: str, said: Mapping[str, Any]) -> str:
+    return hmac.digest(subkey(key, purpose), plain(said), "sha256").hex()

@@ -1,0 +1,212 @@
+"""The structure of delimited text, told by its bytes alone: header, rows, quotes.
+
+DuckDB reads the cells; this counts the rows another way, so that a line which DuckDB would pass over does not go
+unnoticed. What is no plain table is refused: a quote inside a field, a blank line between rows, rows of other lengths.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import FileFormatError
+from incrowd.vocabulary.file_form import FileForm
+
+LONGEST_LINE = 16_000_000
+_STEP = 1 << 22
+_QUOTE, _FEED, _RETURN = (ord(mark) for mark in '"\n\r')
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+UNREADABLE = (OSError, EOFError, UnicodeDecodeError, zlib.error)
+"""What reading damaged or packed text raises."""
+
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The names of the columns, the number of rows, and whether the letters ``NaN`` occur anywhere."""
+
+    names: list[str]
+    rows: int
+    names_nan: bool
+
+
+def examine(path: Path, form: FileForm) -> Structure:
+    r"""The structure of a file of delimited text in UTF-8.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.csv")
+    ...     _ = file.write_bytes(b'age,job\n39,"a\nb"\n# 50,c\n')
+    ...     examine(file, FileForm("csv"))
+    Structure(names=['age', 'job'], rows=2, names_nan=False)
+    """
+    try:
+        with unpacked(path, form.compression) as stream:
+            return _scanned(stream, path.name, form.delimiter)
+    except UNREADABLE as error:
+        raise _refused(path.name, f"its bytes cannot be read as text ({type(error).__name__})") from None
+
+
+def _scanned(stream: IO[bytes], name: str, delimiter: str) -> Structure:
+    scan: _Scan | None = None
+    rest = b""
+    while block := stream.read(_STEP):
+        data = rest + block
+        scan = scan or _Scan(name, delimiter, line_end(data))
+        end = data.rfind(scan.line_end) + 1
+        scan.feed(data[:end])
+        rest = data[end:]
+        if len(rest) > LONGEST_LINE:
+            raise _refused(name, f"a line is longer than {LONGEST_LINE:,} bytes")
+    if scan is None:
+        raise _refused(name, "it is empty")
+    scan.feed(rest, last=True)
+    return scan.structure()
+
+
+def unpacked(path: Path, compression: str | None) -> IO[bytes]:
+    """The bytes of a text file, unpacked as they are read."""
+    if compression is None:
+        return path.open("rb")
+    if compression == "gzip":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    import pyarrow
+
+    stream: IO[bytes] = pyarrow.input_stream(str(path), compression=compression)
+    return stream
+
+
+def line_end(data: bytes) -> bytes:
+    r"""Carriage return where no line feed occurs, else line feed, perhaps after a carriage return.
+
+    Examples
+    --------
+    >>> line_end(b"a,b\r1,2\r")
+    b'\r'
+    """
+    return b"\r" if b"\r" in data and b"\n" not in data else b"\n"
+
+
+class _Scan:
+    """Counts the rows of text that comes in pieces, each of whole lines."""
+
+    def __init__(self, file: str, delimiter: str, end: bytes) -> None:
+        self.line_end = end
+        self._file, self._delimiter = file, delimiter.encode()
+        self._head = b""
+        self._names: list[str] = []
+        self._rows = self._delimiters = self._blanks = 0
+        self._quoted = self._names_nan = False
+
+    def feed(self, data: bytes, *, last: bool = False) -> None:
+        if b"\0" in data:
+            raise _refused(self._file, "it has NUL bytes")
+        if not data.isascii():
+            data.decode("utf-8")  # DuckDB looks at the columns alone that are counted
+        self._names_nan |= b"NaN" in data
+        if not self._names:
+            data = self._after_header(data, last)
+        if not data:
+            return
+        if not self._quoted and b'"' not in data and not self._has_blanks(data):
+            self._rows += data.count(self.line_end) + (not data.endswith(self.line_end))
+            self._delimiters += data.count(self._delimiter)
+            self._refuse_rows_after_blanks(1)
+        else:
+            self._count_with_care(data)
+
+    def structure(self) -> Structure:
+        if self._quoted:
+            raise _refused(self._file, "a quote is not closed")
+        if self._delimiters != self._rows * (len(self._names) - 1):
+            raise _refused(self._file, "its rows do not all have as many fields as its header")
+        return Structure(self._names, self._rows, self._names_nan)
+
+    def _after_header(self, data: bytes, last: bool) -> bytes:
+        """Read the names, once the first record is there whole; what comes after it."""
+        self._head += data
+        end = self._head.find(self.line_end)
+        while end >= 0 and self._head.count(b'"', 0, end) % 2:
+            end = self._head.find(self.line_end, end + 1)
+        if end < 0 and not last:
+            return b""
+        after = end + 1 if end >= 0 else len(self._head)
+        record = self._head[:after].removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
+        try:
+            self._names = next(csv.reader([record.rstrip("\r\n")], delimiter=self._delimiter.decode(), strict=True), [])
+        except csv.Error:
+            raise _refused(self._file, "its header cannot be parted into names") from None
+        if not self._names:
+            raise _refused(self._file, "its first line is blank")
+        return self._head[after:]
+
+    def _has_blanks(self, data: bytes) -> bool:
+        if len(self._names) == 1:  # an empty line is a row with an empty cell
+            return False
+        begins = data.startswith((self.line_end, b"\r\n"))
+        return begins or self.line_end * 2 in data or b"\n\r\n" in data
+
+    def _refuse_rows_after_blanks(self, rows: int) -> None:
+        if self._blanks and rows:
+            raise _refused(self._file, "there is a blank line between its rows")
+
+    def _count_with_care(self, data: bytes) -> None:
+        """Rows of a piece that has quotes or blank lines."""
+        letters = np.frombuffer(data, np.uint8)
+        quotes = np.flatnonzero(letters == _QUOTE)
+        self._refuse_stray_quotes(letters, quotes)
+        ends = self._outside(quotes, np.flatnonzero(letters == self.line_end[0]))
+        self._delimiters += len(self._outside(quotes, np.flatnonzero(letters == self._delimiter[0])))
+        starts = np.concatenate([[-2 if self._quoted else 0], ends[:-1] + 1]) if len(ends) else ends
+        self._quoted ^= bool(len(quotes) % 2)
+        if not self._quoted and not data.endswith(self.line_end):
+            starts, ends = np.append(starts, ends[-1] + 1 if len(ends) else 0), np.append(ends, len(data))
+        self._add(self._blank(letters, starts, ends))
+
+    def _add(self, blank: npt.NDArray[np.bool_]) -> None:
+        full = int(np.count_nonzero(~blank))
+        self._refuse_rows_after_blanks(full)
+        self._rows += full
+        self._blanks += len(blank) - full
+        self._refuse_rows_after_blanks(int(np.count_nonzero(~blank[int(np.argmax(blank)) :])) if blank.any() else 0)
+
+    def _blank(self, letters: npt.NDArray[np.uint8], starts: Places, ends: Places) -> npt.NDArray[np.bool_]:
+        if len(self._names) == 1:
+            return np.zeros(len(ends), np.bool_)
+        returns = (ends - starts == 1) & (letters[np.maximum(starts, 0)] == _RETURN)
+        return np.asarray((ends == starts) | (returns & (self.line_end == b"\n")))
+
+    def _outside(self, quotes: Places, places: Places) -> Places:
+        """Those places that are not between quotes."""
+        outside: Places = places[(np.searchsorted(quotes, places) + self._quoted) % 2 == 0]
+        return outside
+
+    def _refuse_stray_quotes(self, letters: npt.NDArray[np.uint8], quotes: Places) -> None:
+        """Quotes open at the start of a field and close at its end; two of them inside stand for one."""
+        edges = np.array([self._delimiter[0], _FEED, _RETURN, _QUOTE], np.uint8)
+        opening = (np.arange(len(quotes)) + self._quoted) % 2 == 0
+        before, after = quotes[opening] - 1, quotes[~opening] + 1
+        sound = np.isin(letters[before[before >= 0]], edges).all()
+        if not (sound and np.isin(letters[after[after < len(letters)]], edges).all()):
+            raise _refused(self._file, "a quote stands inside a field")
+
+
+def _refused(name: str, why: str) -> FileFormatError:
+    return FileFormatError(f"{name} could not be verified: {why}.")
+
+
+def check_count(name: str, counted: Any, expected: int) -> None:
+    """Raise unless DuckDB has read as many rows as the file has."""
+    if counted != expected:
+        raise _refused(name, f"DuckDB reads {counted:,} rows, the file has {expected:,}")

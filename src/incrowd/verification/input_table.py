@@ -1,0 +1,332 @@
+"""The input, read by the verification's own road, and its rows in the order of the release.
+
+DuckDB or PyArrow read the file with nothing left to guess; what cells mean says :mod:`incrowd.verification.meaning`.
+Nothing comes from the reader that fed the method. A table that fits into memory is put in order there; of a larger one
+each row is sent to the piece of the release it went to, in files of the scratch folder.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
+from incrowd.verification.asked import Original, Originals
+from incrowd.verification.delimited import UNREADABLE, unpacked
+from incrowd.verification.meaning import CellMeaning, decide
+from incrowd.verification.opening import column, connect, open_table, register
+from incrowd.verification.request import Hint, InputFile
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.schema import Column, ColumnType, Role
+
+TABLE = "input"
+_PLACE = "place"
+_BATCH = 1 << 18
+_STEP = 1 << 22
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class InputTable:
+    """The input, open in a database as the table ``input``; columns by position.
+
+    Parameters
+    ----------
+    connection
+        The database.
+    names
+        The names of the columns, in order.
+    rows
+        How many rows there are.
+    missing
+        Words that mean a missing value.
+    drafts
+        Whether types are drafted from texts; other files declare them.
+    typed
+        Columns whose type the user said.
+    """
+
+    connection: Any
+    names: Sequence[str]
+    rows: int
+    missing: tuple[str, ...]
+    drafts: bool = False
+    typed: frozenset[str] = frozenset()
+    _kinds: dict[str, str] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def open(
+        cls,
+        connection: Any,
+        file: InputFile,
+        scratch: Path | None,
+        typed: frozenset[str] = frozenset(),
+        *,
+        copy: bool = True,
+    ) -> InputTable:
+        """Open a file; with ``copy`` it is read once, into memory, else by every query."""
+        connection.execute("SET TimeZone = 'UTC'")
+        names = _open(connection, file, scratch, copy=copy)
+        (rows,) = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()
+        return cls(connection, names, rows, file.missing, file.kind == "csv", typed)
+
+    def kind(self, name: str) -> str:
+        """The type of DuckDB that a column has."""
+        if not self._kinds:
+            described = self.connection.execute(f"DESCRIBE {TABLE}").fetchall()
+            self._kinds.update((known, row[1]) for known, row in zip(self.names, described, strict=True))
+        return self._kinds[name]
+
+    def rows_at(self, names: Sequence[str], rows: Rows) -> Any:
+        """The cells of some rows and columns as a PyArrow table, in the order of the rows."""
+        import pyarrow as pa
+
+        wanted = pa.table({"row": rows, _PLACE: np.arange(len(rows))})
+        self.connection.register("wanted", wanted)
+        cells = ", ".join(map(self.at, names))
+        return self.connection.sql(
+            f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {TABLE}) "
+            f"JOIN wanted USING (row) ORDER BY {_PLACE}"
+        ).to_arrow_table()
+
+    def at(self, name: str) -> str:
+        """The name under which queries know a column."""
+        return column(self.names.index(name))
+
+    def meaning(self, known: Column) -> CellMeaning:
+        """How the cells of a column are read, decided on all of them."""
+        drafted = self.drafts and known.name not in self.typed
+        meaning = CellMeaning(known.type, self.kind(known.name), self.missing, drafted=drafted)
+        return decide(self.connection, TABLE, self.at(known.name), meaning) if _needs_all(meaning) else meaning
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """A column of the release: the name it has there, and the column of the input it is made from."""
+
+    name: str
+    column: Column
+
+    @property
+    def understood(self) -> bool:
+        """Whether its cells are compared by what they mean; others by what they are."""
+        return self.column.role is Role.QUASI_IDENTIFIER
+
+
+def _needs_all(meaning: CellMeaning) -> bool:
+    texts = (ColumnType.REAL, ColumnType.DATE, ColumnType.BOOLEAN)
+    return meaning.type in texts if meaning.by_text else meaning.kind in ("FLOAT", "DOUBLE")
+
+
+def originals(
+    table: InputTable, sources: Sequence[ReleasedColumn], hint: Hint, scratch: Path | None
+) -> Original | Originals:
+    """What the input held in each released row, whole or in the pieces of the release."""
+    origin = checked_origin(np.load(hint.origin, mmap_mode="r"), table.rows, sum(hint.sizes))
+    meanings = {one.name: table.meaning(one.column) for one in sources}
+    claims = {
+        name: (np.load(low, mmap_mode="r"), np.load(high, mmap_mode="r")) for name, (low, high) in hint.claims.items()
+    }
+    if len(hint.sizes) == 1:
+        raw = table.connection.sql(_selected(table, sources)).to_arrow_table()
+        return Original(understood(raw, sources, meanings).take(_indices(origin)), origin, table.rows, claims)
+    assert scratch is not None
+    return _in_pieces(table, sources, meanings, hint, origin, claims, scratch)
+
+
+def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
+    """Some columns as codes, for what counts by codes."""
+    import polars as pl
+
+    sources = [ReleasedColumn(one.name, replace(one, role=Role.QUASI_IDENTIFIER)) for one in columns]
+    meanings = {one.name: table.meaning(one.column) for one in sources}
+    meant = understood(table.connection.sql(_selected(table, sources)).to_arrow_table(), sources, meanings)
+    found = []
+    for one in columns:
+        cells = pl.Series(meant[one.name].to_pylist() if one.type is ColumnType.BOOLEAN else meant[one.name])
+        cells = cells.cast(pl.String) if isinstance(cells.dtype, pl.Categorical | pl.Enum) else cells
+        values = cells.drop_nulls().unique().sort()
+        codes = cells.replace_strict(values, pl.int_range(len(values), eager=True), default=len(values))
+        found.append(
+            EncodedColumn(one.name, one.type, codes.fill_null(len(values)).to_numpy().astype(np.int32), values)
+        )
+    return EncodedTable.of(found)
+
+
+def checked_origin(origin: Rows, rows: int, released: int) -> Rows:
+    """The hint, if it names input rows and names none of them twice."""
+    if len(origin) != released or (released and not 0 <= int(origin.min()) <= int(origin.max()) < rows):
+        raise VerificationError("The released rows are not the rows of the input. Nothing was published.")
+    if np.bincount(origin, minlength=1).max(initial=0) > 1:
+        raise VerificationError("A row of the input was released more than once. Nothing was published.")
+    return origin
+
+
+def _selected(table: InputTable, sources: Sequence[ReleasedColumn]) -> str:
+    cells = ", ".join(f"{table.at(one.column.name)} AS {column(place)}" for place, one in enumerate(sources))
+    return f"SELECT {cells} FROM {TABLE}"
+
+
+def _indices(rows: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(np.asarray(rows, np.int64))
+
+
+def understood(raw: Any, sources: Sequence[ReleasedColumn], meanings: Mapping[str, CellMeaning]) -> Any:
+    """Raw columns as they are compared: texts by their distinct values, others cell by cell."""
+    import pyarrow as pa
+
+    with connect(threads=1) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        columns = {
+            one.name: _column(connection, raw.column(place), meanings[one.name], one.understood)
+            for place, one in enumerate(sources)
+        }
+    return pa.table(columns)
+
+
+def _column(connection: Any, cells: Any, meaning: CellMeaning, understood: bool) -> Any:
+    """One column; a text column comes with a dictionary of what its cells mean."""
+    import pyarrow as pa
+
+    if not meaning.by_text:
+        return _asked(connection, cells, meaning.value("t") if understood else meaning.raw("t"))
+    texts = cells.cast(pa.large_string()) if pa.types.is_string(cells.type) else cells
+    if not pa.types.is_dictionary(texts.type):
+        texts = texts.dictionary_encode().unify_dictionaries()
+    indices = pa.chunked_array([chunk.indices for chunk in texts.chunks], pa.int32()).combine_chunks()
+    words = texts.chunk(0).dictionary if texts.num_chunks else pa.array([], texts.type.value_type)
+    if understood and any(_asked(connection, words, meaning.is_strange("t")).to_pylist()):
+        raise VerificationError(f"A quasi-identifier has cells that are no {meaning.type}. Nothing was published.")
+    meant = _asked(connection, words, meaning.value("t") if understood else meaning.raw("t")).combine_chunks()
+    coded = meant.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(coded.indices.take(indices), coded.dictionary)
+
+
+def _asked(connection: Any, cells: Any, expression: str) -> Any:
+    import pyarrow as pa
+
+    connection.register("cells", pa.table({"t": cells}))
+    return connection.sql(f"SELECT {expression} AS t FROM cells").to_arrow_table().column(0)
+
+
+def _in_pieces(
+    table: InputTable,
+    sources: Sequence[ReleasedColumn],
+    meanings: Mapping[str, CellMeaning],
+    hint: Hint,
+    origin: Rows,
+    claims: Mapping[str, tuple[Any, Any]],
+    scratch: Path,
+) -> Originals:
+    """Send every row of the input to the piece of the release that it went to."""
+    ends = list(accumulate(hint.sizes))
+    place = np.full(table.rows, -1, np.int64)
+    place[origin] = np.arange(len(origin))
+    folder = scratch / "originals"
+    folder.mkdir(mode=0o700)
+    paths = [folder / f"{number:06d}.arrow" for number in range(len(ends))]
+    _deal(table.connection.sql(_selected(table, sources)).fetch_record_batch(_BATCH), place, np.array(ends), paths)
+
+    def piece(number: int) -> Original:
+        start, end = ends[number] - hint.sizes[number], ends[number]
+        raw = _in_order(paths[number])
+        mine = {name: (low[start:end], high[start:end]) for name, (low, high) in claims.items()}
+        return Original(understood(raw, sources, meanings), origin[start:end], table.rows, mine)
+
+    return Originals(table.rows, hint.sizes, piece, origin)
+
+
+def _deal(batches: Any, place: Rows, ends: Rows, paths: Sequence[Path]) -> None:
+    import pyarrow as pa
+
+    with contextlib.ExitStack() as stack:
+        writers: list[Any] = []
+        start = 0
+        for batch in batches:
+            mine = place[start : start + batch.num_rows]
+            start += batch.num_rows
+            kept = np.flatnonzero(mine >= 0)
+            pieces = np.searchsorted(ends, mine[kept], side="right")
+            order = np.argsort(pieces, kind="stable")
+            dealt = batch.take(_indices(kept[order])).append_column(_PLACE, pa.array(mine[kept[order]]))
+            writers = writers or [stack.enter_context(pa.ipc.new_stream(str(path), dealt.schema)) for path in paths]
+            cuts = np.searchsorted(pieces[order], np.arange(len(ends) + 1)).tolist()
+            for writer, begin, end in zip(writers, cuts, cuts[1:], strict=False):
+                if end > begin:
+                    writer.write_batch(dealt.slice(begin, end - begin))
+
+
+def _in_order(path: Path) -> Any:
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as file:
+        dealt = pa.ipc.open_stream(file).read_all()
+        order = np.argsort(dealt.column(_PLACE).to_numpy())
+        return dealt.drop_columns([_PLACE]).take(_indices(order))
+
+
+def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool) -> list[str]:
+    """Register the file as the table ``input``; the names of its columns."""
+    if file.kind == "excel":
+        return register(connection, _workbook(file.path), TABLE)
+    if file.kind != "csv":
+        form = FileForm(file.kind, missing="?" if file.kind == "arff" else "")
+        return open_table(connection, file.path, form, name=TABLE, copy=copy)
+    form = FileForm("csv", file.delimiter, file.compression)
+    if file.encoding == "utf-8":
+        return open_table(connection, file.path, form, name=TABLE, copy=copy)
+    assert scratch is not None
+    return open_table(connection, _in_utf8(file, scratch), replace(form, compression=None), name=TABLE, copy=copy)
+
+
+def _in_utf8(file: InputFile, scratch: Path) -> Path:
+    """A copy of a text file in UTF-8."""
+    path = scratch / "input.csv"
+    decoder = codecs.getincrementaldecoder(file.encoding)()
+    try:
+        with unpacked(file.path, file.compression) as stream, path.open("w", encoding="utf-8", newline="") as copy:
+            while block := stream.read(_STEP):
+                copy.write(decoder.decode(block))
+            copy.write(decoder.decode(b"", True))
+    except UNREADABLE:
+        raise FileFormatError(f"The input is not text in {file.encoding}.") from None
+    return path
+
+
+def _workbook(path: Path) -> Any:
+    """The first sheet of a workbook, read by another library than the release read it with."""
+    import pyarrow as pa
+
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingPackageError(
+            "Verifying a release of a workbook needs openpyxl: pip install 'incrowd[excel]'"
+        ) from None
+    sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
+    rows = list(sheet.iter_rows(values_only=True))
+    names = ["" if cell is None else str(cell) for cell in rows[0]]
+    return pa.table([_cells([row[place] for row in rows[1:]]) for place in range(len(names))], names=names)
+
+
+def _cells(values: list[Any]) -> Any:
+    import datetime
+
+    import pyarrow as pa
+
+    if all(value is None or (isinstance(value, float | int) and not isinstance(value, bool)) for value in values):
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    if all(value is None or isinstance(value, datetime.datetime) for value in values):
+        return pa.array(values, pa.timestamp("us"))
+    return pa.array(values)

@@ -1,0 +1,216 @@
+"""The whole verdict on a release: told by a request, from input and written file alone.
+
+What is expected of the release follows from the input's own header and the roles the user gave: which columns, in which
+order, which of them transformed. The plan is not known here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from incrowd.verification.asked import Asked, Original, Originals
+from incrowd.verification.beside import unchanged_counts
+from incrowd.verification.class_sizes import sizes_of
+from incrowd.verification.faithfulness import verify_release
+from incrowd.verification.input_table import InputTable, ReleasedColumn, encoded, originals
+from incrowd.verification.opening import connect, open_table
+from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
+from incrowd.verification.population import People
+from incrowd.verification.rare_values import RareValues
+from incrowd.verification.request import Request
+from incrowd.verification.requirements import Further
+from incrowd.verification.unchanged_counts import UnchangedCounts
+from incrowd.verification.verdict import Check, Verdict
+from incrowd.verification.written_bytes import bytes_check
+from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Role
+
+LOW, HIGH = "_low", "_high"
+_INDEX = "__index_level_"
+Progress = Callable[[int, int], None]
+
+
+def judge(request: Request, progress: Progress | None = None) -> Verdict:
+    """Recount everything that was asked for, and compare every cell with the input."""
+    limits = Resources(request.memory, request.threads, request.scratch)
+    checks = [bytes_check(request.release, request.form)] if request.file else []
+    if request.file and request.groups is not None:
+        checks.append(bytes_check(request.groups, request.form))
+    digests = tuple(_digest(path) for path in (request.release, request.groups) if path is not None)
+    header = _header(request)
+    with connect(limits.share(0.5), None, limits.scratch) as connection:
+        whole = len(request.hint.sizes) == 1
+        table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
+        strange = _input_check(request, table)
+        if not strange.passed:
+            return Verdict(sizes_of([]), (*checks, strange))
+        sources = expected_columns(request, header)
+        original = originals(table, sources, request.hint, request.scratch)
+        people = _people(request, sources, limits)
+        if request.file:
+            checks += _order_checks(request, table, np.asarray(original.origin))
+    asked = asked_of(request, sources, people)
+    counted: list[UnchangedCounts | None] = [None]
+
+    def more(connection: Any) -> list[Check]:
+        counted[0] = unchanged_counts(connection, request, sources, asked, original)
+        return [_rare_values(connection, request, asked)] if request.rarest else []
+
+    verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups, more)
+    checks += [_left_out(request, verdict, original)]
+    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted[0])
+
+
+def _rare_values(connection: Any, request: Request, asked: Asked) -> Check:
+    """No cell names what fewer people have than was asked for."""
+    return RareValues(
+        connection,
+        asked.columns,
+        asked.quasi_identifiers,
+        request.rarest,
+        counts=asked.counts,
+        bounds=asked.bounds,
+        hierarchies=asked.hierarchies,
+        escapes=request.form.kind == "csv",
+        pair=request.groups is not None,
+    ).check()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _header(request: Request) -> list[str]:
+    """The columns of the written release; of two tables those that it stands for."""
+    with connect() as connection:
+        names = open_table(connection, request.release, request.form)
+    if request.groups is None:
+        return names
+    return [written(column.name, request) for column in request.columns if column.role is not Role.IDENTIFIER]
+
+
+def written(name: str, request: Request) -> str:
+    """The name of a column in the written file; a spreadsheet must not take it for a formula."""
+    risky = request.form.kind == "csv" and len(name) > 1 and name[0] in "=+@-\t\r"
+    return f"'{name}" if risky else name
+
+
+def _input_check(request: Request, table: InputTable) -> Check:
+    """The columns of the input are those that the request is about."""
+    present = [name for name in table.names if not name.startswith(_INDEX)]
+    known = [column.name for column in request.columns]
+    return Check("input", present == known, f"{table.rows:,} rows, {len(present)} columns")
+
+
+def expected_columns(request: Request, header: Sequence[str]) -> list[ReleasedColumn]:
+    """What the release must consist of: all but the identifiers, in the order of the input.
+
+    A number may be shown by its bounds, in two columns.
+    """
+    sources = []
+    for column in request.columns:
+        if column.role is Role.IDENTIFIER:
+            continue
+        ends = [written(column.name + end, request) for end in (LOW, HIGH)]
+        spread = column.role is Role.QUASI_IDENTIFIER and column.type.is_numeric and set(ends) <= set(header)
+        spread = spread and written(column.name, request) not in header
+        names = ends if spread else [written(column.name, request)]
+        sources += [ReleasedColumn(name, column) for name in names]
+    return sources
+
+
+def _names(sources: Sequence[ReleasedColumn], column: str) -> list[str]:
+    return [one.name for one in sources if one.column.name == column]
+
+
+def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People | None) -> Asked:
+    """What has to be recounted, in the names of the written file."""
+    quasi = request.role(Role.QUASI_IDENTIFIER)
+    known = request.requirement.sets(quasi)
+
+    def columns(names: Sequence[str]) -> list[str]:
+        return [shown for name in names for shown in _names(sources, name)]
+
+    bounds = [(low, high) for name in quasi if len(_names(sources, name)) == 2 for low, high in [_names(sources, name)]]
+    single = [column for column in request.columns if column.name in quasi and len(_names(sources, column.name)) == 1]
+    promises = zip(request.requirement.promises, known, strict=False)
+    further = _further(request)
+    return Asked(
+        promises=[(promise, columns(one.names), one.k) for promise, one in promises],
+        columns=[one.name for one in sources],
+        quasi_identifiers=columns(quasi),
+        may_lose=sum(one.k - 1 for one in known) if request.loses_rows and not further else 0,
+        shared_means=columns([one.name for one in request.columns if one.name in quasi and one.type.is_numeric])
+        if request.levels
+        else (),
+        bounds=bounds,
+        hierarchies={written(c.name, request): c.hierarchy for c in single if c.hierarchy is not None},
+        counts=columns(quasi) if request.counted else (),
+        further=further,
+        people=people,
+    )
+
+
+def _further(request: Request) -> tuple[Further, ...]:
+    if not isinstance(request.requirement, Together):
+        return ()
+    by_name = {column.name: column for column in request.columns}
+    target = next(iter(request.role(Role.TARGET)), "")
+    subjects = [(part, by_name[part.on or target]) for part in request.requirement.on_columns]
+    return tuple(
+        Further(part, written(c.name, request), c.type, c.order, c.hierarchy, request.input.missing)
+        for part, c in subjects
+    )
+
+
+def _order_checks(request: Request, table: InputTable, origin: Any) -> list[Check]:
+    """Neither the order of the input nor a hidden column orders the release."""
+    hidden = [*request.role(Role.IDENTIFIER), *request.role(Role.QUASI_IDENTIFIER)]
+    some = table.rows_at(hidden, window(origin))
+    checks = [
+        row_order_check(origin, seeded=request.seeded),
+        hidden_order_check(zip(hidden, some.columns, strict=True)),
+    ]
+    if request.groups is not None:
+        with connect() as connection:
+            open_table(connection, request.release, request.form, copy=True)
+            numbers = connection.sql("SELECT TRY_CAST(c0 AS BIGINT) AS n FROM released").fetchnumpy()["n"]
+        checks.append(group_numbers_check(np.asarray(numbers, np.int64), origin))
+    return checks
+
+
+def _left_out(request: Request, verdict: Verdict, original: Original | Originals) -> Check:
+    """As many rows are missing as the program says."""
+    lost = original.rows - verdict.sizes.rows
+    return Check(
+        "left out",
+        lost == request.left_out,
+        f"{lost:,} rows, as announced"
+        if lost == request.left_out
+        else f"{lost:,} rows, not the {request.left_out:,} announced",
+    )
+
+
+def _people(request: Request, sources: Sequence[ReleasedColumn], limits: Resources) -> People | None:
+    """The population, read here, if something is required of it."""
+    if request.population is None or not isinstance(request.requirement, Together):
+        return None
+    by_name = {column.name: column for column in request.columns}
+    quasi = [by_name[name] for name in request.role(Role.QUASI_IDENTIFIER)]
+    with connect(limits.share(0.5), None, limits.scratch) as connection:
+        table = InputTable.open(connection, request.population, request.scratch, frozenset(by_name))
+        people = encoded(table, quasi)
+    shown = {_names(sources, column.name)[0]: column.name for column in quasi}
+    pairs = [_names(sources, column.name) for column in quasi]
+    bounds = [(low, high) for low, high in (ends for ends in pairs if len(ends) == 2)]
+    grown = {at: by_name[name].hierarchy for at, name in shown.items()}
+    hierarchies = {at: hierarchy for at, hierarchy in grown.items() if hierarchy is not None}
+    return People(people, shown, request.requirement.on_population, hierarchies, bounds)

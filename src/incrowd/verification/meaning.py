@@ -1,0 +1,213 @@
+"""What the cells of an input mean, by the verification's own reading of the rules in docs/missing_values.md.
+
+The reader that fed the method is not asked. A text is a value by itself, without spaces at its edges and invisible
+characters, accents composed; a number is a number however it is written; empty text and the words for missing are one
+missing value. Some rules look at a whole column (decimal commas, the order of day and month): these are decided first,
+:func:`decide`, and then hold for all of its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from incrowd.verification.opening import connect, text
+from incrowd.vocabulary.schema import ColumnType
+
+_INVISIBLE = "[\u200b\u2060\ufeff\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+_SPACES = (
+    "".join(map(chr, [*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]))
+    + "\u2028\u2029\u202f\u205f\u3000"
+)
+_COMMA = r"^[+-]?[0-9]+,[0-9]+$"
+_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_DATES = (  # a shape of all texts of a column, and how it may be read
+    (r"^[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}$", ("%Y/%m/%d",)),
+    (r"^[0-9]{4}\.[0-9]{1,2}\.[0-9]{1,2}$", ("%Y.%m.%d",)),
+    (r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$", ("%d.%m.%Y",)),
+    (r"^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}$", ("%d/%m/%Y", "%m/%d/%Y")),
+    (r"^[0-9]{1,2}-[0-9]{1,2}-[0-9]{4}$", ("%d-%m-%Y", "%m-%d-%Y")),
+    (r"^[0-9]{1,2} [A-Za-z]{3} [0-9]{4}$", ("%d %b %Y",)),
+    (r"^[0-9]{1,2}-[A-Za-z]{3}-[0-9]{4}$", ("%d-%b-%Y",)),
+    (r"^[0-9]{1,2} [A-Za-z]{3,9} [0-9]{4}$", ("%d %B %Y",)),
+    (r"^[A-Za-z]{3,9} [0-9]{1,2}, [0-9]{4}$", ("%B %d, %Y",)),
+)
+_TRUTH = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0"), ("on", "off"))
+_BY_TEXT = ("VARCHAR", "ENUM", "DECIMAL", "TIME", "UBIGINT", "HUGEINT", "UHUGEINT")
+
+
+@dataclass(frozen=True)
+class CellMeaning:
+    """How the cells of a column are read.
+
+    Parameters
+    ----------
+    type
+        What they are.
+    kind
+        The type of DuckDB that the column has in the input; text files have text.
+    missing
+        The words that mean a missing value.
+    comma
+        Whether numbers have a decimal comma.
+    date
+        The order of day, month and year; empty for ISO 8601.
+    words
+        Whether words for yes and no of several kinds are one.
+    whole
+        Whether numbers that are read as text are whole throughout.
+    drafted
+        Whether the type was drafted from the values; then digits with leading zeros are codes, not numbers.
+    """
+
+    type: ColumnType
+    kind: str = "VARCHAR"
+    missing: tuple[str, ...] = ()
+    comma: bool = False
+    date: str = ""
+    words: bool = False
+    whole: bool = False
+    drafted: bool = False
+
+    @property
+    def by_text(self) -> bool:
+        """Whether the cells are read as the text they are written as."""
+        return self.kind.startswith(_BY_TEXT) and not self.kind.startswith("TIMESTAMP")
+
+    def value(self, cell: str) -> str:
+        """SQL: what a cell means; NULL if it is missing, or is nothing of the type."""
+        if not self.by_text:
+            return self._of_number(cell) if self.kind in ("FLOAT", "DOUBLE") else self._plain(cell)
+        meant = clean(cell, self.missing)
+        match self.type:
+            case ColumnType.INTEGER:
+                whole = rf"regexp_replace({meant}, '^([+-]?[0-9]+)\.0*$', '\1')"
+                return f"CASE WHEN regexp_full_match({whole}, '[+-]?[0-9]+') THEN TRY_CAST({whole} AS BIGINT) END"
+            case ColumnType.REAL:
+                point = f"replace({meant}, ',', '.')" if self.comma else meant
+                number = f"TRY_CAST({point} AS DOUBLE)"
+                return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} + 0.0 END"
+            case ColumnType.DATE:
+                return self._day(meant)
+            case ColumnType.BOOLEAN:
+                return self._truth(f"lower({meant})")
+            case _:
+                return meant
+
+    def is_strange(self, cell: str) -> str:
+        """SQL: whether a cell of text is nothing of the type, or a code that the type makes a number of."""
+        meant = clean(cell, self.missing)
+        nothing = f"({meant} IS NOT NULL AND {self.value(cell)} IS NULL)"
+        if self.type is ColumnType.REAL:
+            return f"({nothing} AND NOT coalesce(isnan(TRY_CAST({meant} AS DOUBLE)), false))"
+        if self.type is ColumnType.INTEGER and self.drafted:
+            return f"({nothing} OR coalesce(regexp_full_match({meant}, '0[0-9]+'), false))"
+        return nothing
+
+    def raw(self, cell: str) -> str:
+        """SQL: the cell of a column that is released unchanged; NULL if it is missing."""
+        if not self.by_text or self.kind != "VARCHAR":
+            return f"CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END" if self.kind in ("FLOAT", "DOUBLE") else cell
+        return f"CASE WHEN {cell} NOT IN ({_listed(spellings(self.missing))}) THEN {cell} END"
+
+    def _of_number(self, cell: str) -> str:
+        number = f"(CASE WHEN isnan({cell}) THEN NULL ELSE {cell} + 0.0 END)"
+        if self.type is ColumnType.INTEGER:
+            return f"CASE WHEN {number} = floor({number}) THEN TRY_CAST({number} AS BIGINT) END"
+        if self.type is ColumnType.REAL:
+            return f"{number}::DOUBLE"
+        return f"TRY_CAST({number} AS BIGINT)::VARCHAR" if self.whole else f"{number}::VARCHAR"
+
+    def _plain(self, cell: str) -> str:
+        kinds = {ColumnType.INTEGER: "BIGINT", ColumnType.REAL: "DOUBLE", ColumnType.DATE: "DATE"}
+        return f"TRY_CAST({cell} AS {kinds.get(self.type, 'VARCHAR')})"
+
+    def _day(self, meant: str) -> str:
+        if self.date:
+            return f"TRY_CAST(try_strptime({meant}, {text(self.date)}) AS DATE)"
+        return f"TRY_CAST(nullif(regexp_extract({meant}, '{_ISO}'), '') AS DATE)"
+
+    def _truth(self, word: str) -> str:
+        if not self.words:
+            return word
+        yes, no = ([pair[place] for pair in _TRUTH] for place in (0, 1))
+        return f"CASE WHEN {word} IN ({_listed(yes)}) THEN 'true' WHEN {word} IN ({_listed(no)}) THEN 'false' END"
+
+
+def decide(connection: Any, relation: str, cell: str, meaning: CellMeaning) -> CellMeaning:
+    """The meaning of a column with what only all of its cells together tell.
+
+    ``relation`` has every text of the column at least once, as ``cell``.
+    """
+    meant = clean(cell, meaning.missing)
+    if not meaning.by_text:
+        if meaning.kind not in ("FLOAT", "DOUBLE"):
+            return meaning
+        whole = (
+            f"bool_and({cell} IS NULL OR isnan({cell}) OR ({cell} = floor({cell}) AND abs({cell}) <= 9007199254740992))"
+        )
+        return replace(meaning, whole=_one(connection, f"SELECT coalesce({whole}, true) FROM {relation}"))
+    if meaning.type is ColumnType.REAL:
+        commas = f"bool_or(regexp_matches({meant}, '{_COMMA}')) AND NOT bool_or(contains({meant}, '.'))"
+        return replace(meaning, comma=_one(connection, f"SELECT coalesce({commas}, false) FROM {relation}"))
+    if meaning.type is ColumnType.DATE:
+        return replace(meaning, date=_date_style(connection, relation, meant))
+    if meaning.type is ColumnType.BOOLEAN:
+        rows = connection.execute(f"SELECT DISTINCT lower({meant}) AS w FROM {relation}").fetchall()
+        words = {row[0] for row in rows} - {None}
+        return replace(meaning, words=not any(words <= set(pair) for pair in _TRUTH))
+    return meaning
+
+
+def decided(values: Any, meaning: CellMeaning) -> CellMeaning:
+    """The same, from a PyArrow array of the values of a column."""
+    import pyarrow as pa
+
+    with connect(threads=1) as connection:
+        connection.register("cells", pa.table({"t": values}))
+        return decide(connection, "cells", "t", meaning)
+
+
+def _date_style(connection: Any, relation: str, meant: str) -> str:
+    """How dates are written; ISO 8601 unless all texts have another shape of which one reading fits them all."""
+    if _one(connection, f"SELECT coalesce(bool_or(regexp_matches({meant}, '{_ISO}')), true) FROM {relation}"):
+        return ""
+    for shape, readings in _DATES:
+        if _one(
+            connection,
+            f"SELECT bool_and(regexp_matches({meant}, {text(shape)})) FROM {relation} WHERE {meant} IS NOT NULL",
+        ):
+            for reading in readings:
+                fits = f"bool_and(try_strptime({meant}, {text(reading)}) IS NOT NULL)"
+                if _one(connection, f"SELECT {fits} FROM {relation} WHERE {meant} IS NOT NULL"):
+                    return reading
+    return ""
+
+
+def clean(cell: str, missing: Sequence[str]) -> str:
+    """SQL: a cell as text without what the eye does not see; NULL if it means missing."""
+    seen = f"trim(nfc_normalize(regexp_replace({cell}::VARCHAR, '{_INVISIBLE}', '', 'g')), {text(_SPACES)})"
+    gone = _listed(dict.fromkeys(["", *missing]))
+    spelled = _listed(spellings(missing))
+    return f"(CASE WHEN {cell}::VARCHAR NOT IN ({spelled}) AND {seen} NOT IN ({gone}) THEN {seen} END)"
+
+
+def spellings(missing: Sequence[str]) -> list[str]:
+    """The texts that mean missing as they stand: nothing or a word for it, each perhaps with one space beside it.
+
+    Examples
+    --------
+    >>> spellings(["?"])
+    ['', ' ', '  ', '?', '? ', ' ?', ' ? ']
+    """
+    spaced = (left + word + right for word in ("", *missing) for left in ("", " ") for right in ("", " "))
+    return list(dict.fromkeys(spaced))
+
+
+def _listed(texts: Any) -> str:
+    return ", ".join(map(text, texts))
+
+
+def _one(connection: Any, query: str) -> bool:
+    return bool(connection.execute(query).fetchall()[0][0])

@@ -1,0 +1,124 @@
+"""Whether the order of a release tells anything: of the input's order, or of what was hidden.
+
+Every order of the rows must be equally likely. So whatever the rows are numbered by (their places in the input, an
+identifier, a hidden value) must be uncorrelated with their places in the release, and neighbours in the one must not be
+neighbours in the other. Under a fair shuffle each test fails less than once in a hundred million releases.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.verification.verdict import Check
+
+Numbers = npt.NDArray[np.float64]
+
+_SIGMAS = 6.0  # a normal deviate beyond it has probability 2e-9
+_FEWEST = 12  # of so few rows only a perfect order is improbable: two orders of 12! = 479,001,600
+_PERFECT = 1 - 1e-9
+_NEIGHBOURS = 24  # of a fair shuffle two are expected; so many have probability 1e-18
+_WINDOW = 4096  # rows that are looked at where values must be ranked: a sorted table is sorted in every part
+_SEEDS = (0, 1, 2, 3, 7, 42, 123, 1234, 12345)  # those that people leave in programs
+
+
+def row_order_check(origin: npt.NDArray[np.int64], *, seeded: bool = False) -> Check:
+    """The check that released rows are in no order of the input; ``origin`` is the input row of each.
+
+    Unless the user gave a seed, they must not be in an order that one of the usual seeds gives either.
+
+    Examples
+    --------
+    >>> row_order_check(np.arange(100)).passed
+    False
+    """
+    steps = int(np.count_nonzero(np.abs(np.diff(origin)) == 1)) if len(origin) > 3 * _NEIGHBOURS else 0
+    fault = ""
+    if is_ordered(origin.astype(np.float64)):
+        fault = "rows follow the order of the input"
+    elif steps > _NEIGHBOURS:
+        fault = f"{steps:,} rows stand beside a neighbour of the input"
+    elif not seeded and _is_of_a_usual_seed(origin):
+        fault = "rows are in an order that a usual seed gives"
+    return Check("order", not fault, fault or _sentence(len(origin)))
+
+
+def hidden_order_check(columns: Iterator[tuple[str, Any]]) -> Check:
+    """The check that rows are not sorted by what the release does not show.
+
+    ``columns`` gives names and, in the order of the release, the values of as many rows as are worth looking at.
+    """
+    sorted_by = [name for name, values in columns if is_ordered(ranks(values))]
+    told = f"rows are sorted by {', '.join(sorted_by)}" if sorted_by else "hidden columns do not order the rows"
+    return Check("hidden order", not sorted_by, told)
+
+
+def group_numbers_check(numbers: npt.NDArray[np.int64], origin: npt.NDArray[np.int64]) -> Check:
+    """The check that groups are not numbered as their rows come in the input."""
+    groups, places = np.unique(numbers, return_inverse=True)
+    middles = np.bincount(places, weights=origin) / np.bincount(places)
+    firsts = np.full(len(groups), np.inf)
+    np.minimum.at(firsts, places, origin)
+    ordered = is_ordered(middles) or is_ordered(np.argsort(np.argsort(firsts)).astype(np.float64))
+    told = "groups are numbered as their rows come in the input" if ordered else "in no order of the input"
+    return Check("group numbers", not ordered, told)
+
+
+def window(origin: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The released rows that are ranked: neighbours from the middle."""
+    start = max(0, (len(origin) - _WINDOW) // 2)
+    return origin[start : start + _WINDOW]
+
+
+def is_ordered(numbers: Numbers) -> bool:
+    """Whether numbers rise or fall with their places, or resemble their neighbours, beyond chance."""
+    size = len(numbers)
+    if size < _FEWEST or np.ptp(numbers) == 0:
+        return False
+    places = np.arange(size, dtype=np.float64)
+    follows = abs(_correlation(places, numbers))
+    if follows > _PERFECT and len(np.unique(numbers)) == size:
+        return True
+    beside = abs(_correlation(numbers[1:], numbers[:-1]))
+    return bool(max(follows, beside) * np.sqrt(size - 2) > _SIGMAS)
+
+
+def ranks(values: Any) -> Numbers:
+    """The places of values in their own order, equal ones sharing one; missing ones come last."""
+    import pyarrow.compute as pc
+
+    decoded = values.cast(values.type.value_type) if hasattr(values.type, "value_type") else values
+    ranked = pc.rank(decoded, sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(ranked.to_numpy(zero_copy_only=False), np.float64)
+
+
+def _correlation(left: Numbers, right: Numbers) -> float:
+    if len(left) < 2 or np.ptp(left) == 0 or np.ptp(right) == 0:
+        return 0.0
+    return float(np.corrcoef(left, right)[0, 1])
+
+
+def _is_of_a_usual_seed(origin: npt.NDArray[np.int64]) -> bool:
+    """Whether one of the generators that programs use gives this order from one of the seeds that people use."""
+    if len(origin) < _FEWEST:
+        return False
+    kept = np.sort(origin)
+    return any(np.array_equal(kept[order], origin) for seed in _SEEDS for order in _orders(seed, len(origin)))
+
+
+def _orders(seed: int, size: int) -> Iterator[npt.NDArray[np.int64]]:
+    yield np.random.default_rng(seed).permutation(size)
+    yield np.random.RandomState(seed).permutation(size)
+    yield np.argsort(np.random.Generator(np.random.Philox(seed)).integers(0, 2**64, size=size, dtype=np.uint64))
+    if size <= _WINDOW:  # the slowest of them
+        places = list(range(size))
+        random.Random(seed).shuffle(places)
+        yield np.array(places)
+
+
+def _sentence(rows: int) -> str:
+    return "as chance would have it" if rows >= _FEWEST else "too few rows to tell"

@@ -1,0 +1,187 @@
+"""Count released cells that name what few people of the table have, whatever form they have.
+
+A cell names a value, each member of a set or of counts, a bin or an interval, a group of a hierarchy, both ends of a
+range, and the number of the table that it equals, if there is one. A name that is true of fewer people than was asked
+for is rare, and so is one that is true of nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from incrowd.verification.comparison import MACROS as CELLS
+from incrowd.verification.comparison import groups_and_values
+from incrowd.verification.opening import column
+from incrowd.verification.published_counts import MACROS as MEMBERS
+from incrowd.verification.verdict import Check
+from incrowd.vocabulary.hierarchy import Hierarchy
+
+_PAIRS = "released AS r POSITIONAL JOIN original AS o"
+_MACROS = (*CELLS, *MEMBERS)
+
+
+@dataclass(frozen=True, eq=False)
+class RareValues:
+    """Looks for names of fewer people in the table ``released``.
+
+    Parameters
+    ----------
+    connection
+        Has the tables ``released`` and ``original``, row i of the one being row i of the other, with columns named by
+        position; numeric quasi-identifiers of the original are numbers, dates are dates.
+    columns, quasi_identifiers
+        The released columns in order, and those of them that are transformed.
+    people
+        How many people a name must be true of.
+    everybody
+        The table with the own values of all people, those left out of the release too; columns are named as in
+        ``original``.
+    counts
+        Quasi-identifiers written as counts of values.
+    bounds
+        Pairs of columns that hold the two ends of an interval, the low one excluded.
+    hierarchies
+        Of columns that may show the name of a group.
+    escapes
+        Whether text that looks like a formula was written with an apostrophe before it.
+    pair
+        Whether counts come from a table of their own, where values stand alone in a cell.
+    """
+
+    connection: Any
+    columns: Sequence[str]
+    quasi_identifiers: Sequence[str]
+    people: int
+    everybody: str = "original"
+    counts: Collection[str] = ()
+    bounds: Sequence[tuple[str, str]] = ()
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    escapes: bool = False
+    pair: bool = False
+
+    def check(self) -> Check:
+        """The check that no cell does."""
+        return rare_values_check(self.cells(), self.people)
+
+    def cells(self) -> dict[str, int]:
+        """How many cells of each quasi-identifier do; those of the pieces of a release may be added up."""
+        for macro in _MACROS:
+            self._make(f"MACRO {macro}")
+        highs = {high for _, high in self.bounds}
+        return {name: self._rare(name) for name in self.quasi_identifiers if name not in highs}
+
+    def _rare(self, name: str) -> int:
+        """The cells of one column, or of the two that hold the ends of its intervals."""
+        at = self._at(name)
+        kind = self.connection.execute(f"SELECT typeof({at}) FROM original LIMIT 1").fetchall()[0][0]
+        number = None if kind in ("VARCHAR", "BOOLEAN") else f"day({at})" if kind == "DATE" else f"{at}::DOUBLE"
+        own = number or f"{at}::VARCHAR"
+        self._make(f"TABLE valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
+        high = next((high for low, high in self.bounds if low == name), None)
+        if high is not None:
+            self._name_ends(at, self._at(high))
+        elif name in self.counts:
+            self._name_members(at)
+        else:
+            self._name_values(at)
+        named = self._of_numbers() if number else self._of_texts(name in self.counts)
+        return self._below(named, self.hierarchies.get(name))
+
+    def _name_values(self, at: str) -> None:
+        """A name for each cell that shows a value, a group or an interval, and for each member of a set."""
+        shown = f"plain(r.{at}::VARCHAR)" if self.escapes else f"r.{at}::VARCHAR"
+        self._make(
+            f"TABLE looks AS SELECT row_number() OVER () AS look, * FROM (SELECT {shown} AS shown, "
+            f"coalesce(shown = o.{at}::VARCHAR, false) AS alone, count(*) AS cells FROM {_PAIRS} "
+            f"WHERE r.{at} IS NOT NULL GROUP BY ALL)"
+        )
+        self._make(
+            "TABLE names AS SELECT look, shown AS name FROM looks WHERE alone UNION ALL SELECT look, "
+            "replace(replace(unnest(string_split(shown, '|')), '%7C', '|'), '%25', '%') FROM looks WHERE NOT alone"
+        )
+
+    def _name_members(self, at: str) -> None:
+        """A name for each member of counts; the missing value is one."""
+        self._make(
+            f"TABLE looks AS SELECT row_number() OVER () AS look, * FROM (SELECT {at}::VARCHAR AS shown, "
+            f"count(*) AS cells FROM released WHERE {at} <> '*' GROUP BY ALL)"
+        )
+        self._make(
+            "TABLE names AS SELECT look, name_in(part) AS name FROM "
+            "(SELECT look, unnest(string_split(shown, '|')) AS part FROM looks)"
+        )
+
+    def _name_ends(self, low: str, high: str) -> None:
+        """A name for each pair of ends: an interval, or a number where both are equal."""
+        self._make(
+            "TABLE looks AS SELECT row_number() OVER () AS look, * FROM (SELECT "
+            f"number({low}::VARCHAR) AS low, number({high}::VARCHAR) AS high, count(*) AS cells FROM released "
+            "WHERE low IS NOT NULL OR high IS NOT NULL GROUP BY ALL)"
+        )
+        self._make(
+            "TABLE names AS SELECT look, CASE WHEN low = high THEN low::VARCHAR ELSE '(' || coalesce(low::VARCHAR, "
+            "'-inf') || ', ' || coalesce(high::VARCHAR, 'inf') || ']' END AS name FROM looks"
+        )
+
+    def _of_texts(self, counted: bool) -> str:
+        """The people of each name, as SQL."""
+        own = "own" if not counted else "member_of(escaped(own))" if self.escapes and self.pair else "member_of(own)"
+        return f"SELECT look, name, coalesce(n, 0) AS n FROM names LEFT JOIN valued ON name = {own}"
+
+    def _of_numbers(self) -> str:
+        """The same for numbers. One that is nobody's is a mean or a middle, and names nothing."""
+        self._make(
+            "TABLE numbered AS SELECT own, sum(n) OVER (ORDER BY own) AS up_to FROM valued WHERE own IS NOT NULL"
+        )
+        self._make(
+            "TABLE intervals AS SELECT look, name, low_end(name) AS low, high_end(name) AS high FROM names "
+            "WHERE starts_with(name, '(') AND low < high"
+        )
+        return (
+            "SELECT look, name, n FROM names JOIN valued ON number(name) = own OR (name = '?' AND own IS NULL) "
+            "UNION ALL SELECT look, name, coalesce(h.up_to, 0) - coalesce(l.up_to, 0) FROM intervals AS i "
+            "ASOF LEFT JOIN numbered AS h ON i.high >= h.own ASOF LEFT JOIN numbered AS l ON i.low >= l.own "
+            "UNION ALL SELECT look, name, coalesce(n, 0) FROM (SELECT look, name, "
+            "unnest([low_end(name), high_end(name)]) AS edge FROM names WHERE starts_with(name, '[')) "
+            "LEFT JOIN valued ON edge = own "
+            "UNION ALL SELECT look, name, 0 FROM names WHERE name <> '?' AND number(name) IS NULL "
+            "AND NOT starts_with(name, '[') AND (look, name) NOT IN (SELECT (look, name) FROM intervals)"
+        )
+
+    def _below(self, named: str, hierarchy: Hierarchy | None) -> int:
+        """The cells with a name of too few people; the name of a group is true of all people below it."""
+        import pyarrow as pa
+
+        pairs = list(groups_and_values(hierarchy)) if hierarchy is not None else []
+        table = {"label": [label for label, _ in pairs], "value": [value for _, value in pairs]}
+        self.connection.register("labelled", pa.table(table, pa.schema({"label": pa.string(), "value": pa.string()})))
+        found = self.connection.execute(
+            f"WITH named AS ({named}), "
+            "below AS (SELECT label, sum(n) AS people FROM (SELECT DISTINCT label, own, n FROM labelled JOIN"
+            " valued ON value = own::VARCHAR OR number(value) = TRY_CAST(own AS DOUBLE)) GROUP BY label), "
+            "rare AS (SELECT DISTINCT look FROM named LEFT JOIN below ON name = label "
+            f"WHERE coalesce(people, n) < {self.people}) "
+            "SELECT coalesce(sum(cells), 0) FROM rare JOIN looks USING (look)"
+        )
+        return int(found.fetchall()[0][0])
+
+    def _at(self, name: str) -> str:
+        return column(list(self.columns).index(name))
+
+    def _make(self, what: str) -> None:
+        self.connection.execute(f"CREATE OR REPLACE TEMP {what}")
+
+
+def rare_values_check(cells: Mapping[str, int], people: int) -> Check:
+    """The check that no cell names what fewer people have.
+
+    Examples
+    --------
+    >>> rare_values_check({"job": 0}, 3).passed
+    True
+    """
+    wrong = {name: many for name, many in cells.items() if many}
+    found = f"{sum(wrong.values()):,} cells of {', '.join(map(repr, wrong))} name rarer ones" if wrong else "every cell"
+    return Check(f"names only what {people:,} people or more have", not wrong, found)

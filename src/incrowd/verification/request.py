@@ -1,0 +1,180 @@
+"""What the verification is told: what the user asked for, where input and release lie, and a hint.
+
+The document is small and plain. Roles, requirement, form and reading options are the user's; where the user said
+nothing, they are what the program has announced. The one thing that comes from the work itself is the *hint*: from
+which input row each released row was made. It is not believed, it is tried: every cell is compared with the input, and
+if the hint is wrong, the cells do not agree.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirement import Requirement, requirement_from_json
+from incrowd.vocabulary.schema import Column, ColumnType, Role
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A table on disk, and how it is read; nothing of it is found out.
+
+    Parameters
+    ----------
+    path
+        The file, or a folder of Parquet files.
+    kind
+        ``csv``, ``parquet``, ``arrow``, ``arff`` or ``excel``.
+    delimiter, encoding, compression
+        Of text.
+    missing
+        Words that mean a missing value.
+    """
+
+    path: Path
+    kind: str
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    compression: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hint:
+    """From which input row each released row was made, and what stands behind numbers that are middles.
+
+    Parameters
+    ----------
+    origin
+        A NumPy file: the input row of each released row, in the release's order.
+    sizes
+        How many rows each piece of the release has; one piece if it was written at once.
+    claims
+        For each such column NumPy files with the low end (excluded) and the high end (included) of each row's interval.
+    """
+
+    origin: Path
+    sizes: tuple[int, ...]
+    claims: Mapping[str, tuple[Path, Path]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A release to be verified.
+
+    Parameters
+    ----------
+    input
+        The table it is made from.
+    release, form, groups
+        The written file, how it is laid out, and the table of groups of a release of two tables.
+    columns
+        The columns of the input in their order, each with role, type and hierarchy.
+    requirement
+        What is promised.
+    hint
+        Which row is which.
+    typed
+        Columns whose type the user said; those of the others were drafted from their values.
+    counted
+        Whether quasi-identifiers are released as counts of values.
+    levels
+        Whether numbers are released as levels: one mean for all rows that show the same interval.
+    loses_rows
+        Whether the method may leave rows out: fewer than k for each set of columns.
+    left_out
+        How many rows the program says it left out.
+    seeded
+        Whether the user gave a seed, so that chance is none.
+    file
+        Whether the release is the file itself; a table on a server has no bytes and no order of its own.
+    rarest
+        No cell names a value that fewer people have; 0 if that was not asked for.
+    population
+        The people the rows are from, for requirements about them.
+    memory, threads, scratch
+        What the verification may use.
+    """
+
+    input: InputFile
+    release: Path
+    form: FileForm
+    columns: tuple[Column, ...]
+    requirement: Requirement
+    hint: Hint
+    groups: Path | None = None
+    typed: frozenset[str] = frozenset()
+    counted: bool = False
+    levels: bool = False
+    loses_rows: bool = False
+    left_out: int = 0
+    seeded: bool = False
+    file: bool = True
+    rarest: int = 0
+    population: InputFile | None = None
+    memory: int | None = None
+    threads: int = 1
+    scratch: Path | None = None
+
+    def role(self, role: Role) -> tuple[str, ...]:
+        """The columns that have a role."""
+        return tuple(column.name for column in self.columns if column.role is role)
+
+    def to_text(self) -> str:
+        """The document."""
+        data = {one.name: getattr(self, one.name) for one in fields(self)}
+        data["columns"] = [_column_data(column) for column in self.columns]
+        data["requirement"] = self.requirement.to_json()
+        return json.dumps(data, default=_plain, ensure_ascii=False)
+
+    @classmethod
+    def from_text(cls, document: str) -> Request:
+        """The request in a document."""
+        data = json.loads(document)
+        data["input"] = _input(data["input"])
+        data["population"] = data["population"] and _input(data["population"])
+        data["form"] = FileForm(**data["form"])
+        data["columns"] = tuple(_column(one) for one in data["columns"])
+        data["requirement"] = requirement_from_json(data["requirement"])
+        hint = data["hint"]
+        claims = {name: (Path(low), Path(high)) for name, (low, high) in hint["claims"].items()}
+        data["hint"] = Hint(Path(hint["origin"]), tuple(hint["sizes"]), claims)
+        data["typed"] = frozenset(data["typed"])
+        for name in ("release", "groups", "scratch"):
+            data[name] = data[name] and Path(data[name])
+        return cls(**data)
+
+
+def _input(data: dict[str, Any]) -> InputFile:
+    known = InputFile(**data)
+    return replace(known, path=Path(known.path), missing=tuple(known.missing))
+
+
+def _column_data(column: Column) -> dict[str, Any]:
+    hierarchy = column.hierarchy and column.hierarchy.to_json()
+    return {
+        "name": column.name,
+        "role": column.role,
+        "type": column.type,
+        "order": column.order,
+        "hierarchy": hierarchy,
+    }
+
+
+def _column(data: dict[str, Any]) -> Column:
+    hierarchy = Hierarchy.from_json(data["hierarchy"]) if data["hierarchy"] else None
+    return Column(data["name"], Role(data["role"]), ColumnType(data["type"]), tuple(data["order"]), "", hierarchy)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no word for."""
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return {one.name: getattr(value, one.name) for one in fields(value)}

@@ -1,0 +1,81 @@
+"""Recount what a certificate states of a release, from the release alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of
+from incrowd.verification.delimited import check_count
+from incrowd.verification.equality import unify
+from incrowd.verification.opening import connect, guarded, register
+from incrowd.verification.pair import open_pair
+from incrowd.verification.requirements import Further, recount_requirements
+from incrowd.verification.shown import count_shown
+from incrowd.verification.verdict import Check, Verdict
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.resources import Resources
+
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """What is stated, in the names of the written file.
+
+    Parameters
+    ----------
+    columns
+        The released columns, in order.
+    promises, further
+        What every class keeps, see :func:`incrowd.verification.class_sizes.verify_table`.
+    quasi_identifiers
+        The columns whose cells are told by what they show.
+    counts
+        Those of them that hold counts.
+    """
+
+    columns: Sequence[str]
+    promises: Promises
+    quasi_identifiers: Sequence[str]
+    counts: Collection[str] = ()
+    further: Sequence[Further] = ()
+
+
+def recount_stated(
+    path: Path, form: FileForm, stated: Stated, resources: Resources | None = None, groups: Path | None = None
+) -> Verdict:
+    """Columns, classes, promises and cells of a file, or of two files, as they are.
+
+    If the columns are others, nothing else is counted.
+    """
+    limits = resources or Resources()
+    with connect(limits.share(0.5), None, limits.scratch) as connection, guarded(path.name, form.kind):
+        if groups is not None:
+            names, check = open_pair(connection, path, groups, form, stated.columns, list(stated.counts))
+            return _recounted(connection, names, stated, (check,))
+        opened = open_written(connection, path, form, limits)
+        unify(connection, opened.names, None)
+        verdict = _recounted(connection, opened.names, stated)
+    if verdict.sizes.rows:
+        check_count(path.name, verdict.sizes.rows, opened.rows)
+    return verdict
+
+
+def recount_stated_table(table: Any, stated: Stated) -> Verdict:
+    """The same for a PyArrow table."""
+    with connect() as connection, guarded("The table"):
+        names = register(connection, table, "written")
+        unify(connection, names, None)
+        return _recounted(connection, names, stated)
+
+
+def _recounted(connection: Any, names: Sequence[str], stated: Stated, before: tuple[Check, ...] = ()) -> Verdict:
+    same = list(names) == list(stated.columns)
+    columns = Check("columns", same, f"{len(names)} columns, {'as' if same else 'not as'} stated")
+    if not same:
+        return Verdict(sizes_of([]), (columns, *before))
+    sizes, counted = recount_promises(connection, names, stated.promises)
+    further = recount_requirements(connection, names, [keys for _, keys, _ in stated.promises], stated.further)
+    shown = count_shown(connection, names, stated.quasi_identifiers, stated.counts)
+    return Verdict(sizes, (columns, *before, *counted, *further), None, shown)

@@ -1,0 +1,388 @@
+"""Effective k: the k that is left when unchanged columns give back what a release hides.
+
+A release hides quasi-identifiers; all other columns leave as they came. Whoever knows how they depend on each other
+writes down a finer table than the one that was released. Here that table is counted: the released cells, with what
+single columns and pairs of columns give back of them (:mod:`incrowd.verification.give_back`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from incrowd.verification.alone import SETS_AT_MOST, count_alone
+from incrowd.verification.give_back import RARER, Crowd, Rules, joined, rules_of
+from incrowd.verification.open_cells import (
+    Bools,
+    Cells,
+    Codes,
+    QuasiIdentifier,
+    compact,
+    distinct,
+    in_blocks,
+    own_cells,
+    shown_cells,
+)
+from incrowd.verification.unchanged_counts import Advice, GiveBack, NotCounted, SetCounts, UnchangedCounts
+from incrowd.vocabulary.requirement import KnownSet
+
+PAIR_TESTS = 600
+ADVICE_COUNTS = 60  # beyond so many counts, all columns that tell are advised against at once
+TOO_FEW, BEYOND = "too few rows to tell", "not counted"
+_MANY_VALUES = 64  # an unchanged column of more values is counted in blocks, too
+_BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS = 120, 4096, 32  # people of a block at least, blocks at most, in pairs
+
+
+@dataclass(frozen=True, eq=False)
+class UnchangedColumn:
+    """A column that is released as it came: its codes in the order of the values, and what the user called it.
+
+    ``role`` is ``other`` (nothing was said of it), ``private``, ``sensitive`` or ``target``.
+    """
+
+    name: str
+    codes: Codes
+    missing: int = -1
+    role: str = "other"
+
+
+def count_unchanged(
+    quasi_identifiers: Sequence[QuasiIdentifier],
+    unchanged: Sequence[UnchangedColumn],
+    known: Sequence[KnownSet],
+    *,
+    pair_tests: int = PAIR_TESTS,
+    people_times_sets: int = SETS_AT_MOST,
+) -> UnchangedCounts:
+    """What unchanged columns give back of a release, and who is alone by them.
+
+    Parameters
+    ----------
+    quasi_identifiers, unchanged
+        All columns of the release, with a code for each released row.
+    known
+        The sets of quasi-identifiers that are known together, each with its k.
+    pair_tests
+        How many pairs of columns are asked about quasi-identifiers at most; what is beyond is told as not counted.
+    people_times_sets
+        Up to how many people times sets of columns the sets that single out most are looked for one by one.
+
+    Examples
+    --------
+    >>> code = np.repeat([0, 1], 20)
+    >>> hidden = QuasiIdentifier("education", code, np.zeros(40, np.int64), [None])
+    >>> counts = count_unchanged([hidden], [UnchangedColumn("code", code)], [KnownSet(("education",), 30)])
+    >>> counts.effective_k, counts.given_back, counts.advice
+    (20, 40, Advice(columns=('code',), effective_k=40))
+    """
+    cells = [own_cells(one) for one in quasi_identifiers]
+    return _Counting(cells, quasi_identifiers, unchanged, known, pair_tests).counts(people_times_sets)
+
+
+def count_from_release(
+    quasi_identifiers: Sequence[QuasiIdentifier],
+    unchanged: Sequence[UnchangedColumn],
+    known: Sequence[KnownSet],
+    *,
+    people_times_sets: int = SETS_AT_MOST,
+) -> UnchangedCounts:
+    """The same for a recipient without the input: rows that show a quasi-identifier teach what other rows hide.
+
+    Own values are not looked at; only single columns are.
+    """
+    cells = [shown_cells(one) for one in quasi_identifiers]
+    return _Counting(cells, quasi_identifiers, unchanged, known, 0, from_release=True).counts(people_times_sets)
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column as it is counted in pairs."""
+
+    codes: Codes
+    width: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Narrow:
+    """What a column or a pair leaves of a quasi-identifier alone: rows, their sets, and what it gives back."""
+
+    rows: Codes
+    sets: Codes
+    gives: tuple[GiveBack, ...]
+
+
+@dataclass(frozen=True)
+class _Count:
+    """One count: with all columns, or without some."""
+
+    sets: tuple[SetCounts, ...]
+    people_below_k: int
+    cells: int
+    by: tuple[GiveBack, ...]
+    not_counted: tuple[NotCounted, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether every set keeps its k."""
+        return all(one.effective_k >= one.k for one in self.sets)
+
+    @property
+    def share(self) -> Fraction:
+        """The effective k over the k that was asked for, of the set that keeps least of it."""
+        return min(Fraction(one.effective_k, one.k) for one in self.sets)
+
+
+@dataclass(eq=False)
+class _Counting:
+    """Counts with and without columns; what a column or a pair can tell is looked for once."""
+
+    cells: Sequence[Cells]
+    quasi_identifiers: Sequence[QuasiIdentifier]
+    unchanged: Sequence[UnchangedColumn]
+    known: Sequence[KnownSet]
+    pair_tests: int
+    from_release: bool = False
+    _singles: dict[tuple[str, int], _Narrow | None] = field(default_factory=dict)
+    _pairs: dict[tuple[str, str, int], Rules | None] = field(default_factory=dict)
+    _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
+    _last: tuple[tuple[str, int], Codes] = (("", -1), np.empty(0, np.int64))
+
+    def counts(self, people_times_sets: int) -> UnchangedCounts:
+        """Everything that is told of unchanged columns."""
+        first = self.count(())
+        rows = len(self.quasi_identifiers[0].labels)
+        return UnchangedCounts(
+            rows=rows,
+            sets=first.sets,
+            people_below_k=first.people_below_k,
+            hidden_cells=sum(int(rows.sum()) for rows in self.open),
+            given_back=first.cells,
+            by=first.by,
+            alone=count_alone(self.unchanged, rows, people_times_sets),
+            not_counted=(*self._undecidable(), *first.not_counted),
+            advice=None if self.from_release else self._advice(first),
+        )
+
+    @cached_property
+    def open(self) -> list[Bools]:
+        """For each quasi-identifier, the rows whose cell leaves more than one value open."""
+        return [cells.open for cells in self.cells]
+
+    def _undecidable(self) -> Iterator[NotCounted]:
+        """Quasi-identifiers with hidden cells of which the table has too few rows to tell anything."""
+        for cells, rows in zip(self.cells, self.open, strict=True):
+            if rows.any() and RARER * cells.rows > (cells.rows + 2) * cells.errors:
+                yield NotCounted(cells.name, TOO_FEW)
+
+    def count(self, without: Collection[str]) -> _Count:
+        """Cells given back, by what, and the classes that are left."""
+        names = [column.name for column in self.unchanged if column.name not in without]
+        by: list[GiveBack] = []
+        narrow = [self._by_singles(names, at, by) for at in range(len(self.cells))]
+        beyond = self._by_pairs(names, narrow, by)
+        back = [self._back(at, sets) for at, sets in enumerate(narrow)]
+        order = {name: at for at, name in enumerate([*names, *(cells.name for cells in self.cells)])}
+        by.sort(key=lambda one: (-one.cells, [order[name] for name in one.columns], order[one.quasi_identifier]))
+        sets, below = self._classes(narrow, back)
+        return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond)
+
+    def _back(self, at: int, narrow: Codes) -> Bools:
+        """The rows whose cell of a quasi-identifier is given back."""
+        cells = self.cells[at]
+        changed = np.flatnonzero(narrow != cells.allowed)
+        back = np.zeros(len(narrow), np.bool_)
+        back[changed] = cells.sets.given_back(narrow[changed], cells.allowed[changed])
+        return back
+
+    def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Codes:
+        """For each row the set that all single columns leave of a quasi-identifier."""
+        cells = self.cells[at]
+        narrow = cells.allowed.copy()
+        for column in self.unchanged:
+            alone = self._single(column, at) if column.name in names else None
+            if alone is not None:
+                by.extend(alone.gives)
+                narrow[alone.rows] = cells.sets.both(narrow[alone.rows], alone.sets)
+        return narrow
+
+    def _narrow(self, columns: tuple[str, ...], at: int, rows: Codes, sets: Codes) -> _Narrow | None:
+        """The rows that are narrowed, and how many of them are given back; None if there is no such row."""
+        cells = self.cells[at]
+        changed = np.flatnonzero(sets != cells.allowed[rows])
+        if not len(changed):
+            return None
+        rows, sets = rows[changed], sets[changed]
+        number = int(cells.sets.given_back(sets, cells.allowed[rows]).sum())
+        return _Narrow(rows, sets, (GiveBack(columns, cells.name, number),) if number else ())
+
+    def _single(self, column: UnchangedColumn, at: int) -> _Narrow | None:
+        """What one column leaves of a quasi-identifier."""
+        key = (column.name, at)
+        if key not in self._singles:
+            self._singles[key] = self._narrowed_by(column, at)
+        return self._singles[key]
+
+    def _narrowed_by(self, column: UnchangedColumn, at: int) -> _Narrow | None:
+        cells, rows = self.cells[at], np.flatnonzero(self.open[at])
+        sets = cells.allowed[rows]
+        if not len(rows) or not cells.rows:
+            return None
+        for view in self._views[column.name]:
+            learned = view if not self.from_release else view[~self.open[at]]
+            rules = rules_of(learned * cells.width + cells.values, int(view.max()) + 1, cells)
+            if rules is not None:
+                sets = joined(rules.narrowed(view[rows], cells, rows, not self.from_release), sets, cells.sets)
+        return self._narrow((column.name,), at, rows, sets)
+
+    @cached_property
+    def _views(self) -> Mapping[str, list[Codes]]:
+        """Each unchanged column by value, and in blocks if it has many values."""
+        return {column.name: list(_views(column)) for column in self.unchanged}
+
+    @cached_property
+    def _in_pairs(self) -> dict[str, _Column]:
+        """All columns as they are counted in pairs."""
+        found = {column.name: _in_pair(column) for column in self.unchanged}
+        return found | {cells.name: _Column(cells.values, cells.width) for cells in self.cells}
+
+    def _by_pairs(self, names: Sequence[str], narrow: list[Codes], by: list[GiveBack]) -> tuple[NotCounted, ...]:
+        """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
+        if self.from_release:
+            return ()
+        left = [self._left(at, narrow[at]) for at in range(len(self.cells))]
+        tests = [
+            (pair, at)
+            for pair in self._pairs_of(names)
+            for at, cells in enumerate(self.cells)
+            if len(left[at]) and cells.name not in pair
+        ]
+        for pair, at in sorted(tests[: self.pair_tests], key=lambda test: (test[0][1], test[1])):
+            rules = self._pair(pair, at)
+            alone = None if rules is None else self._narrowed_by_pair(pair, at, left[at], rules)
+            if alone is not None:
+                by.extend(alone.gives)
+                narrow[at][alone.rows] = self.cells[at].sets.both(narrow[at][alone.rows], alone.sets)
+        beyond = len(tests) - self.pair_tests
+        return (NotCounted(f"{beyond:,} of {len(tests):,} tests of pairs of columns", BEYOND),) if beyond > 0 else ()
+
+    def _left(self, at: int, narrow: Codes) -> Codes:
+        """The rows that pairs are asked about: those that no single column gives back."""
+        return np.flatnonzero(self.open[at] & ~self._back(at, narrow))
+
+    def _pairs_of(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Pairs of unchanged columns, then those of one with a quasi-identifier that some rows show."""
+        yield from combinations(names, 2)
+        shown = [cells.name for cells, rows in zip(self.cells, self.open, strict=True) if not rows.all()]
+        yield from ((name, other) for name in names for other in shown)
+
+    def _narrowed_by_pair(self, pair: tuple[str, str], at: int, rows: Codes, rules: Rules) -> _Narrow | None:
+        first, second = (self._in_pairs[name] for name in pair)
+        possible = rules.possible.reshape(first.width, second.width)
+        rows = rows[np.asarray(possible.any(axis=1))[first.codes[rows]]]
+        rows = rows[np.asarray(possible.any(axis=0))[second.codes[rows]]]
+        for other, hidden in zip(self.cells, self.open, strict=True):
+            rows = rows[~hidden[rows]] if other.name == pair[1] else rows  # usable where it shows one value
+        xs, cells = first.codes[rows] * second.width + second.codes[rows], self.cells[at]
+        sets = joined(rules.narrowed(xs, cells, rows, True), cells.allowed[rows], cells.sets)
+        return self._narrow(pair, at, rows, sets)
+
+    def _pair(self, pair: tuple[str, str], at: int) -> Rules | None:
+        """What a pair can tell of a quasi-identifier."""
+        key, cells = (*pair, at), self.cells[at]
+        if key not in self._pairs:
+            first, second = (self._in_pairs[name] for name in pair)
+            members = (
+                Crowd(self._crowd(pair[0], at), np.repeat(np.arange(first.width), second.width)),
+                Crowd(self._crowd(pair[1], at), np.tile(np.arange(second.width), first.width)),
+            )
+            np.multiply(first.codes, second.width * cells.width, out=self._buffer)
+            np.add(self._buffer, self._keys(pair[1], at), out=self._buffer)
+            self._pairs[key] = rules_of(self._buffer, first.width * second.width, cells, members)
+        return self._pairs[key]
+
+    @cached_property
+    def _buffer(self) -> Codes:
+        return np.empty(len(self.quasi_identifiers[0].labels), np.int64)
+
+    def _keys(self, name: str, at: int) -> Codes:
+        """For each row a column and a quasi-identifier as one number; tests come in an order that asks for it again."""
+        if self._last[0] != (name, at):
+            column, cells = self._in_pairs[name], self.cells[at]
+            self._last = ((name, at), column.codes * cells.width + cells.values)
+        return self._last[1]
+
+    def _crowd(self, name: str, at: int) -> Codes:
+        """How many people have each value of a column and of a quasi-identifier."""
+        if (name, at) not in self._crowds:
+            column, cells = self._in_pairs[name], self.cells[at]
+            keys = column.codes * cells.width + cells.values
+            counts = np.bincount(keys, minlength=column.width * cells.width)
+            self._crowds[name, at] = counts.reshape(column.width, cells.width)
+        return self._crowds[name, at]
+
+    @cached_property
+    def _labels(self) -> list[Codes]:
+        """The classes of each set that is known together: rows with equal released cells."""
+        return [_classes_of(self.quasi_identifiers, one.names) for one in self.known]
+
+    def _classes(self, narrow: Sequence[Codes], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
+        """The classes that are left, for each set that is known together; people below k in any of them."""
+        rows = len(self.quasi_identifiers[0].labels)
+        found, below = [], np.zeros(rows, np.bool_)
+        for one, classes in zip(self.known, self._labels, strict=True):
+            for cells, sets, given in zip(self.cells, narrow, back, strict=True):
+                if cells.name in one.names and given.any():
+                    numbers = np.where(given, sets + 1, 0)
+                    classes = compact(classes * (len(cells.sets) + 1) + numbers)[1]
+            sizes = np.bincount(classes)
+            small = (sizes < one.k)[classes]
+            found.append(SetCounts(one.names, one.k, int(sizes.min()), int(small.sum())))
+            below |= small
+        return tuple(found), int(below.sum())
+
+    def _advice(self, first: _Count) -> Advice | None:
+        """Which columns to name or drop: again and again the one without which most of k is left."""
+        out: list[str] = []
+        left, counts = first, 0
+        while not left.sound:
+            blamed = {name for one in left.by for name in one.columns}
+            telling = [column.name for column in self.unchanged if column.name in blamed and column.name not in out]
+            if not telling:
+                break
+            counts += len(telling)
+            if counts > ADVICE_COUNTS:
+                out += telling
+                left = self.count(out)
+                continue
+            tried = {name: self.count([*out, name]) for name in telling}
+            best = max(tried, key=lambda name: (tried[name].share, -tried[name].cells))
+            out.append(best)
+            left = tried[best]
+        return Advice(tuple(out), min(one.effective_k for one in left.sets)) if out else None
+
+
+def _views(column: UnchangedColumn) -> Iterator[Codes]:
+    yield column.codes
+    if distinct(column.codes) > _MANY_VALUES:
+        yield in_blocks(column.codes, column.missing, max(_BLOCK, -(-len(column.codes) // _BLOCKS)))
+
+
+def _in_pair(column: UnchangedColumn) -> _Column:
+    codes = column.codes
+    if distinct(codes) > _MANY_VALUES:
+        codes = in_blocks(codes, column.missing, -(-len(codes) // _BLOCKS_IN_PAIRS))
+    codes = compact(codes)[1]
+    return _Column(codes, int(codes.max(initial=-1)) + 1)
+
+
+def _classes_of(quasi_identifiers: Sequence[QuasiIdentifier], names: Collection[str]) -> Codes:
+    classes = np.zeros(len(quasi_identifiers[0].labels), np.int64)
+    for column in quasi_identifiers:
+        if column.name in names:
+            classes = compact(classes * (int(column.labels.max(initial=0)) + 1) + column.labels)[1]
+    return classes

@@ -1,0 +1,295 @@
+"""Whether a written file carries the released cells and nothing else.
+
+A recount of values does not see what lies beside them: a comment, metadata, a dictionary with a removed category, a
+value in a buffer under a null, bytes that no reader looks at. Here every part of a file is accounted for, by format.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from incrowd.verification.opening import column, connect, open_table
+from incrowd.verification.verdict import Check
+from incrowd.vocabulary.file_form import FileForm
+
+_BLOCK = 1 << 22
+_GZIP = struct.Struct("<2sBBIBB")
+_WORD = re.compile(r"'(?:[^'\\]|\\.)*'|[^,']+")
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+def bytes_check(path: Path, form: FileForm) -> Check:
+    """The check that nothing is in the file but the released cells."""
+    faults = list({"csv": _text, "arff": _arff, "parquet": _parquet, "arrow": _arrow}[form.kind](path, form))
+    return Check("bytes", not faults, "; ".join(faults) or "nothing but the released cells")
+
+
+def _text(path: Path, form: FileForm) -> Iterator[str]:
+    """Delimited text: no mark before it, lines ended alike, nothing after the last."""
+    packing = {"gzip": _gzip, "zstd": _zstd}.get(form.compression or "")
+    faults = list(packing(path)) if packing else []
+    if faults:
+        yield from faults
+        return
+    first, last, nothing = b"", b"", False
+    for block in _blocks(path, form.compression):
+        first = first or block[:3]
+        last = (last + block)[-2:]
+        nothing = nothing or b"\0" in block
+    if first == b"\xef\xbb\xbf":
+        yield "a byte order mark stands before the text"
+    if nothing:
+        yield "the text holds NUL bytes"
+    if last[-1:] != b"\n" or last == b"\n\n":
+        yield "the text does not end with its last row"
+
+
+def _blocks(path: Path, compression: str | None) -> Iterator[bytes]:
+    import pyarrow as pa
+
+    with path.open("rb") as raw:
+        stream: Any = raw if compression is None else pa.CompressedInputStream(raw, compression)
+        while block := stream.read(_BLOCK):
+            yield bytes(block)
+
+
+def _gzip(path: Path) -> Iterator[str]:
+    """One member, without a name, a time or a comment, and nothing after it."""
+    import zlib
+
+    with path.open("rb") as file:
+        magic, method, flags, time, _, _ = _GZIP.unpack(file.read(_GZIP.size))
+        if (magic, method) != (b"\x1f\x8b", 8) or flags or time:
+            yield "the gzip header holds a name, a time or a comment"
+        file.seek(0)
+        unpacking = zlib.decompressobj(wbits=31)
+        while not unpacking.eof and (block := file.read(_BLOCK)):
+            unpacking.decompress(block, 1)
+            while unpacking.unconsumed_tail and not unpacking.eof:
+                unpacking.decompress(unpacking.unconsumed_tail, _BLOCK)
+        if unpacking.unused_data or file.read(1):
+            yield "bytes follow the end of the gzip data"
+
+
+def _zstd(path: Path) -> Iterator[str]:
+    """Frames of data, one after the other, to the end of the file: none that readers skip."""
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        while file.tell() < size:
+            if file.read(4) != _ZSTD:
+                yield "the zstd file holds bytes that are no data"
+                return
+            _skip_frame(file)
+
+
+def _skip_frame(file: Any) -> None:
+    """Go to the end of a zstd frame whose magic number was read (RFC 8878, section 3.1.1)."""
+    descriptor = file.read(1)[0]
+    single, checksum = descriptor & 0x20, descriptor & 0x04
+    dictionary = (0, 1, 2, 4)[descriptor & 3]
+    content = (1 if single else 0, 2, 4, 8)[descriptor >> 6]
+    file.seek((0 if single else 1) + dictionary + content, 1)
+    last = False
+    while not last:
+        header = int.from_bytes(file.read(3), "little")
+        last, kind, size = bool(header & 1), (header >> 1) & 3, header >> 3
+        file.seek(1 if kind == 1 else size, 1)
+    file.seek(4 if checksum else 0, 1)
+
+
+def _arff(path: Path, form: FileForm) -> Iterator[str]:
+    """Declarations and rows: no comment, no blank line among the rows, no declared value that no row has."""
+    text = path.read_text(encoding="utf-8")
+    head, mark, body = text.partition("\n@data\n")
+    declared = head.split("\n")
+    if not mark or declared[:2] != ["@relation release", ""] or declared[-1]:
+        yield "the declarations are not those of a release"
+        return
+    if any(not line.startswith("@attribute ") for line in declared[2:-1]):
+        yield "comments stand among the declarations"
+    rows = body.split("\n")
+    if any(not line or line.startswith("%") for line in rows[:-1]) or rows[-1]:
+        yield "comments or blank lines stand among the rows"
+    with connect() as connection:
+        names = open_table(connection, path, form)
+        for place, line in enumerate(declared[2:-1]):
+            if line.endswith("}") and _listed(line) != _values(connection, place):
+                yield f"{names[place]} declares values of no row"
+
+
+def _listed(line: str) -> int:
+    """How many values an attribute declares."""
+    return len(_WORD.findall(line[line.index(" {") + 2 : -1]))
+
+
+def _values(connection: Any, place: int) -> int:
+    return int(connection.execute(f"SELECT count(DISTINCT {column(place)}) FROM released").fetchone()[0])
+
+
+def _parquet(path: Path, _form: FileForm) -> Iterator[str]:
+    """Every byte belongs to a column or to the footer, which tells of no value."""
+    import pyarrow.parquet as pq
+
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        with pq.ParquetFile(file) as opened:
+            yield from _footer(opened.metadata)
+            yield from _gaps(file, opened.metadata)
+        yield from _unused_words(file)
+
+
+def _footer(footer: Any) -> Iterator[str]:
+    import pyarrow as pa
+
+    notes = dict(footer.metadata or {})
+    kept = notes.pop(b"ARROW:schema", None)
+    if notes:
+        yield "the footer holds metadata"
+    if kept is not None:
+        schema = pa.ipc.read_schema(pa.BufferReader(base64.b64decode(kept)))
+        if schema.metadata or any(field.metadata for field in schema):
+            yield "the stored schema holds metadata"
+    chunks = (footer.row_group(g).column(c) for g in range(footer.num_row_groups) for c in range(footer.num_columns))
+    if any(chunk.statistics is not None and chunk.statistics.has_min_max for chunk in chunks):
+        yield "the footer tells the least and the greatest values"
+
+
+def _gaps(path: Path, footer: Any) -> Iterator[str]:
+    """Column chunks follow each other from the magic number to the footer."""
+    with path.open("rb") as file:
+        file.seek(-8, 2)
+        end = file.tell() - int.from_bytes(file.read(4), "little")
+    place = 4 if footer.num_rows else end
+    for start, size in sorted(_chunks(footer)) if footer.num_rows else ():
+        if start != place:
+            yield "bytes lie between the columns"
+            return
+        place = start + size
+    if place != end:
+        yield "bytes lie before the footer"
+
+
+def _chunks(footer: Any) -> Iterator[tuple[int, int]]:
+    for g in range(footer.num_row_groups):
+        group = footer.row_group(g)
+        for c in range(footer.num_columns):
+            chunk = group.column(c)
+            first = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
+            start = chunk.data_page_offset if first is None else min(first, chunk.data_page_offset)
+            yield start, chunk.total_compressed_size
+
+
+def _unused_words(path: Path) -> Iterator[str]:
+    """Dictionaries of texts hold the values of their rows, and no others."""
+    import pyarrow.parquet as pq
+
+    texts = [f.name for f in pq.read_schema(path) if _is_text(f.type)]
+    with pq.ParquetFile(path, read_dictionary=texts) as coded:
+        for number in range(coded.num_row_groups if texts else 0):
+            group = coded.read_row_group(number, columns=texts, use_threads=False)
+            unused = [name for name in texts if any(_has_unused(chunk) for chunk in group[name].chunks)]
+            yield from (f"the dictionary of {name} holds values of no row" for name in unused)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
+
+
+def _has_unused(chunk: Any) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(chunk.type):
+        return False
+    return bool(pc.count_distinct(chunk.indices, mode="only_valid").as_py() < len(chunk.dictionary))
+
+
+def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
+    """Messages follow each other to the footer; buffers hold what the rows show, dictionaries what occurs."""
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as file:
+        reader = pa.ipc.open_file(file)
+        if (
+            reader.schema.metadata
+            or any(field.metadata for field in reader.schema)
+            or getattr(reader, "metadata", None)
+        ):
+            yield "the file holds metadata"
+        listed = reader.num_record_batches
+    yield from _messages(path, listed)
+    with pa.OSFile(str(path)) as file:
+        reader = pa.ipc.open_file(file)
+        for place in range(listed):
+            batch = reader.get_batch(place)
+            batch.validate(full=True)
+            for name, cells in zip(batch.schema.names, batch.columns, strict=True):
+                yield from (f"{name} {fault}" for fault in _left_behind(cells))
+
+
+def _messages(path: Path, listed: int) -> Iterator[str]:
+    """The file is a magic number, messages to the end of the stream, and a footer that lists all of its batches."""
+    import pyarrow as pa
+
+    size = path.stat().st_size
+    with path.open("rb") as raw:
+        raw.seek(size - 10)
+        footer = int.from_bytes(raw.read(4), "little")
+        raw.seek(8)
+        batches = sum(1 for _ in pa.ipc.open_stream(pa.PythonFile(raw, "r")))
+        place = raw.tell()
+    if batches != listed:
+        yield "the file holds rows that its footer does not list"
+    elif size - place != footer + 10:
+        yield "bytes lie before the footer"
+
+
+def _left_behind(cells: Any) -> Iterator[str]:
+    """What a column keeps in memory that none of its cells shows."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(cells.type):
+        if _has_unused(cells):
+            yield "has a dictionary with values of no row"
+        yield from _left_behind(cells.dictionary)
+        return
+    if _is_text(cells.type):
+        yield from _text_behind(cells)
+    elif cells.null_count and not pa.types.is_null(cells.type) and _values_under_nulls(cells):
+        yield "keeps values under missing cells"
+
+
+def _text_behind(cells: Any) -> Iterator[str]:
+    import pyarrow as pa
+
+    _, offsets, letters = cells.buffers()
+    kind = np.int64 if pa.types.is_large_string(cells.type) else np.int32
+    ends = np.frombuffer(offsets, kind)[cells.offset : cells.offset + len(cells) + 1]
+    lengths = np.diff(ends)
+    missing = np.asarray(cells.is_null())
+    if missing.any() and lengths[missing].any():
+        yield "keeps values under missing cells"
+    held = 0 if letters is None else len(np.trim_zeros(np.frombuffer(letters, np.uint8), "b"))
+    if len(ends) and (ends[0] != 0 or held > ends[-1]):
+        yield "keeps text that no cell shows"
+
+
+def _values_under_nulls(cells: Any) -> bool:
+    import pyarrow as pa
+
+    _, data = cells.buffers()
+    missing = np.asarray(cells.is_null())
+    if pa.types.is_boolean(cells.type):
+        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[cells.offset : cells.offset + len(cells)]
+        return bool(bits[missing].any())
+    width = cells.type.bit_width // 8
+    values = np.frombuffer(data, np.uint8)[cells.offset * width : (cells.offset + len(cells)) * width]
+    return bool(values.reshape(len(cells), width)[missing].any())
