@@ -123,6 +123,7 @@ def main(argv: Sequence[str]) -> int:
     with TemporaryDirectory(prefix="incrowd-lines-") as folder:
         os.environ["INCROWD_TRACE"] = folder
         os.environ["PYTHONPATH"] = os.pathsep.join([str(HOOK), os.environ.get("PYTHONPATH", "")])
+        sys.path.insert(0, str(HOOK))  # for processes that are started with the path of this one
         plugin = Plugin(Path(folder))
         pytest.main(
             ["-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-m", "not slow", *TESTS], plugins=[plugin]
