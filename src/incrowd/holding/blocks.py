@@ -174,4 +174,3 @@ def sample_rows(resources: Resources, columns: int) -> int:
     if memory is None:
         return LARGEST_SAMPLE
     return int(np.clip(memory // (_OF_A_SAMPLED_CELL * (columns + 4)), _SMALLEST_BLOCK, LARGEST_SAMPLE))
-
