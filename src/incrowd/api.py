@@ -202,39 +202,31 @@ def release(
     """
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
     said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "form": form, "reading": reading}
-    said["rarest"] = rarest
     said |= {"require": require, "class_sensitive": class_sensitive, "population": population}
-    said["repeats"] = _names(repeats)
+    said |= {"rarest": rarest, "repeats": _names(repeats)}
     if known_together is not None:
         said["known_together"] = [{"columns": _names(columns), "k": rows} for columns, rows in known_together]
     asked = replace(asked, **{name: value for name, value in said.items() if value is not None})
     if hierarchies is not None:
         asked = with_hierarchies(asked, _hierarchies(hierarchies))
-    asked = with_roles(
-        asked,
-        quasi_identifiers=_quasi_identifiers(asked, _names(quasi_identifiers)),
-        target=None if target is None else [target],
-        identifiers=_names(identifiers),
-        sensitive=_names(sensitive),
-    )
-    outputs = Outputs.at(
-        to,
-        plan=_path(plan_to),
-        report=_path(report_to),
-        responsible=responsible,
-        certified=_path(certificate_to),
-    )
-    clock = Clock(progress) if progress else Clock()
-    limit = None if memory is None else bytes_of(memory)
-    recipe_path = Path(recipe) if isinstance(recipe, str | Path) else None
+    roles = {"identifiers": _names(identifiers), "sensitive": _names(sensitive), "target": _names(target)}
+    asked = with_roles(asked, quasi_identifiers=_quasi_identifiers(asked, _names(quasi_identifiers)), **roles)
+    written = {"plan": _path(plan_to), "report": _path(report_to), "certified": _path(certificate_to)}
+    outputs = Outputs.at(to, **written, responsible=responsible)
+    run: dict[str, Any] = {"seed": seed, "memory": None if memory is None else bytes_of(memory)}
+    run |= {"recipe_path": Path(recipe) if isinstance(recipe, str | Path) else None}
     given = query_of(table) or table  # an address is not kept as text
-    job = Job(given, asked, outputs, recipe_path=recipe_path, seed=seed, clock=clock, memory=limit)
+    job = Job(given, asked, outputs, clock=Clock(progress) if progress else Clock(), **run)
     measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
-    job = replace(job, **measured, ledger=_path(ledger), despite_earlier=despite_earlier, ledger_key=_path(ledger_key))
-    renamed = tuple((same_columns or {}).items())
-    job = replace(job, other_people=tuple(other_people), same_columns=renamed, presence_known=presence_known)
-    job = replace(job, despite_unchanged=despite_unchanged, alone_at_most=alone_at_most, sign=_path(sign))
-    return _run(job, engine, master)
+    book: dict[str, Any] = {"ledger": _path(ledger), "ledger_key": _path(ledger_key)}
+    book |= {"despite_earlier": despite_earlier, "presence_known": presence_known}
+    book |= {"other_people": tuple(other_people), "same_columns": tuple((same_columns or {}).items())}
+    beside: dict[str, Any] = {
+        "despite_unchanged": despite_unchanged,
+        "alone_at_most": alone_at_most,
+        "sign": _path(sign),
+    }
+    return _run(replace(job, **measured, **book, **beside), engine, master)
 
 
 def _run(job: Job, engine: str | None, master: str | None) -> Release:

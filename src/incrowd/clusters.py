@@ -84,6 +84,8 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
             "On Spark no risk is measured, no attack is run and no ledger is kept: the whole table must be in memory "
             "for that. Leave them out, or release on one machine."
         )
+    if job.recipe.rarest is not None:
+        raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")
     if isinstance(job.recipe.requirement, Together):
         raise RequirementError(
             "On Spark groups are promised their size, k. Further requirements are kept on one machine."

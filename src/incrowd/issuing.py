@@ -50,6 +50,7 @@ def issue(
         risk=found.risk,
         attacks=found.attacks,
         earlier=earlier,
+        unchanged=verdict.unchanged,
         written=written,
         seconds=job.clock.seconds,
         columns=columns,

@@ -44,7 +44,9 @@ def check_measurable(job: Job, held: Held) -> None:
     """Refuse, before any work is done, what is measured in memory only."""
     if isinstance(held, InMemory):
         return
-    for asked, what in ((job.ledger, "A ledger is kept"), (job.risk, "Risk is measured"), (job.attacks, "Attacks run")):
+    rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
+    ledger = (job.ledger, "A ledger is kept")
+    for asked, what in (ledger, rarest, (job.risk, "Risk is measured"), (job.attacks, "Attacks run")):
         if asked:
             raise ParameterError(
                 f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "

@@ -44,6 +44,7 @@ from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
 from incrowd.report.certificate import sha256_of
 from incrowd.report.html import report_html
+from incrowd.report.unchanged_facts import refusal
 from incrowd.verification.asked import Original
 from incrowd.verification.process import start, verdict_on
 from incrowd.verification.request import Request
@@ -136,7 +137,7 @@ def understand(job: Job, folder: Path) -> Held:
 
 def _in_blocks(job: Job, path: Path) -> bool:
     """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be."""
-    together = job.ledger is not None or find_method(job.recipe.method).together
+    together = job.ledger is not None or job.recipe.rarest is not None or find_method(job.recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 
@@ -204,6 +205,11 @@ def verify(job: Job, request: Request, folder: Path) -> Verdict:
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The release failed its verification and was not published. {failed}.")
+    refused = verdict.unchanged and refusal(
+        verdict.unchanged, despite=job.despite_unchanged, alone_at_most=job.alone_at_most
+    )
+    if refused:
+        raise VerificationError(refused)
     return verdict
 
 

@@ -41,8 +41,9 @@ def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -
         loses_rows=find_method(recipe.method).loses_rows,
         left_out=left_out,
         seeded=job.seed is not None,
+        rarest=recipe.rarest or 0,
         population=_population(job, folder) if on_population else None,
-        memory=resources.share(0.5),
+        memory=None if resources.memory is None else resources.memory // 2,
         threads=resources.threads,
         scratch=resources.scratch or folder,
     )

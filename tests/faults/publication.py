@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
+import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import polars as pl
 
@@ -119,21 +123,37 @@ def nothing_is_written(original, rows, path, form):
     path.write_bytes(b"")
 
 
-def dying(name: str, sentence: str, ending: str) -> None:
-    """Enter a fault of the process that verifies: what is started in its place ends in some way, without a verdict."""
+PROCESS = "incrowd.verification.process"
 
-    def faulty(original, self, args, *others, **named):
-        verifies = any("incrowd.verification" in str(word) for word in ([args] if isinstance(args, str) else args))
-        return original(self, [sys.executable, "-c", f"import os; {ending}"] if verifies else args, *others, **named)
+
+def dying(name: str, sentence: str, ending: str) -> None:
+    """Enter a fault of the process that verifies: what runs in its place ends in some way, without a verdict."""
+
+    def faulty(original):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen([sys.executable, "-c", f"import os; input(); {ending}"], text=True, **pipes)
+        return type(original())(process, os.getpid(), threading.Lock())
 
     faulty.__name__, faulty.__doc__, faulty.__module__ = name, sentence, __name__
-    plant("subprocess:Popen.__init__", BOTH)(faulty)
+    plant(f"{PROCESS}:_verifier", (MEMORY,))(faulty)
 
 
-if importlib.util.find_spec("incrowd.verification.__main__"):
-    dying("the verification ends well and says nothing", "The process that verifies ends with status 0.", "os._exit(0)")
-    dying("the verification is killed", "The process that verifies is killed by the system.", "os.kill(os.getpid(), 9)")
-    dying(
-        "the verification crashes", "The process that verifies ends by a fault of memory.", "os.kill(os.getpid(), 11)"
-    )
-    dying("the verification says only yes", "The process that verifies prints a word.", "print('passed')")
+dying("the verification ends well and says nothing", "The process that verifies ends with status 0.", "os._exit(0)")
+dying("the verification is killed", "The process that verifies is killed by the system.", "os.kill(os.getpid(), 9)")
+dying("the verification crashes", "The process that verifies ends by a fault of memory.", "os.kill(os.getpid(), 11)")
+dying("the verification says only yes", "The process that verifies tells a status alone.", "print('{\"status\": 0}')")
+
+
+@plant(f"{PROCESS}:Verifier.ask", (MEMORY,))
+def the_status_is_turned_round(original, self, *arguments):
+    """The status of the process that verifies says another thing than its verdict."""
+    return 1 - original(self, *arguments)
+
+
+@plant(f"{PROCESS}:Verifier.ask", (MEMORY,))
+def the_verdict_is_that_of_another_release(original, self, line, *others):
+    """What the process that verifies wrote down is an answer to another question."""
+    status = original(self, line, *others)
+    answer = Path(json.loads(line)["answer"])
+    answer.write_text(json.dumps(json.loads(answer.read_text()) | {"nonce": "another"}))
+    return status

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.ledger.cells import MISSING, Cells, said
+from incrowd.ledger.cells import MISSING, Cells, canonical
 from incrowd.ledger.chain import FIRST, Head, Link, fault, linked
 from incrowd.ledger.entry import RELEASE, Entry, Recorded
 from incrowd.ledger.judging import CANNOT, REFUSED, Beside, judge
@@ -26,7 +26,9 @@ BOOKS = GOLDEN["books"]
 
 @pytest.mark.parametrize("case", GOLDEN["marks"], ids=str)
 def test_marks(case):
-    columns = [Cells(np.array([0]), (MISSING if cell is None else said(str(cell)), MISSING)) for cell in case["cells"]]
+    columns = [
+        Cells(np.array([0]), (MISSING if cell is None else canonical(str(cell)), MISSING)) for cell in case["cells"]
+    ]
     assert to_bytes(Marker(KEY).marks(columns, case["purpose"])).hex() == case["expected"]
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from random import Random
 
+import numpy as np
 import polars as pl
 import pytest
 
 from incrowd.api import release
 from incrowd.errors import LedgerError, OutputError
-from incrowd.ledger.book import ENDING, Ledger
+from incrowd.ledger.book import ENDING, HEAD, Ledger, open_ledger
+from incrowd.ledger.entry import RELEASE, Entry, People
 
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
@@ -131,3 +135,51 @@ def test_a_killed_run_leaves_a_book_that_opens(people, tmp_path):
     made = release(people, ledger=tmp_path / "book", **ROLES)
     assert made.certificate["earlier_releases"]["same_groups"]
     assert not [file for file in (tmp_path / "book").iterdir() if file.name.startswith(".")]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """The files of a book with two entries."""
+    folder = tmp_path_factory.mktemp("sound") / "book"
+    marks = np.arange(8, dtype=np.uint64).reshape(-1, 2)
+    people = People((marks,), marks, np.zeros(4, np.int32), {"age": marks}, {"age": marks})
+    with open_ledger(folder) as book:
+        for k in (5, 6):
+            book.add(book.prepared(Entry(RELEASE, k=k, quasi_identifiers=("age",), people=4), people))
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def mutated(content, random):
+    """Some bytes replaced, cut out, or said twice."""
+    start = random.randrange(len(content))
+    end = min(len(content), start + random.choice([1, 2, 30]))
+    middle = random.choice([b"", random.randbytes(end - start), content[start:end] * 2, b'"', b"9" * 5000, b"[" * 5000])
+    return content[:start] + middle + content[end:]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_byte_of_a_book_can_be_changed_unseen(sound, tmp_path, seed):
+    random = Random(seed)
+    for number in range(60):
+        folder, name = tmp_path / f"book {number}", random.choice(sorted(sound))
+        folder.mkdir()
+        changed = mutated(sound[name], random)
+        for other, content in sound.items():
+            (folder / other).write_bytes(changed if other == name else content)
+        try:
+            with open_ledger(folder) as book:
+                fault, entries = book.fault, [one.people for one in book.releases()]
+        except LedgerError:
+            continue
+        assert fault != "sound" or meaning(name, changed) == meaning(name, sound[name])
+        assert len(entries) <= 2
+
+
+def meaning(name, content):
+    """What a file says: the spaces of its JSON are no part of it."""
+    if name == HEAD:
+        return json.loads(content)
+    if not name.endswith(ENDING):
+        return content
+    header, mac, payload = content.split(b"\n", 2)
+    return json.loads(header), mac, payload

@@ -24,7 +24,7 @@ ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}
 IN_BLOCKS = """
 import sys, time
 from incrowd.holding import blocks, choice
-choice._TEXT = choice._PACKED = 0
+choice._TEXT = choice._CELLS = 0
 blocks.block_rows = lambda *_: 40
 """
 
@@ -55,7 +55,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def in_blocks(monkeypatch):
     monkeypatch.setattr(choice, "_TEXT", 0)
-    monkeypatch.setattr(choice, "_PACKED", 0)
+    monkeypatch.setattr(choice, "_CELLS", 0)
     monkeypatch.setattr(holding_blocks, "block_rows", lambda *_: 40)
 
 

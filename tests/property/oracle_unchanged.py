@@ -240,6 +240,20 @@ def alone_by(table, names):
     return sum(number == 1 for number in counts.values())
 
 
+def smallest_telling(table, names, best, everything):
+    """The first of the best sets that reaches half; beyond three columns the one that adds most joins, in turn."""
+    if not everything:
+        return []
+    for columns, number in best.values():
+        if 2 * number >= everything:
+            return columns
+    chosen = columns
+    while 2 * alone_by(table, chosen) < everything:
+        grown = [[one for one in names if one in chosen or one == new] for new in names if new not in chosen]
+        chosen = max(grown, key=lambda one: (alone_by(table, one), -grown.index(one)))
+    return chosen
+
+
 def alone(table):
     names = [name for name, role in table["roles"].items() if role != "target"]
     open_names = [name for name in names if table["roles"][name] not in ("private", "sensitive")]
@@ -250,7 +264,7 @@ def alone(table):
         if sets:
             chosen = max(sets, key=lambda one: (alone_by(table, one), -sets.index(one)))
             best[str(size)] = [list(chosen), alone_by(table, chosen)]
-    telling = next((columns for columns, number in best.values() if everything and 2 * number >= everything), [])
+    telling = smallest_telling(table, names, best, everything)
     return {
         "without_class": everything,
         "with_class": alone_by(table, list(table["roles"])),

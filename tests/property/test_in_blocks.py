@@ -34,7 +34,7 @@ def in_blocks(rows=BLOCK):
     """Every file is large, and blocks have a few rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choice, "_TEXT", 0)
-        patch.setattr(choice, "_PACKED", 0)
+        patch.setattr(choice, "_CELLS", 0)
         patch.setattr(holding_blocks, "block_rows", lambda *_: rows)
         yield
 

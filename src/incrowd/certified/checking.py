@@ -23,6 +23,8 @@ from incrowd.vocabulary.release_form import groups_path
 from incrowd.vocabulary.resources import bytes_of
 
 NEEDS_TABLE = "it needs the table that the release was made from"
+TOLD = "method, recipe, versions, cuts, notices, who is responsible"
+ISSUERS_WORD = "told by whoever issued the certificate; a signature binds it"
 _NEED_TABLE = {
     "utility": "not measured",
     "risk": "not measured",
@@ -170,3 +172,4 @@ def _unrecounted(data: Certificate) -> Iterator[Statement]:
     for name, nothing in _NEED_TABLE.items():
         if data.get(name, nothing) != nothing:
             yield left_open(name.replace("_", " "), NEEDS_TABLE)
+    yield left_open(TOLD, ISSUERS_WORD)

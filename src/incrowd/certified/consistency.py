@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ from incrowd.report.certificate import statement_of
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
 
 Certificate = dict[str, Any]
+
+_ROWS = re.compile(r"([0-9][0-9,]*) (?:released|left out)")
 
 
 def requirement_of(certificate: Certificate) -> Requirement | None:
@@ -96,10 +99,11 @@ def _rows(certificate: Certificate) -> Statement:
 
 
 def _rows_sentence(certificate: Certificate) -> bool:
-    """What the check of the rows found is what the numbers say."""
+    """What the check of the rows says it counted is what the numbers say."""
     rows = certificate["rows"]
     told = [check["found"] for check in certificate["verification"]["checks"] if check["name"] == "rows"]
-    return all(words.startswith(f"{rows['released']:,} released, {rows['left_out']:,} left out") for words in told)
+    counted = [tuple(int(number.replace(",", "")) for number in _ROWS.findall(words)) for words in told]
+    return all(numbers in ((), (rows["released"], rows["left_out"])) for numbers in counted)
 
 
 def _cells(certificate: Certificate) -> Statement:

@@ -39,7 +39,7 @@ Key = Annotated[
 def list_(book: Book, ledger_key: Key = None, json: Json = False) -> None:
     """List the releases of the ledger: number, when, what was promised, how many people."""
     with _open(book, ledger_key) as opened:
-        rows = [_told(one, opened) for one in opened.read()]
+        rows = [_described(one, opened) for one in opened.read()]
         wrong = opened.fault
     if json:
         print_json({"state": wrong, "entries": rows})
@@ -174,7 +174,7 @@ def _open(book: Path, key: Path | None) -> Iterator[Ledger]:
         yield opened
 
 
-def _told(one: Recorded, book: Ledger) -> dict[str, Any]:
+def _described(one: Recorded, book: Ledger) -> dict[str, Any]:
     """An entry for people and machines."""
     entry, gone = one.entry, {other.entry.withdraws for other in book.read()}
     kind = "withdrawn release" if entry.kind == "release" and one.number in gone else entry.kind

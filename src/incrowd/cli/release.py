@@ -85,6 +85,14 @@ PresenceKnown = Annotated[
     typer.Option("--presence-known", help="Outsiders may know who joined or left: keep those in company too."),
 ]
 Engine = Annotated[str | None, typer.Option(help="spark: a path or a table that Spark knows is read by Spark.")]
+Sign = Annotated[
+    Path | None, typer.Option(help="Sign the certificate with this private key: its name or file (incrowd keys).")
+]
+_AS_THEY_ARE = (
+    *("target", "require", "population", "method", "recipe", "seed", "form", "rarest", "memory", "engine", "master"),
+    *("accuracy", "risk", "attacks", "responsible", "sign"),
+    *("ledger", "ledger_key", "presence_known", "despite_earlier", "despite_unchanged"),
+)
 
 
 def release(
@@ -125,9 +133,7 @@ def release(
     same_column: SameColumn = None,
     presence_known: PresenceKnown = False,
     responsible: Annotated[str | None, typer.Option(help="Who answers for the release.")] = None,
-    sign: Annotated[
-        Path | None, typer.Option(help="Sign the certificate with this private key: its name or file (incrowd keys).")
-    ] = None,
+    sign: Sign = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: a repeatable draw.")] = None,
     memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
     engine: Engine = None,
@@ -142,20 +148,15 @@ def release(
     The release is recounted from the written file, or from what the database gives back, by another engine before it
     appears. Its certificate is written beside it.
     """
+    options = dict(locals())
     from incrowd.api import release as make
 
-    sensitive_class = answered(class_sensitive, target, recipe)
     where = place(to, replace)
-    named = {"quasi_identifiers": quasi_identifiers, "identifiers": identifiers, "sensitive": sensitive}
-    asked: Any = {role: names(said) for role, said in (named | {"repeats": repeats}).items()}
-    asked |= {"target": target, "class_sensitive": sensitive_class, "require": require, "population": population}
-    asked |= {"method": method, "recipe": recipe, "seed": seed, "ledger": ledger, "despite_earlier": despite_earlier}
-    asked |= {"despite_unchanged": despite_unchanged, "alone_at_most": at_most(alone_at_most)}
-    asked |= {"ledger_key": ledger_key, "other_people": other_people or (), "presence_known": presence_known}
-    asked |= {"same_columns": _renamed(same_column)}
-    asked |= {"accuracy": accuracy, "risk": risk, "attacks": attacks, "responsible": responsible, "sign": sign}
+    asked: Any = {name: options[name] for name in _AS_THEY_ARE}
+    asked |= {name: names(options[name]) for name in ("quasi_identifiers", "identifiers", "sensitive", "repeats")}
+    asked |= {"class_sensitive": answered(class_sensitive, target, recipe), "alone_at_most": at_most(alone_at_most)}
+    asked |= {"other_people": other_people or (), "same_columns": _renamed(same_column)}
     asked |= {"certificate_to": certificate, "plan_to": plan, "report_to": report}
-    asked |= {"form": form, "rarest": rarest, "memory": memory, "engine": engine, "master": master}
     with progress(json) as show:
         made = make(
             given(file, table, query),

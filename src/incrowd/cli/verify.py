@@ -72,20 +72,26 @@ def verify(
         verdict = verify_model(Path(file), enough_memory(against), **reading)
     elif file.lower().endswith(".json"):
         raise ParameterError("A model is verified against its table. Add --against and the file of the table.")
-    else:
-        from incrowd.api import verify as recounted
+    elif certificate is not None or signed_by is not None or not asked:
+        from incrowd.certified.checking import check_release
 
-        verdict = recounted(
+        if asked or population or reading:
+            raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")
+        verdict = check_release(
+            given(file), certificate, signed_by=signed_by, hierarchies=_hierarchies(hierarchies), memory=memory
+        )
+    else:
+        from incrowd.recount import recount
+
+        verdict = recount(
             given(file),
             k=None if k is None else whole(k),
             quasi_identifiers=names(quasi_identifiers) or [],
             known_together=known_sets(known_together),
             require=require,
             population=population,
-            hierarchies=hierarchies,
+            hierarchies=_hierarchies(hierarchies),
             memory=memory,
-            certificate=certificate,
-            signed_by=signed_by,
             **reading,
         )
     if json:
@@ -93,3 +99,11 @@ def verify(
     else:
         typer.echo(str(verdict))
     raise typer.Exit(verdict.exit_status)
+
+
+def _hierarchies(folder: Path | None) -> Any:
+    if folder is None:
+        return None
+    from incrowd.hierarchies.read import hierarchies_in
+
+    return hierarchies_in(folder)

@@ -11,7 +11,7 @@ import polars as pl
 from incrowd.algorithms.population import Population
 from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.blocks.engine import settle_blocks
-from incrowd.engines.blocks.population import BlockedPopulation
+from incrowd.engines.blocks.population import LARGEST_SAMPLE, BlockedPopulation
 from incrowd.engines.blocks.store import LocalBlocks
 from incrowd.errors import Notice
 from incrowd.holding.held import Drafted
@@ -32,7 +32,11 @@ Told = Callable[[str, int, int], None]
 """Told what is done, how many rows of it are done, and how many there are."""
 
 _OF_A_ROW = 400  # bytes that a row of a block takes while it is worked on, at most, for tables of a few dozen columns
-_LARGEST_BLOCK, _SMALLEST_BLOCK = 1 << 20, 1 << 16
+_TIMES_HELD = 4
+_OF_A_SAMPLED_CELL = 16  # its code, and its part of the arrays of the tree that is grown
+_LARGEST_BLOCK, _SMALLEST_BLOCK = 1 << 20, 1 << 14
+_LONG_ROWS = 4 << 20  # bytes: as few rows as have so many
+_FOR_BLOCKS, _FOR_SAMPLE = 0.25, 0.25  # of the memory for rows; dictionaries may take as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,7 @@ class InBlocks:
     def of(cls, stream: Stream, recipe: Recipe, resources: Resources, told: Told) -> InBlocks:
         """The table as integer codes in the scratch folder, every column with its role and type."""
         assert resources.scratch is not None
+        check_blocks(resources, len(stream.columns), stream.bytes_of_a_row)
         schema, doubts, drafted = settle_stream(stream, recipe, resources.scratch)
         folder = resources.scratch / "codes"
         folder.mkdir()
@@ -60,8 +65,9 @@ class InBlocks:
             folder,
             threads=resources.threads,
             progress=lambda done, rows: told("encoding", done, rows),
-            rows=block_rows(resources, len(stream.columns)),
+            rows=block_rows(resources, len(stream.columns), stream.bytes_of_a_row),
             drafted=drafted,
+            resources=resources,
         )
         types = {name: column.type for name, column in blocks.columns.items()}
         typed = tuple(replace(c, type=types[c.name]) if c.name in types else c for c in blocks.schema.columns)
@@ -86,7 +92,7 @@ class InBlocks:
     def population(self, randomness: Randomness) -> BlockedPopulation:
         """The rows, as algorithms know them."""
         blocks = LocalBlocks(self.blocks.rows, self.blocks.block, self.resources.threads)
-        return BlockedPopulation.of(blocks, self.schema, randomness)
+        return BlockedPopulation.of(blocks, self.schema, randomness, sample_rows(self.resources, len(self.columns)))
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and fill in what only the rows tell."""
@@ -134,10 +140,37 @@ class InBlocks:
         return Source(pl.concat(parts), self.origin, declared=self.stream.declared)
 
 
-def block_rows(resources: Resources, columns: int) -> int:
-    """How many rows a block has so that one block for each thread fits into a quarter of the memory."""
-    memory = resources.share(0.25)
+def block_rows(resources: Resources, columns: int, of_a_row: int = 0) -> int:
+    """How many rows a block has so that one block for each thread fits into a quarter of the memory for rows.
+
+    ``of_a_row`` are the bytes that a row has in the file; texts are held several times on their way.
+    """
+    memory = resources.share(_FOR_BLOCKS)
     if memory is None:
         return _LARGEST_BLOCK
-    fitting = memory // (resources.threads * (_OF_A_ROW + 16 * columns))
-    return int(np.clip(1 << max(0, fitting.bit_length() - 1), _SMALLEST_BLOCK, _LARGEST_BLOCK))
+    fitting = memory // (resources.threads * _row_bytes(columns, of_a_row))
+    return int(np.clip(1 << max(0, fitting.bit_length() - 1), _least_rows(of_a_row), _LARGEST_BLOCK))
+
+
+def check_blocks(resources: Resources, columns: int, of_a_row: int) -> None:
+    """Refuse a table whose smallest blocks are too large for the memory."""
+    least = _least_rows(of_a_row) * resources.threads * _row_bytes(columns, of_a_row)
+    resources.check_fits(least, _FOR_BLOCKS, f"A table of {columns:,} columns with {of_a_row:,} bytes a row")
+
+
+def _least_rows(of_a_row: int) -> int:
+    """Smaller blocks cost more time than they save memory, unless rows are long."""
+    return int(np.clip(_LONG_ROWS // max(1, of_a_row), 1 << 10, _SMALLEST_BLOCK))
+
+
+def _row_bytes(columns: int, of_a_row: int) -> int:
+    """What a row of a block takes while it is worked on."""
+    return _OF_A_ROW + 16 * columns + _TIMES_HELD * of_a_row
+
+
+def sample_rows(resources: Resources, columns: int) -> int:
+    """How many rows heuristics see so that they and the tree grown on them fit into a quarter of the memory."""
+    memory = resources.share(_FOR_SAMPLE)
+    if memory is None:
+        return LARGEST_SAMPLE
+    return int(np.clip(memory // (_OF_A_SAMPLED_CELL * (columns + 4)), _SMALLEST_BLOCK, LARGEST_SAMPLE))

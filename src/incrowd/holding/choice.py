@@ -1,18 +1,31 @@
-"""Whether a table is held in memory or in blocks."""
+"""Whether a table is held in memory or in blocks, by what its file declares: its rows and columns, not its size alone.
+
+A file of a few kilobytes may hold millions of rows: of packed text the beginning is unpacked to know the ratio, Parquet
+and Arrow say how many rows and columns they have.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from incrowd.errors import RequirementError
 from incrowd.publishing.piece_writer import STREAMED
+from incrowd.reading.columnar import is_arrow_file
 from incrowd.reading.read import check_file
+from incrowd.reading.source import Compression
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.resources import Resources
 
-_TEXT, _PACKED = 48 * 10**6, 6 * 10**6  # about half a million rows of a few dozen columns
-_OF_TEXT, _OF_PACKED = 30, 240  # bytes of memory for each byte of the file when it is read whole
+_TEXT = 48 * 10**6  # bytes of text: about half a million rows of a few dozen columns
+_CELLS = 12 * 10**6  # cells of a file with types: the same
+_OF_TEXT = 30  # bytes of memory for each byte of a text that is worked on whole
+_OF_A_CELL = 60  # bytes of memory for each cell of a table that is worked on whole, measured: 43 to 55
+_OF_A_BYTE = 8  # and for each byte of its values: texts that are all different take most
+_OF_A_WORKBOOK = 8  # bytes of text for each byte of a workbook, which is packed
+_LOOKED_AT = 8 << 20  # bytes of a packed text that are unpacked to know its ratio
 _IN_PIECES = {"delimited text", "Parquet", "Arrow"}
 
 
@@ -20,17 +33,61 @@ def in_blocks(path: Path, form: FileForm, memory: int | None, requirement: Requi
     """Whether a file is better worked on in blocks: it is large, or its rows would not fit into the memory.
 
     Folders of Parquet files are always worked on in blocks; formats that cannot be read or written in pieces never.
-    Requirements on more than the sizes of groups are kept and recounted in memory.
+    Requirements on more than the sizes of groups are kept and recounted in memory. What has to be worked on whole and
+    would not fit is refused, with the limit that would do.
     """
-    if isinstance(requirement, Together):
-        if path.is_dir():
-            raise RequirementError("Folders of files are released with k only. Give one file for further requirements.")
-        return False
     if path.is_dir():
+        if isinstance(requirement, Together):
+            raise RequirementError("Folders of files are released with k only. Give one file for further requirements.")
         return True
     kind, compression = check_file(path)
-    if kind not in _IN_PIECES or form.kind not in STREAMED:
+    need, large = _need(path, kind, compression)
+    resources = Resources(memory)
+    if isinstance(requirement, Together) or kind not in _IN_PIECES or form.kind not in STREAMED:
+        resources.check_fits(need, 1.0, "This table is worked on as a whole, which")
         return False
-    packed = kind != "delimited text" or compression is not None
-    size, large, of_a_byte = path.stat().st_size, *((_PACKED, _OF_PACKED) if packed else (_TEXT, _OF_TEXT))
-    return size > large or (memory is not None and size * of_a_byte > memory / 2)
+    room = resources.share(1.0)
+    return large or (room is not None and need > room)
+
+
+def _need(path: Path, kind: str, compression: Compression | None) -> tuple[int, bool]:
+    """The memory that a file takes if it is worked on whole, about, and whether it is large anyway."""
+    size = path.stat().st_size
+    if kind in ("Parquet", "Arrow"):
+        cells, values = _declared(path, kind)
+        return cells * _OF_A_CELL + values * _OF_A_BYTE, cells > _CELLS
+    if kind == "Excel":
+        size *= _OF_A_WORKBOOK
+    elif compression is not None:
+        size = _unpacked_bytes(path, compression)
+    return size * _OF_TEXT, size > _TEXT
+
+
+def _unpacked_bytes(path: Path, compression: Compression) -> int:
+    """How long a packed text is, by the ratio of its beginning; a damaged one is refused when it is read."""
+    import pyarrow as pa
+
+    size = path.stat().st_size
+    with suppress(OSError, pa.ArrowException), pa.OSFile(str(path)) as packed:
+        stream = pa.CompressedInputStream(packed, compression)
+        found = len(stream.read(_LOOKED_AT))
+        size = max(found, size * found // max(1, min(size, packed.tell())))
+    return size
+
+
+def _declared(path: Path, kind: str) -> tuple[int, int]:
+    """Cells of a file with types, and the bytes of its values; a damaged one is refused when it is read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    size = path.stat().st_size
+    with suppress(OSError, pa.ArrowException):
+        if kind == "Parquet":
+            footer = pq.read_metadata(path)
+            groups = (footer.row_group(place) for place in range(footer.num_row_groups))
+            return footer.num_rows * footer.num_columns, sum(group.total_byte_size for group in groups)
+        if is_arrow_file(path):
+            with pa.memory_map(str(path)) as file:
+                reader = pa.ipc.open_file(file)
+                return reader.count_rows() * len(reader.schema), size
+    return size, size  # a stream says nothing before it is read

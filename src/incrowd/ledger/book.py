@@ -186,7 +186,9 @@ def read_head(folder: Path) -> Head | None:
     """The head; None if there is none, one that nobody vouches for if it is damaged."""
     try:
         said = json.loads((folder / HEAD).read_bytes())
-        return Head(int(said["entries"]), str(said["last"]), str(said["mac"]))
+        entries, last, mac = said["entries"], said["last"], said["mac"]
+        whole = type(entries) is int and isinstance(last, str) and isinstance(mac, str) and mac.isascii()
+        return Head(entries, last, mac) if whole else Head(0, "", "")
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
@@ -228,7 +230,7 @@ def read_entry(file: Path, key: bytes) -> tuple[Link, bytes]:
     try:
         header, mac, payload = file.read_bytes().split(b"\n", 2)
         said: Any = json.loads(header)
-        if isinstance(said, dict):
+        if isinstance(said, dict) and type(said.get("number")) is int:
             return Link(said, mac.decode("ascii")), payload
     except (OSError, ValueError, RecursionError):
         pass

@@ -24,40 +24,40 @@ _WHOLE = re.compile(rb"n(-?\d+)")
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A column as codes into what its cells say; the last of ``said`` is missing.
+    """A column as codes into what its cells say; the last of ``contents`` is missing.
 
     Examples
     --------
     >>> column = cells_of(Distinct(np.array([0, 1, 2]), pl.Series(["007", "7.0"])))
-    >>> [column.said[code] for code in column.codes]
+    >>> [column.contents[code] for code in column.codes]
     [b'n7', b'n7', b'm']
     """
 
     codes: npt.NDArray[Any]
-    said: tuple[bytes, ...]
+    contents: tuple[bytes, ...]
 
     def is_whole(self) -> bool:
         """Whether it holds whole numbers and nothing else, some of them."""
-        known = self.said[:-1]
+        known = self.contents[:-1]
         return bool(known) and all(_WHOLE.fullmatch(one) for one in known)
 
     def shifted(self, by: int) -> Cells:
         """The same column of whole numbers, each larger by so much."""
-        return Cells(self.codes, (*(b"n%d" % (int(one[1:]) + by) for one in self.said[:-1]), MISSING))
+        return Cells(self.codes, (*(b"n%d" % (int(one[1:]) + by) for one in self.contents[:-1]), MISSING))
 
     def take(self, rows: npt.NDArray[np.intp]) -> Cells:
         """The same column for these rows; of few rows only what they say."""
         codes = self.codes[rows]
-        if len(codes) >= len(self.said):
-            return Cells(codes, self.said)
+        if len(codes) >= len(self.contents):
+            return Cells(codes, self.contents)
         used, places = np.unique(codes, return_inverse=True)
-        known = [self.said[code] for code in used]
+        known = [self.contents[code] for code in used]
         return Cells(places, tuple(known) if known[-1:] == [MISSING] else (*known, MISSING))
 
     def ranks(self) -> npt.NDArray[np.int64]:
         """For each row a number; equal numbers say the same, and the order is that of what is said."""
-        places = {one: place for place, one in enumerate(sorted(set(self.said)))}
-        numbers: npt.NDArray[np.int64] = np.array([places[one] for one in self.said], np.int64)[self.codes]
+        places = {one: place for place, one in enumerate(sorted(set(self.contents)))}
+        numbers: npt.NDArray[np.int64] = np.array([places[one] for one in self.contents], np.int64)[self.codes]
         return numbers
 
 
@@ -66,7 +66,7 @@ def cells_of(column: Distinct) -> Cells:
     values = column.values
     if values.dtype == pl.String and _are_dates(values.head(_LOOK)) and _are_dates(values):
         values = parse_dates(values).values
-    return Cells(column.codes, (*_said(values), MISSING))
+    return Cells(column.codes, (*_contents(values), MISSING))
 
 
 def _are_dates(texts: pl.Series) -> bool:
@@ -74,22 +74,22 @@ def _are_dates(texts: pl.Series) -> bool:
     return not texts.is_empty() and not dates.ambiguous and not dates.has_times and dates.values.null_count() == 0
 
 
-def _said(values: pl.Series) -> list[bytes]:
+def _contents(values: pl.Series) -> list[bytes]:
     if values.dtype.is_integer():
         return [b"n%d" % value for value in values.to_list()]
     if values.dtype.is_float():
         return [_real(text) for text in values.cast(pl.String).to_list()]
     if isinstance(values.dtype, pl.Datetime):
         return [_moment(value) for value in values.to_list()]
-    return [said(text) for text in values.cast(pl.String).to_list()]
+    return [canonical(text) for text in values.cast(pl.String).to_list()]
 
 
-def said(text: str) -> bytes:
+def canonical(text: str) -> bytes:
     """What a text says: a plain decimal in its shortest form, else the text whatever its form, spaces and case.
 
     Examples
     --------
-    >>> said("-07.50"), said(" State-gov "), said("31."), said("1e5")
+    >>> canonical("-07.50"), canonical(" State-gov "), canonical("31."), canonical("1e5")
     (b'n-7.5', b'tstate-gov', b'n31', b't1e5')
     """
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
@@ -107,10 +107,10 @@ def _real(text: str) -> bytes:
     number = Decimal(text)
     if number.is_nan():
         return MISSING
-    return said(format(number, "f")) if number.is_finite() else said(text)
+    return canonical(format(number, "f")) if number.is_finite() else canonical(text)
 
 
 def _moment(value: datetime.datetime) -> bytes:
     """A moment; at midnight it is a date."""
     midnight = value.time() == datetime.time(0)
-    return said(value.date().isoformat() if midnight else value.isoformat())
+    return canonical(value.date().isoformat() if midnight else value.isoformat())

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from incrowd.errors import VerificationError
 from incrowd.ledger.entry import Recorded
 from incrowd.ledger.marks import Marks, as_frame
 from incrowd.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, WORD, Overlap, compare
@@ -76,7 +77,11 @@ class Beside:
     def together(self, classes: Any, k: int, bare: Mapping[str, Any]) -> Joint:
         """The groups that the release makes with the entries it shares people with."""
         earlier = [_then(one, overlap) for one, overlap in self.counted]
-        return recount_together(classes, earlier, self.k(k), bare=bare)
+        joint = recount_together(classes, earlier, self.k(k), bare=bare)
+        shared = [overlap.shared or 0 for _, overlap in self.counted]
+        if not max(shared) <= joint.shared <= sum(shared):
+            raise VerificationError("Two counts of who is in earlier releases differ. Nothing was published.")
+        return joint
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class Marker:
 
     def marks(self, columns: Sequence[Cells], purpose: str) -> Marks:
         """The marks of rows with these cells; equal rows are marked once."""
-        first, same = distinct_rows([column.codes for column in columns], [len(column.said) for column in columns])
+        first, same = distinct_rows([column.codes for column in columns], [len(column.contents) for column in columns])
         made = self._made([column.take(first) for column in columns], purpose)
         return made[same]
 
@@ -109,7 +109,9 @@ def _messages(columns: Sequence[Cells]) -> list[bytes]:
     import pyarrow.compute as pc
 
     parts = [
-        pa.array([len(one).to_bytes(4, "big") + one for one in column.said], pa.binary()).take(pa.array(column.codes))
+        pa.array([len(one).to_bytes(4, "big") + one for one in column.contents], pa.binary()).take(
+            pa.array(column.codes)
+        )
         for column in columns
     ]
     joined = parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, b"")

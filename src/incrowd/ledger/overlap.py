@@ -170,7 +170,7 @@ def _alike(table: Table, entry: Entry, people: People) -> str:
 
 
 def _any_of(table: Table, columns: Sequence[Cells], kept: Marks) -> bool:
-    first, _ = distinct_rows([one.codes for one in columns], [len(one.said) for one in columns])
+    first, _ = distinct_rows([one.codes for one in columns], [len(one.contents) for one in columns])
     marks = table.marker.marks([one.take(first) for one in columns], ROW)
     return not as_frame(marks).join(as_frame(kept), on=["high", "low"], how="semi").is_empty()
 

@@ -7,7 +7,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -55,13 +55,13 @@ class Page:
     ----------
     job, book
         What is asked for, and the ledger.
-    given
-        The table as it was read.
+    as_read
+        The table, its rows in the order they came in.
     """
 
     job: Job
     book: Ledger
-    given: InMemory
+    as_read: InMemory
 
     @property
     def recipe(self) -> Recipe:
@@ -72,13 +72,13 @@ class Page:
     def table(self) -> Table:
         """The people of the table, in the order of its rows."""
         same = dict(self.job.same_columns)
-        return Table(self.given.source, self.given.schema, Marker(self.book.key), same)
+        return Table(self.as_read.source, self.as_read.schema, Marker(self.book.key), same)
 
     @cached_property
     def asked(self) -> str:
         """The digest of what decides the groups; the order of columns is no part of it."""
         method = make_method(self.recipe.method, dict(self.recipe.parameters))
-        columns = [self.given.schema[name] for name in self.given.columns]
+        columns = [self.as_read.schema[name] for name in self.as_read.columns]
         named = self.table.same_columns
         plain = sorted(
             json.dumps(
@@ -120,16 +120,16 @@ class Page:
             marks, names = overlap.marks, [table.known_as(name) for name in one.entry.unchanged]
         else:
             persons = list(self.table.persons.values())
-            marks = persons[0] if persons else self.table.rows(self._entry_names(self.given.schema.quasi_identifiers))
-            names = list(self.given.schema.untouched)
+            marks = persons[0] if persons else self.table.rows(self._entry_names(self.as_read.schema.quasi_identifiers))
+            names = list(self.as_read.schema.untouched)
         return self.table.order(marks, [] if are_unique(marks) else [name for name in names if name])
 
     @cached_property
     def held(self) -> InMemory:
         """The table with its rows in that order; row i of it is row ``order[i]`` of the input."""
-        source = replace(self.given.source, frame=self.given.source.frame[self.order])
-        table = EncodedTable.of(self.given.table[name].take(self.order) for name in self.given.table.columns)
-        return replace(self.given, source=source, table=table)
+        source = replace(self.as_read.source, frame=self.as_read.source.frame[self.order])
+        table = EncodedTable.of(self.as_read.table[name].take(self.order) for name in self.as_read.table.columns)
+        return replace(self.as_read, source=source, table=table)
 
     def check(self) -> None:
         """Refuse before any work is done if it cannot be told who is in an entry."""
@@ -150,7 +150,7 @@ class Page:
         input each released row is.
         """
         assert isinstance(original, Original)
-        quasi = self.given.schema.quasi_identifiers
+        quasi = self.as_read.schema.quasi_identifiers
         columns = [rename(column.name) for column in plan.written if column.source in quasi]
         classes = classes_of_rows(written, form, columns, original)
         judgement = self._judged(classes)
@@ -165,7 +165,7 @@ class Page:
     def _judged(self, classes: Any) -> Judgement:
         """The decision; columns that one release shows by groups and another as they are count as known."""
         entries = [one.entry for one, _ in self.beside.counted]
-        schema = self.given.schema
+        schema = self.as_read.schema
         hidden = {*self._entry_names(schema.quasi_identifiers), *(n for e in entries for n in e.quasi_identifiers)}
         now = set(self._entry_names(schema.untouched)) & hidden
         before = {name for entry in entries for name in entry.unchanged} & hidden
@@ -190,7 +190,7 @@ class Page:
         return f"Together with {number} earlier {'release' if number == 1 else 'releases'}, {judgement.reason}"
 
     def _entry(self, written: Path) -> Entry:
-        schema, recipe = self.given.schema, self.recipe
+        schema, recipe = self.as_read.schema, self.recipe
         return Entry(
             RELEASE,
             made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -204,11 +204,11 @@ class Page:
             unchanged=self._entry_names(schema.untouched),
             identifiers=tuple(self.table.persons),
             people=self.table.people,
-            said=self._said,
+            said=self._vouched,
         )
 
     @property
-    def _said(self) -> tuple[dict[str, Any], ...]:
+    def _vouched(self) -> tuple[dict[str, Any], ...]:
         return vouched(self.job.other_people, self.job.outputs.responsible or "the owner of the ledger")
 
     def _facts(self, judgement: Judgement, prepared: Prepared) -> Earlier:
@@ -220,7 +220,7 @@ class Page:
             people=self.table.people,
             shared=shared,
             same_groups=judgement.decision == SAME,
-            said=self._said,
+            said=self._vouched,
             despite=bool(judgement.reason),
             not_counted=tuple(self._not_counted),
             entry=int(prepared.link.number),
@@ -242,7 +242,7 @@ class Recounted:
     page: Page
     prepared: Prepared
     judgement: Judgement
-    facts: Earlier = field(default_factory=Earlier)
+    facts: Earlier
 
     @property
     def notices(self) -> Iterator[Notice]:

@@ -58,7 +58,7 @@ class Table:
         found = {}
         for name in self.schema.identifiers:
             column = self.cells(name)
-            if len(column.said) <= self.people or MISSING in column.said[:-1] or column.codes.max() == self.people:
+            if len(column.contents) <= self.people or MISSING in column.contents[:-1]:
                 continue
             marks = self.marker.marks([column], PERSON)
             if are_unique(marks):
@@ -88,8 +88,8 @@ class Table:
 
     def values(self, name: str) -> Marks:
         """Marks of the distinct values of a column of this table."""
-        said = self.cells(name).said
-        return self.marker.marks([Cells(np.arange(len(said) - 1), said)], ROW)
+        contents = self.cells(name).contents
+        return self.marker.marks([Cells(np.arange(len(contents) - 1), contents)], ROW)
 
     def people_of(self, classes: npt.NDArray[np.int32], names: Sequence[str] = ()) -> People:
         """What an entry with these quasi-identifiers, else the table's, keeps of it.
@@ -104,7 +104,7 @@ class Table:
     def _without(self, name: str, names: Sequence[str]) -> Marks:
         """Marks of some rows, drawn by chance, over all quasi-identifiers but one."""
         columns = self.columns([one for one in names if one != name])
-        first, _ = distinct_rows([one.codes for one in columns], [len(one.said) for one in columns])
+        first, _ = distinct_rows([one.codes for one in columns], [len(one.contents) for one in columns])
         drawn = first[permutation(len(first), SystemRandomness())[:SKETCH]]
         return _some(self.marker.marks([one.take(drawn) for one in columns], ROW))
 

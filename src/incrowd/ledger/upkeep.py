@@ -39,9 +39,10 @@ def upgraded(book: Ledger, table: Table) -> list[int]:
         return []
     mark, made = table_mark(table.source.frame, book.key), []
     for name in waiting:
-        with contextlib.suppress(LedgerError):
+        with contextlib.suppress(LedgerError, TypeError):
             old = read_old(book.folder / name)
-            if old.header.get("mark") == mark and len(old.classes) == table.people:
+            known = set(old.header.get("quasi_identifiers", ())) <= set(table.source.frame.columns)
+            if known and old.header.get("mark") == mark and len(old.classes) == table.people:
                 made.append(int(book.add(book.prepared(*_of_old(name, old, table))).number))
     return made
 
@@ -149,7 +150,7 @@ def _certified(path: Path) -> tuple[int, str]:
     said = read_certificate(path).get("earlier_releases")
     try:
         return int(said["entry"]), str(said["mac"])  # type: ignore[index]
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, ArithmeticError):
         raise LedgerError(f"{path.name} is the certificate of a release that was made without a ledger.") from None
 
 

@@ -61,6 +61,8 @@ def explain(plan: ReleasePlan, groups: int = 10) -> str:
       12 rows: sex shown; age as the group's mean
     """
     lines = _by_groups(plan, groups) if plan.show else _by_values(plan, groups)
+    if plan.rarest:
+        lines.append(f"Cells that name what fewer than {plan.rarest:,} people of the table have show nothing.")
     for reasons in plan.reasons:
         lines += ["", *_told(reasons)]
     return "\n".join(lines)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import FileFormatError, ParameterError
+from incrowd.vocabulary.file_form import MISSING_MARKERS
 
 if TYPE_CHECKING:
     from incrowd.reading.source import Compression, Source
@@ -85,8 +86,6 @@ def missing_markers(missing: Sequence[str] | None) -> tuple[str, ...]:
     (('?', '*'), ('NA',))
     """
     if missing is None:
-        from incrowd.reading.source import MISSING_MARKERS
-
         return MISSING_MARKERS
     if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):
         raise ParameterError("missing is a list of texts, for instance missing=['NA', '-9'].")

@@ -11,13 +11,11 @@ import polars as pl
 from incrowd.errors import Notice
 from incrowd.reading.dictionary import Distinct, distinct
 from incrowd.reading.missing import markers_to_null
+from incrowd.vocabulary.file_form import MISSING_MARKERS as MISSING_MARKERS
 from incrowd.vocabulary.schema import Column
 
 Form = Literal["csv", "parquet", "arrow", "arff", "excel", "pandas", "polars", "pyarrow"]
 Compression = Literal["gzip", "zstd"]
-
-MISSING_MARKERS = ("?", "*")
-"""Texts that, alone in a cell, mean that the value is missing, unless the reader is told otherwise."""
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,15 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
-from incrowd.report.certified_risk import certified_risk
-from incrowd.report.facts import Facts
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from incrowd.report.facts import Facts
 
 VERSION = 3
 KEY_BYTES = 32
@@ -85,6 +86,8 @@ def certificate(
     responsible: str | None = None,
 ) -> dict[str, Any]:
     """The certificate as plain data. What it says of rows and cells is what the verdict counted."""
+    from incrowd.report.certified_risk import certified_risk
+
     data: dict[str, Any] = {
         "incrowd_certificate": VERSION,
         "statement": statement_of(facts.requirement, facts.written)

@@ -81,7 +81,7 @@ class Earlier:
     @property
     def ways(self) -> tuple[str, ...]:
         """By what people were compared, each way once."""
-        return tuple(dict.fromkeys(one.by for one in self.releases))
+        return tuple(dict.fromkeys(one.by for one in self.releases if one.shared is not None))
 
     def to_json(self) -> dict[str, Any]:
         """The figures."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import FileFormatError, InputError, OutputError, ParameterError
+from incrowd.errors import FileFormatError, IncrowdError, InputError, OutputError, ParameterError
 from incrowd.optional import optional
 
 ALGORITHM = "Ed25519"
@@ -82,7 +82,7 @@ def make_key(key: str | Path) -> tuple[Path, PublicKey]:
     _write_new(path, _private_text(private), 0o600)
     try:
         _write_new(public_path(path), f"{ALGORITHM} {public.text} {public.id}\n".encode(), 0o644)
-    except OutputError:
+    except IncrowdError:
         path.unlink()
         raise
     return path, public
@@ -121,18 +121,21 @@ def public_key(key: str | Path) -> PublicKey:
 def signed(certificate: Mapping[str, Any], key: str | Path) -> dict[str, Any]:
     """The certificate with its signature under a private key."""
     private = private_key(key)
-    public = PublicKey.of(private)
     bare = {name: value for name, value in certificate.items() if name != "signature"}
-    value = base64.b64encode(private.sign(signed_bytes(bare))).decode()
-    return bare | {
-        "signature": {"algorithm": ALGORITHM, "key_id": public.id, "public_key": public.text, "value": value}
-    }
+    return bare | {"signature": _entry(PublicKey.of(private), private.sign(signed_bytes(bare)))}
+
+
+def _entry(public: PublicKey, value: bytes) -> dict[str, str]:
+    """A signature as it stands in a certificate."""
+    text = base64.b64encode(value).decode()
+    return {"algorithm": ALGORITHM, "key_id": public.id, "public_key": public.text, "value": text}
 
 
 def is_signed_by(certificate: Mapping[str, Any], public: PublicKey) -> bool:
     """Whether the signature of a certificate is that of the owner of a key, over what the certificate says now.
 
-    The public key that the certificate itself names is not asked: anybody could have written it there.
+    The public key that the certificate itself names must be this one, but it is not what is believed: anybody could
+    have written it there.
     """
     ed25519 = _ed25519()
     from cryptography.exceptions import InvalidSignature
@@ -142,7 +145,7 @@ def is_signed_by(certificate: Mapping[str, Any], public: PublicKey) -> bool:
         ed25519.Ed25519PublicKey.from_public_bytes(public.raw).verify(value, signed_bytes(certificate))
     except (InvalidSignature, binascii.Error, KeyError, TypeError, ValueError):
         return False
-    return bool(certificate["signature"].get("algorithm") == ALGORITHM)
+    return bool(certificate["signature"] == _entry(public, value))
 
 
 def signed_bytes(certificate: Mapping[str, Any]) -> bytes:

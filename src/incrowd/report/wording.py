@@ -160,9 +160,12 @@ def joint_sentence(found: Earlier) -> str:
     """
     if not found.releases:
         return "The ledger knows no earlier release."
+    number = sum(one.shared is not None for one in found.releases)
+    if not number:
+        return f"None of {counted(len(found.releases), 'earlier release')} was compared."
     said = (
-        f"Compared with {counted(len(found.releases), 'earlier release')} by {', '.join(found.ways)}: "
-        f"{found.shared:,} of {found.people:,} people are in {'it' if len(found.releases) == 1 else 'them'}."
+        f"Compared with {counted(number, 'earlier release')} by {' and by '.join(found.ways)}: "
+        f"{found.shared:,} of {found.people:,} people are in {'it' if number == 1 else 'them'}."
     )
     return f"{said} {_joint(found)}" + " It was published despite that." * found.despite
 

@@ -53,7 +53,12 @@ def _judged(line: str) -> int:
         _confine(request.memory)
         verdict = judge(request, lambda done, rows: _say({"done": done, "rows": rows}))
         answer["verdict"] = verdict.to_json()
-        answer["counted"] = {"input_rows": verdict.input_rows, "shown": verdict.shown, "digests": verdict.digests}
+        answer["counted"] = {
+            "input_rows": verdict.input_rows,
+            "shown": verdict.shown,
+            "digests": verdict.digests,
+            "unchanged": verdict.unchanged and verdict.unchanged.to_json(),
+        }
         status = HOLDS if verdict.passed else FAILS
     except IncrowdError as error:
         answer["error"] = [type(error).__name__, str(error)]

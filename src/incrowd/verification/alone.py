@@ -103,10 +103,8 @@ class _Counting:
         bound = [min(self._rows, prod(self._different[at] for at in chosen)) for chosen in sets]
         best, people = 0, -1
         for number in sorted(range(len(sets)), key=lambda number: (-bound[number], number)):
-            if bound[number] < people:
+            if bound[number] <= people:
                 break
-            if bound[number] == people and number > best:
-                continue
             alone = self.alone(sets[number])
             if (alone, -number) > (people, -best):
                 best, people = number, alone

@@ -8,7 +8,7 @@ exactly as they were.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,9 @@ from incrowd.vocabulary.resources import Resources
 Told = Callable[[int, int], None]
 """Told as pieces are compared: rows done, and rows in all."""
 
+More = Callable[[Any], Iterable[Check]]
+"""Further checks, made with a connection that has the release."""
+
 
 def verify_release(
     path: Path,
@@ -40,11 +43,13 @@ def verify_release(
     resources: Resources | None = None,
     told: Told | None = None,
     groups: Path | None = None,
+    more: More | None = None,
 ) -> Verdict:
     """Recount everything a release promises, from the bytes on disk.
 
     An original in pieces is compared piece by piece, in the scratch folder of the resources where need be. ``groups``
-    is the table of groups of a release of two tables, which is compared whole.
+    is the table of groups of a release of two tables, which is compared whole. ``more`` has further checks, made of the
+    table ``released`` and, where it is whole, ``original``.
     """
     duckdb = duckdb_module()
     limits, whole = resources or Resources(), isinstance(original, Original)
@@ -80,6 +85,7 @@ def verify_release(
                     else compare_pieces(place, asked, original, limits, escapes=escapes, told=told)
                 )
                 checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in found]
+                checks += more(connection) if more is not None else ()
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None

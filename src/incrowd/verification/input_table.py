@@ -49,21 +49,35 @@ class InputTable:
         How many rows there are.
     missing
         Words that mean a missing value.
+    drafts
+        Whether types are drafted from texts; other files declare them.
+    typed
+        Columns whose type the user said.
     """
 
     connection: Any
     names: Sequence[str]
     rows: int
     missing: tuple[str, ...]
+    drafts: bool = False
+    typed: frozenset[str] = frozenset()
     _kinds: dict[str, str] = field(default_factory=dict, init=False)
 
     @classmethod
-    def open(cls, connection: Any, file: InputFile, scratch: Path | None, *, copy: bool = True) -> InputTable:
+    def open(
+        cls,
+        connection: Any,
+        file: InputFile,
+        scratch: Path | None,
+        typed: frozenset[str] = frozenset(),
+        *,
+        copy: bool = True,
+    ) -> InputTable:
         """Open a file; with ``copy`` it is read once, into memory, else by every query."""
         connection.execute("SET TimeZone = 'UTC'")
         names = _open(connection, file, scratch, copy=copy)
         (rows,) = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()
-        return cls(connection, names, rows, file.missing)
+        return cls(connection, names, rows, file.missing, file.kind == "csv", typed)
 
     def kind(self, name: str) -> str:
         """The type of DuckDB that a column has."""
@@ -90,7 +104,8 @@ class InputTable:
 
     def meaning(self, known: Column) -> CellMeaning:
         """How the cells of a column are read, decided on all of them."""
-        meaning = CellMeaning(known.type, self.kind(known.name), self.missing)
+        drafted = self.drafts and known.name not in self.typed
+        meaning = CellMeaning(known.type, self.kind(known.name), self.missing, drafted=drafted)
         return decide(self.connection, TABLE, self.at(known.name), meaning) if _needs_all(meaning) else meaning
 
 
@@ -128,13 +143,18 @@ def originals(
     return _in_pieces(table, sources, meanings, hint, origin, claims, scratch)
 
 
+def all_rows(table: InputTable, sources: Sequence[ReleasedColumn]) -> Any:
+    """What the input holds in all of its rows, those too that were left out, in the columns of the release."""
+    meanings = {one.name: table.meaning(one.column) for one in sources}
+    return understood(table.connection.sql(_selected(table, sources)).to_arrow_table(), sources, meanings)
+
+
 def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
     """Some columns as codes, for what counts by codes."""
     import polars as pl
 
     sources = [ReleasedColumn(one.name, replace(one, role=Role.QUASI_IDENTIFIER)) for one in columns]
-    meanings = {one.name: table.meaning(one.column) for one in sources}
-    meant = understood(table.connection.sql(_selected(table, sources)).to_arrow_table(), sources, meanings)
+    meant = all_rows(table, sources)
     found = []
     for one in columns:
         cells = pl.Series(meant[one.name].to_pylist() if one.type is ColumnType.BOOLEAN else meant[one.name])
@@ -191,6 +211,8 @@ def _column(connection: Any, cells: Any, meaning: CellMeaning, understood: bool)
         texts = texts.dictionary_encode().unify_dictionaries()
     indices = pa.chunked_array([chunk.indices for chunk in texts.chunks], pa.int32()).combine_chunks()
     words = texts.chunk(0).dictionary if texts.num_chunks else pa.array([], texts.type.value_type)
+    if understood and any(_asked(connection, words, meaning.is_strange("t")).to_pylist()):
+        raise VerificationError(f"A quasi-identifier has cells that are no {meaning.type}. Nothing was published.")
     meant = _asked(connection, words, meaning.value("t") if understood else meaning.raw("t")).combine_chunks()
     coded = meant.dictionary_encode()
     return pa.DictionaryArray.from_arrays(coded.indices.take(indices), coded.dictionary)

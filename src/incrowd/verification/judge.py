@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from incrowd.verification.asked import Asked, Original, Originals
+from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.input_table import InputTable, ReleasedColumn, encoded, originals
-from incrowd.verification.opening import connect, open_table
+from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
+from incrowd.verification.opening import connect, open_table, register
 from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
 from incrowd.verification.population import People
+from incrowd.verification.rare_values import RareValues
 from incrowd.verification.request import Request
 from incrowd.verification.requirements import Further
+from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.requirements.together import Together
@@ -43,19 +46,44 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
     digests = tuple(_digest(path) for path in (request.release, request.groups) if path is not None)
     header = _header(request)
     with connect(limits.share(0.5), None, limits.scratch) as connection:
-        table = InputTable.open(connection, request.input, request.scratch, copy=len(request.hint.sizes) == 1)
+        whole = len(request.hint.sizes) == 1
+        table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
         strange = _input_check(request, table)
         if not strange.passed:
             return Verdict(sizes_of([]), (*checks, strange))
         sources = expected_columns(request, header)
         original = originals(table, sources, request.hint, request.scratch)
         people = _people(request, sources, limits)
+        everybody = all_rows(table, sources) if request.rarest else None
         if request.file:
             checks += _order_checks(request, table, np.asarray(original.origin))
     asked = asked_of(request, sources, people)
-    verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups)
+    counted: list[UnchangedCounts | None] = [None]
+
+    def more(connection: Any) -> list[Check]:
+        counted[0] = unchanged_counts(connection, request, sources, asked, original)
+        return [] if everybody is None else [_rare_values(connection, request, asked, everybody)]
+
+    verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups, more)
     checks += [_left_out(request, verdict, original)]
-    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests)
+    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted[0])
+
+
+def _rare_values(connection: Any, request: Request, asked: Asked, everybody: Any) -> Check:
+    """No cell names what fewer people have than was asked for."""
+    register(connection, everybody.select(asked.columns), "everybody")
+    return RareValues(
+        connection,
+        asked.columns,
+        asked.quasi_identifiers,
+        request.rarest,
+        "everybody",
+        counts=asked.counts,
+        bounds=asked.bounds,
+        hierarchies=asked.hierarchies,
+        escapes=request.form.kind == "csv",
+        pair=request.groups is not None,
+    ).check()
 
 
 def _digest(path: Path) -> str:
@@ -150,7 +178,10 @@ def _order_checks(request: Request, table: InputTable, origin: Any) -> list[Chec
     """Neither the order of the input nor a hidden column orders the release."""
     hidden = [*request.role(Role.IDENTIFIER), *request.role(Role.QUASI_IDENTIFIER)]
     some = table.rows_at(hidden, window(origin))
-    checks = [row_order_check(origin), hidden_order_check(zip(hidden, some.columns, strict=True))]
+    checks = [
+        row_order_check(origin, seeded=request.seeded),
+        hidden_order_check(zip(hidden, some.columns, strict=True)),
+    ]
     if request.groups is not None:
         with connect() as connection:
             open_table(connection, request.release, request.form, copy=True)
@@ -178,7 +209,7 @@ def _people(request: Request, sources: Sequence[ReleasedColumn], limits: Resourc
     by_name = {column.name: column for column in request.columns}
     quasi = [by_name[name] for name in request.role(Role.QUASI_IDENTIFIER)]
     with connect(limits.share(0.5), None, limits.scratch) as connection:
-        table = InputTable.open(connection, request.population, request.scratch)
+        table = InputTable.open(connection, request.population, request.scratch, frozenset(by_name))
         people = encoded(table, quasi)
     shown = {_names(sources, column.name)[0]: column.name for column in quasi}
     pairs = [_names(sources, column.name) for column in quasi]

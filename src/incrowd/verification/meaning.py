@@ -57,6 +57,8 @@ class CellMeaning:
         Whether words for yes and no of several kinds are one.
     whole
         Whether numbers that are read as text are whole throughout.
+    drafted
+        Whether the type was drafted from the values; then digits with leading zeros are codes, not numbers.
     """
 
     type: ColumnType
@@ -66,6 +68,7 @@ class CellMeaning:
     date: str = ""
     words: bool = False
     whole: bool = False
+    drafted: bool = False
 
     @property
     def by_text(self) -> bool:
@@ -91,6 +94,16 @@ class CellMeaning:
                 return self._truth(f"lower({meant})")
             case _:
                 return meant
+
+    def is_strange(self, cell: str) -> str:
+        """SQL: whether a cell of text is nothing of the type, or a code that the type makes a number of."""
+        meant = clean(cell, self.missing)
+        nothing = f"({meant} IS NOT NULL AND {self.value(cell)} IS NULL)"
+        if self.type is ColumnType.REAL:
+            return f"({nothing} AND NOT coalesce(isnan(TRY_CAST({meant} AS DOUBLE)), false))"
+        if self.type is ColumnType.INTEGER and self.drafted:
+            return f"({nothing} OR coalesce(regexp_full_match({meant}, '0[0-9]+'), false))"
+        return nothing
 
     def raw(self, cell: str) -> str:
         """SQL: the cell of a column that is released unchanged; NULL if it is missing."""

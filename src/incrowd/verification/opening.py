@@ -7,6 +7,7 @@ DuckDB takes ``Age`` and ``age`` for one name. So a table is opened with its col
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -117,11 +118,14 @@ def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = Fals
 def guarded(name: str, kind: str = "a table") -> Iterator[None]:
     """Turn what the libraries raise into one error; their own messages, which may quote cells, do not get out."""
     import duckdb
-    import pyarrow
 
     try:
         yield
-    except (duckdb.Error, pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+    except Exception as error:
+        arrow = sys.modules.get("pyarrow")  # not loaded for its errors alone
+        known = (duckdb.Error, OSError, UnicodeDecodeError, *((arrow.ArrowException,) if arrow else ()))
+        if not isinstance(error, known):
+            raise
         raise FileFormatError(
             f"{name} cannot be read as {kind} by the verification ({type(error).__name__})."
         ) from None

@@ -23,11 +23,13 @@ _FEWEST = 12  # of so few rows only a perfect order is improbable: two orders of
 _PERFECT = 1 - 1e-9
 _NEIGHBOURS = 24  # of a fair shuffle two are expected; so many have probability 1e-18
 _WINDOW = 4096  # rows that are looked at where values must be ranked: a sorted table is sorted in every part
-_SEEDS = (*range(10), 42, 123, 1234, 2020, 12345)  # those that people leave in programs
+_SEEDS = (0, 1, 2, 3, 7, 42, 123, 1234, 12345)  # those that people leave in programs
 
 
-def row_order_check(origin: npt.NDArray[np.int64]) -> Check:
+def row_order_check(origin: npt.NDArray[np.int64], *, seeded: bool = False) -> Check:
     """The check that released rows are in no order of the input; ``origin`` is the input row of each.
+
+    Unless the user gave a seed, they must not be in an order that one of the usual seeds gives either.
 
     Examples
     --------
@@ -40,7 +42,7 @@ def row_order_check(origin: npt.NDArray[np.int64]) -> Check:
         fault = "rows follow the order of the input"
     elif steps > _NEIGHBOURS:
         fault = f"{steps:,} rows stand beside a neighbour of the input"
-    elif _is_of_a_usual_seed(origin):
+    elif not seeded and _is_of_a_usual_seed(origin):
         fault = "rows are in an order that a usual seed gives"
     return Check("order", not fault, fault or _sentence(len(origin)))
 

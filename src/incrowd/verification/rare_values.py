@@ -45,7 +45,7 @@ class RareValues:
     hierarchies
         Of columns that may show the name of a group.
     escapes
-        Whether text that looks like a formula was written with an apostrophe before it.
+        Whether text that rare_looks like a formula was written with an apostrophe before it.
     pair
         Whether counts come from a table of their own, where values stand alone in a cell.
     """
@@ -78,7 +78,7 @@ class RareValues:
         kind = self.connection.execute(f"SELECT typeof({at}) FROM original LIMIT 1").fetchall()[0][0]
         number = None if kind in ("VARCHAR", "BOOLEAN") else f"day({at})" if kind == "DATE" else f"{at}::DOUBLE"
         own = number or f"{at}::VARCHAR"
-        self._make(f"TABLE valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
+        self._make(f"TABLE rare_valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
         high = next((high for low, high in self.bounds if low == name), None)
         if high is not None:
             self._name_ends(at, self._at(high))
@@ -93,59 +93,59 @@ class RareValues:
         """A name for each cell that shows a value, a group or an interval, and for each member of a set."""
         shown = f"plain(r.{at}::VARCHAR)" if self.escapes else f"r.{at}::VARCHAR"
         self._make(
-            f"TABLE looks AS SELECT row_number() OVER () AS look, * FROM (SELECT {shown} AS shown, "
+            f"TABLE rare_looks AS SELECT row_number() OVER () AS look, * FROM (SELECT {shown} AS shown, "
             f"coalesce(shown = o.{at}::VARCHAR, false) AS alone, count(*) AS cells FROM {_PAIRS} "
             f"WHERE r.{at} IS NOT NULL GROUP BY ALL)"
         )
         self._make(
-            "TABLE names AS SELECT look, shown AS name FROM looks WHERE alone UNION ALL SELECT look, "
-            "replace(replace(unnest(string_split(shown, '|')), '%7C', '|'), '%25', '%') FROM looks WHERE NOT alone"
+            "TABLE names AS SELECT look, shown AS name FROM rare_looks WHERE alone UNION ALL SELECT look, "
+            "replace(replace(unnest(string_split(shown, '|')), '%7C', '|'), '%25', '%') FROM rare_looks WHERE NOT alone"
         )
 
     def _name_members(self, at: str) -> None:
         """A name for each member of counts; the missing value is one."""
         self._make(
-            f"TABLE looks AS SELECT row_number() OVER () AS look, * FROM (SELECT {at}::VARCHAR AS shown, "
+            f"TABLE rare_looks AS SELECT row_number() OVER () AS look, * FROM (SELECT {at}::VARCHAR AS shown, "
             f"count(*) AS cells FROM released WHERE {at} <> '*' GROUP BY ALL)"
         )
         self._make(
             "TABLE names AS SELECT look, name_in(part) AS name FROM "
-            "(SELECT look, unnest(string_split(shown, '|')) AS part FROM looks)"
+            "(SELECT look, unnest(string_split(shown, '|')) AS part FROM rare_looks)"
         )
 
     def _name_ends(self, low: str, high: str) -> None:
         """A name for each pair of ends: an interval, or a number where both are equal."""
         self._make(
-            "TABLE looks AS SELECT row_number() OVER () AS look, * FROM (SELECT "
+            "TABLE rare_looks AS SELECT row_number() OVER () AS look, * FROM (SELECT "
             f"number({low}::VARCHAR) AS low, number({high}::VARCHAR) AS high, count(*) AS cells FROM released "
             "WHERE low IS NOT NULL OR high IS NOT NULL GROUP BY ALL)"
         )
         self._make(
             "TABLE names AS SELECT look, CASE WHEN low = high THEN low::VARCHAR ELSE '(' || coalesce(low::VARCHAR, "
-            "'-inf') || ', ' || coalesce(high::VARCHAR, 'inf') || ']' END AS name FROM looks"
+            "'-inf') || ', ' || coalesce(high::VARCHAR, 'inf') || ']' END AS name FROM rare_looks"
         )
 
     def _of_texts(self, counted: bool) -> str:
         """The people of each name, as SQL."""
         own = "own" if not counted else "member_of(escaped(own))" if self.escapes and self.pair else "member_of(own)"
-        return f"SELECT look, name, coalesce(n, 0) AS n FROM names LEFT JOIN valued ON name = {own}"
+        return f"SELECT look, name, coalesce(n, 0) AS n FROM names LEFT JOIN rare_valued ON name = {own}"
 
     def _of_numbers(self) -> str:
         """The same for numbers. One that is nobody's is a mean or a middle, and names nothing."""
         self._make(
-            "TABLE numbered AS SELECT own, sum(n) OVER (ORDER BY own) AS up_to FROM valued WHERE own IS NOT NULL"
+            "TABLE numbered AS SELECT own, sum(n) OVER (ORDER BY own) AS up_to FROM rare_valued WHERE own IS NOT NULL"
         )
         self._make(
             "TABLE intervals AS SELECT look, name, low_end(name) AS low, high_end(name) AS high FROM names "
             "WHERE starts_with(name, '(') AND low < high"
         )
         return (
-            "SELECT look, name, n FROM names JOIN valued ON number(name) = own OR (name = '?' AND own IS NULL) "
+            "SELECT look, name, n FROM names JOIN rare_valued ON number(name) = own OR (name = '?' AND own IS NULL) "
             "UNION ALL SELECT look, name, coalesce(h.up_to, 0) - coalesce(l.up_to, 0) FROM intervals AS i "
             "ASOF LEFT JOIN numbered AS h ON i.high >= h.own ASOF LEFT JOIN numbered AS l ON i.low >= l.own "
             "UNION ALL SELECT look, name, coalesce(n, 0) FROM (SELECT look, name, "
             "unnest([low_end(name), high_end(name)]) AS edge FROM names WHERE starts_with(name, '[')) "
-            "LEFT JOIN valued ON edge = own "
+            "LEFT JOIN rare_valued ON edge = own "
             "UNION ALL SELECT look, name, 0 FROM names WHERE name <> '?' AND number(name) IS NULL "
             "AND NOT starts_with(name, '[') AND (look, name) NOT IN (SELECT (look, name) FROM intervals)"
         )
@@ -160,10 +160,10 @@ class RareValues:
         found = self.connection.execute(
             f"WITH named AS ({named}), "
             "below AS (SELECT label, sum(n) AS people FROM (SELECT DISTINCT label, own, n FROM labelled JOIN"
-            " valued ON value = own::VARCHAR OR number(value) = TRY_CAST(own AS DOUBLE)) GROUP BY label), "
+            " rare_valued ON value = own::VARCHAR OR number(value) = TRY_CAST(own AS DOUBLE)) GROUP BY label), "
             "rare AS (SELECT DISTINCT look FROM named LEFT JOIN below ON name = label "
             f"WHERE coalesce(people, n) < {self.people}) "
-            "SELECT coalesce(sum(cells), 0) FROM rare JOIN looks USING (look)"
+            "SELECT coalesce(sum(cells), 0) FROM rare JOIN rare_looks USING (look)"
         )
         return int(found.fetchall()[0][0])
 

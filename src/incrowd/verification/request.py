@@ -174,7 +174,7 @@ def _column(data: dict[str, Any]) -> Column:
 def _plain(value: Any) -> Any:
     """What JSON has no word for."""
     if isinstance(value, Path):
-        return str(value)
+        return str(value.absolute())  # the process may have been started elsewhere
     if isinstance(value, frozenset):
         return sorted(value)
     return {one.name: getattr(value, one.name) for one in fields(value)}

@@ -32,6 +32,7 @@ from incrowd.verification.unchanged_counts import Advice, GiveBack, NotCounted, 
 from incrowd.vocabulary.requirement import KnownSet
 
 PAIR_TESTS = 600
+ADVICE_COUNTS = 60  # beyond so many counts, all columns that tell are advised against at once
 TOO_FEW, BEYOND = "too few rows to tell", "not counted"
 _MANY_VALUES = 64  # an unchanged column of more values is counted in blocks, too
 _BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS = 120, 4096, 32  # people of a block at least, blocks at most, in pairs
@@ -153,7 +154,7 @@ class _Counting:
 
     def counts(self, people_times_sets: int) -> UnchangedCounts:
         """Everything that is told of unchanged columns."""
-        first = self.count(frozenset())
+        first = self.count(())
         rows = len(self.quasi_identifiers[0].labels)
         return UnchangedCounts(
             rows=rows,
@@ -347,16 +348,18 @@ class _Counting:
     def _advice(self, first: _Count) -> Advice | None:
         """Which columns to name or drop: again and again the one without which most of k is left."""
         out: list[str] = []
-        left = first
+        left, counts = first, 0
         while not left.sound:
-            telling = {name for one in left.by for name in one.columns}
-            tried = {
-                column.name: self.count({*out, column.name})
-                for column in self.unchanged
-                if column.name in telling and column.name not in out
-            }
-            if not tried:
+            blamed = {name for one in left.by for name in one.columns}
+            telling = [column.name for column in self.unchanged if column.name in blamed and column.name not in out]
+            if not telling:
                 break
+            counts += len(telling)
+            if counts > ADVICE_COUNTS:
+                out += telling
+                left = self.count(out)
+                continue
+            tried = {name: self.count([*out, name]) for name in telling}
             best = max(tried, key=lambda name: (tried[name].share, -tried[name].cells))
             out.append(best)
             left = tried[best]

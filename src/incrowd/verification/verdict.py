@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from incrowd.verification.unchanged_counts import UnchangedCounts
+
 
 @dataclass(frozen=True)
 class Check:
@@ -59,6 +61,8 @@ class Verdict:
         :func:`incrowd.verification.shown.count_shown`.
     digests
         The SHA-256 of the files that were verified: the release, and its table of groups if it has one.
+    unchanged
+        What unchanged columns undo; None where it was not counted.
 
     Examples
     --------
@@ -72,6 +76,7 @@ class Verdict:
     input_rows: int | None = None
     shown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     digests: tuple[str, ...] = ()
+    unchanged: UnchangedCounts | None = None
 
     @property
     def suppressed(self) -> dict[str, int]:
@@ -105,7 +110,8 @@ class Verdict:
         bars = tuple((size, classes) for size, classes in data["class_size_histogram"])
         sizes = ClassSizes(data["rows"], data["classes"], data["smallest_class"], bars)
         found = cls(sizes, tuple(Check(**check) for check in data["checks"]), **counted)
-        return replace(found, digests=tuple(found.digests))
+        unchanged = None if found.unchanged is None else UnchangedCounts.from_json(counted["unchanged"])
+        return replace(found, digests=tuple(found.digests), unchanged=unchanged)
 
     def __str__(self) -> str:
         return "\n".join(

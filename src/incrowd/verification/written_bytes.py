@@ -33,10 +33,11 @@ def bytes_check(path: Path, form: FileForm) -> Check:
 
 def _text(path: Path, form: FileForm) -> Iterator[str]:
     """Delimited text: no mark before it, lines ended alike, nothing after the last."""
-    if form.compression == "gzip":
-        yield from _gzip(path)
-    elif form.compression == "zstd":
-        yield from _zstd(path)
+    packing = {"gzip": _gzip, "zstd": _zstd}.get(form.compression or "")
+    faults = list(packing(path)) if packing else []
+    if faults:
+        yield from faults
+        return
     first, last, nothing = b"", b"", False
     for block in _blocks(path, form.compression):
         first = first or block[:3]
@@ -113,7 +114,8 @@ def _arff(path: Path, form: FileForm) -> Iterator[str]:
         return
     if any(not line.startswith("@attribute ") for line in declared[2:-1]):
         yield "comments stand among the declarations"
-    if any(not line or line.startswith("%") for line in body.split("\n")[:-1]) or not body.endswith("\n"):
+    rows = body.split("\n")
+    if any(not line or line.startswith("%") for line in rows[:-1]) or rows[-1]:
         yield "comments or blank lines stand among the rows"
     with connect() as connection:
         names = open_table(connection, path, form)
@@ -163,8 +165,8 @@ def _gaps(path: Path, footer: Any) -> Iterator[str]:
     with path.open("rb") as file:
         file.seek(-8, 2)
         end = file.tell() - int.from_bytes(file.read(4), "little")
-    place = 4
-    for start, size in sorted(_chunks(footer)):
+    place = 4 if footer.num_rows else end
+    for start, size in sorted(_chunks(footer)) if footer.num_rows else ():
         if start != place:
             yield "bytes lie between the columns"
             return

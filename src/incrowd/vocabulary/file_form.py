@@ -18,6 +18,9 @@ _KINDS = {
     ".ipc": "arrow",
     ".arff": "arff",
 }
+MISSING_MARKERS = ("?", "*")
+"""Texts that, alone in a cell, mean that the value is missing, unless the reader is told otherwise."""
+
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 from incrowd.errors import ParameterError
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_LEAST = 500 * 10**6
+PROGRAM = 350 * 10**6
+"""What the program and its libraries take before the first row is read: measured, a release of a small table."""
+LEAST = 500 * 10**6
+"""The smallest limit that can be kept."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,37 @@ class Resources:
     scratch: Path | None = None
 
     def share(self, part: float) -> int | None:
-        """A part of the memory, if it is limited."""
-        return None if self.memory is None else int(self.memory * part)
+        """A part of the memory that the program leaves for rows, if it is limited."""
+        return None if self.memory is None else int(max(self.memory - PROGRAM, self.memory // 5) * part)
+
+    def check_fits(self, need: int, part: float, what: str) -> None:
+        """Refuse what does not fit into a part of the memory, with the limit that would do.
+
+        Examples
+        --------
+        >>> Resources(10**9).check_fits(4 * 10**8, 0.25, "A table of 900 columns")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        incrowd.errors.ParameterError: A table of 900 columns needs about 2GB of memory. Say --memory 2GB, or ...
+        """
+        room = self.share(part)
+        if room is not None and need > room:
+            enough = amount(int(PROGRAM + need / part))
+            raise ParameterError(
+                f"{what} needs about {enough} of memory. Say --memory {enough}, or leave columns out or coarsen them."
+            )
+
+
+def amount(size: int) -> str:
+    """An amount of memory as people write it, rounded up.
+
+    Examples
+    --------
+    >>> amount(1_950_000_001), amount(620_000_000)
+    ('2GB', '700MB')
+    """
+    tenths = -(-size // 10**8)
+    return f"{tenths * 100}MB" if tenths < 10 else f"{tenths / 10:g}GB"
 
 
 def cores() -> int:
@@ -58,7 +90,7 @@ def bytes_of(text: str | int) -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(text).lower())
     if not found:
         raise ParameterError("An amount of memory is a number with a unit. Give for instance 4GB.")
-    amount = int(float(found[1]) * _UNITS[found[2]])
-    if amount < _LEAST:
-        raise ParameterError("A run needs 500MB of memory at least. Give for instance 4GB.")
-    return amount
+    size = int(float(found[1]) * _UNITS[found[2]])
+    if size < LEAST:
+        raise ParameterError("A run needs 500MB of memory at least, most of it for the program. Give for instance 4GB.")
+    return size

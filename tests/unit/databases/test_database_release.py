@@ -24,6 +24,8 @@ from incrowd.demo import make_patients
 from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError
 from incrowd.job import Job, Outputs
 from incrowd.recipe import Recipe
+from incrowd.report.certificate import schema
+from incrowd.report.json_schema import faults
 
 CLINIC = "postgresql:///clinic"
 PATIENTS, RELEASE = f"{CLINIC}?table=patients", f"{CLINIC}?table=release"
@@ -53,7 +55,7 @@ def patients(clinic, tmp_path, monkeypatch):
 @pytest.fixture(params=["in memory", "in blocks"])
 def held(request, monkeypatch):
     """Small tables go both ways."""
-    monkeypatch.setattr("incrowd.holding.choice._PACKED", 0 if request.param == "in blocks" else 10**9)
+    monkeypatch.setattr("incrowd.holding.choice._CELLS", 0 if request.param == "in blocks" else 10**9)
     monkeypatch.setattr("incrowd.holding.blocks.block_rows", lambda *_: 400)
     return request.param
 
@@ -73,7 +75,9 @@ def test_from_a_table_to_a_table(patients, held, tmp_path):
     assert sorted(got()["ward"]) == sorted(read_query(Query.of(PATIENTS))["ward"])
     told = json.loads((tmp_path / "release.certificate.json").read_text())
     assert told == made.certificate
-    assert told["output"] == {"database": "clinic", "table": "release", "columns": got().columns}
+    assert list(faults(told, schema())) == []
+    assert told["output"] == {"database": "clinic", "table": "release"}
+    assert [column["name"] for column in told["released_columns"]] == got().columns
     assert told["rows"]["released"] == got().height == 1500
     assert told["statement"].endswith("from the written table.")
     assert told["input_hmac_sha256"] is None
@@ -83,6 +87,19 @@ def test_from_a_table_to_a_table(patients, held, tmp_path):
     )
     assert incrowd.verify(RELEASE, quasi_identifiers=KNOWN, k=10).passed
     assert not incrowd.verify(PATIENTS, quasi_identifiers=KNOWN, k=10).passed
+
+
+def test_a_table_next_to_its_certificate(patients, held, tmp_path):
+    made = incrowd.release(PATIENTS, **ROLES, to=RELEASE)
+    verdict = incrowd.verify(RELEASE, certificate="release.certificate.json")
+    assert verdict.passed, verdict
+    assert "cells of age" in {one.name for one in verdict.statements if one.standing == "holds"}
+    with pytest.raises(ParameterError, match="Name the certificate"):
+        incrowd.verify(RELEASE)
+    patients.sql("DELETE FROM release WHERE ctid IN (SELECT ctid FROM release LIMIT 1)")
+    again = incrowd.verify(RELEASE, certificate=made.certificate)
+    assert again.exit_status == 1
+    assert "rows released" in {one.name for one in again.failed}
 
 
 @pytest.mark.parametrize("to", ["out.csv", "out.parquet", None])

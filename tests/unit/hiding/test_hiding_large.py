@@ -54,7 +54,7 @@ def few_values_are_many(monkeypatch):
 def on_disk(rows=7):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choice, "_TEXT", 0)
-        patch.setattr(choice, "_PACKED", 0)
+        patch.setattr(choice, "_CELLS", 0)
         patch.setattr(understanding, "block_rows", lambda *_: rows)
         patch.setattr("incrowd.adversaries.published._AT_ONCE", 11)
         patch.setattr("incrowd.adversaries.row_index._FIRST", 5)

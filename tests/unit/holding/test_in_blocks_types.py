@@ -27,7 +27,7 @@ def table(tmp_path):
 def test_truth_values_stay_truth_values(table, tmp_path, monkeypatch, method):
     asked = {"quasi_identifiers": ["smoker", "age"], "target": "ill", "k": 5, "method": method}
     whole = release(table, **asked, to=tmp_path / "whole.parquet").table.schema
-    monkeypatch.setattr(choice, "_PACKED", 0)
+    monkeypatch.setattr(choice, "_CELLS", 0)
     told = []
     in_blocks = release(table, **asked, to=tmp_path / "blocks.parquet", progress=told.append).table.schema
     assert in_blocks == whole

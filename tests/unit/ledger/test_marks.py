@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.ledger.cells import Cells, cells_of, said
+from incrowd.ledger.cells import Cells, canonical, cells_of
 from incrowd.ledger.marks import PERSON, ROW, Marker, distinct_rows, from_bytes, shared, subkey, to_bytes
 from incrowd.reading.dictionary import distinct
 
@@ -20,7 +20,7 @@ KEY = bytes(range(32))
 def told(*values, dtype=None):
     frame = pl.DataFrame({"c": pl.Series(values, dtype=dtype)})
     column = cells_of(distinct(frame, ["c"])["c"])
-    return [column.said[code] for code in column.codes]
+    return [column.contents[code] for code in column.codes]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def told(*values, dtype=None):
     ],
 )
 def test_what_a_text_says(text, bytes_):
-    assert said(text) == bytes_
+    assert canonical(text) == bytes_
 
 
 def test_numbers_dates_and_truth_say_the_same_in_every_type():
@@ -91,6 +91,6 @@ def test_many_columns_of_many_values_do_not_overflow():
 def test_moving_whole_numbers():
     column = Cells(np.array([0, 1, 2]), (b"n9", b"n-1", b"m"))
     assert column.is_whole()
-    assert column.shifted(1).said == (b"n10", b"n0", b"m")
+    assert column.shifted(1).contents == (b"n10", b"n0", b"m")
     assert not Cells(np.array([0]), (b"n1.5", b"m")).is_whole()
     assert not Cells(np.array([0]), (b"m",)).is_whole()

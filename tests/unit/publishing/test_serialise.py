@@ -69,31 +69,33 @@ def test_awkward_text_comes_back_from_arff(tmp_path):
     assert back["n"].cast(pl.Float64).to_list() == frame["n"].to_list()
 
 
-TYPED = pl.DataFrame(
-    {
-        "whole": [2**53 + 1, -(2**63), None],
-        "real": [0.1 + 0.2, None, 5e-324],
-        "truth": [True, None, False],
-        "day": [dt.date(1, 1, 1), None, dt.date(2020, 2, 29)],
-        "word": ["x", "", None],
-        "moment": [dt.datetime(2020, 1, 1, 12, 30), None, dt.datetime(1960, 5, 5)],
-    }
-)
+@pytest.fixture
+def typed():
+    return pl.DataFrame(
+        {
+            "whole": [2**53 + 1, -(2**63), None],
+            "real": [0.1 + 0.2, None, 5e-324],
+            "truth": [True, None, False],
+            "day": [dt.date(1, 1, 1), None, dt.date(2020, 2, 29)],
+            "word": ["x", "", None],
+            "moment": [dt.datetime(2020, 1, 1, 12, 30), None, dt.datetime(1960, 5, 5)],
+        }
+    )
 
 
 @pytest.mark.parametrize("ending", BINARY)
-def test_types_come_back(tmp_path, ending):
-    path = write(tmp_path, ending, TYPED)
+def test_types_come_back(tmp_path, ending, typed):
+    path = write(tmp_path, ending, typed)
     back = pl.read_parquet(path) if ending in ("parquet", "pq") else pl.read_ipc(path)
-    assert back.equals(TYPED)
-    assert back.schema == TYPED.schema
+    assert back.equals(typed)
+    assert back.schema == typed.schema
 
 
 @pytest.mark.parametrize("ending", TEXT)
-def test_typed_cells_are_written_exactly(tmp_path, ending):
-    back = read(write(tmp_path, ending, TYPED)).frame
+def test_typed_cells_are_written_exactly(tmp_path, ending, typed):
+    back = read(write(tmp_path, ending, typed)).frame
     assert back["whole"].to_list() == ["9007199254740993", "-9223372036854775808", None]
-    assert [None if x is None else float(x) for x in back["real"].to_list()] == TYPED["real"].to_list()
+    assert [None if x is None else float(x) for x in back["real"].to_list()] == typed["real"].to_list()
     assert back["truth"].to_list() == ["true", None, "false"]
     assert back["day"].to_list() == ["0001-01-01", None, "2020-02-29"]
 

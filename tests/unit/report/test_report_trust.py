@@ -128,25 +128,26 @@ def test_the_signature_is_for_these_bytes_and_what_is_open() -> None:
     assert "Signature" not in said(facts, whole_page=False)
 
 
+ONE = EarlierRelease(DIGEST, shared=40)
+
+
 @pytest.mark.parametrize(
     ("earlier", "words", "open_point"),
     [
         (Earlier(), "The ledger knows no earlier release.", ""),
         (
-            Earlier((EarlierRelease(DIGEST),), Joint(5, 90, 40, Figures(0, 0, 0), Figures(5)), people=90, shared=40),
+            Earlier((ONE,), Joint(5, 90, 40, Figures(0, 0, 0), Figures(5)), people=90, shared=40),
             "Compared with 1 earlier release by identifier: 40 of 90 people are in it. Together, no group of shared, "
             "new or left people became smaller than 5.",
             "",
         ),
         (
-            Earlier((EarlierRelease(DIGEST),), people=90, shared=90, same_groups=True),
+            Earlier((ONE,), people=90, shared=90, same_groups=True),
             "The groups are those of an earlier release: together they tell no more than that one.",
             "",
         ),
         (
-            Earlier(
-                (EarlierRelease(DIGEST),), Joint(5, 90, 40, Figures(9, 0, 1), Figures(2, 7, 1)), 90, 40, despite=True
-            ),
+            Earlier((ONE,), Joint(5, 90, 40, Figures(9, 0, 1), Figures(2, 7, 1)), 90, 40, despite=True),
             "Together, groups became smaller than 5 for 9 shared and 1 left people, the smallest of 1. It was",
             "Together with earlier releases it tells more than was promised.",
         ),
@@ -156,8 +157,8 @@ def test_the_signature_is_for_these_bytes_and_what_is_open() -> None:
             "Not every release in the ledger could be counted.",
         ),
         (
-            Earlier(said=({"entry": 4, "what": "other people", "by": "Ada"},)),
-            "Entry 4 is about other people, as Ada said.",
+            Earlier((EarlierRelease(DIGEST),), said=({"entry": 4, "what": "other people", "by": "Ada"},)),
+            "None of 1 earlier release was compared. Entry 4 is about other people, as Ada said.",
             "That 1 earlier release had other people was said, not counted.",
         ),
     ],

@@ -4,11 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from certificate_schema import faults
 from report_examples import example
 
 from incrowd.report.certificate import certificate, schema
 from incrowd.report.html import report_html
+from incrowd.report.json_schema import faults
 from incrowd.report.terminal import summary
 from incrowd.report.unchanged_facts import alone_sentence, certified_unchanged, effective_sentence, refusal
 from incrowd.verification.unchanged_counts import (

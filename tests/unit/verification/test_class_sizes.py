@@ -13,9 +13,13 @@ from hypothesis import strategies as st
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.publishing.serialise import write_table
 from incrowd.recount import recount
+from incrowd.verification import class_sizes
 from incrowd.verification.class_sizes import k_check, sizes_of, verify_arrow, verify_table
+from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.requirements.distinct_diversity import DistinctDiversity
+from incrowd.vocabulary.resources import Resources
 
 FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]
 
@@ -164,3 +168,33 @@ def test_a_file_is_recounted_from_its_own_bytes(tmp_path):
 def test_k_is_a_whole_number_of_at_least_1(k):
     with pytest.raises(ParameterError, match="whole number"):
         recount(pa.table({"a": [1]}), k=k, quasi_identifiers=["a"])
+
+
+def test_every_promise_names_columns():
+    table = pa.table({"a": ["x", "x"], "b": ["y", "y"]})
+    with pytest.raises(ParameterError, match="at least one quasi-identifier"):
+        verify_arrow(table, [("2-anonymity", ["a"], 2), ("nothing", [], 2)])
+
+
+@pytest.mark.parametrize(("least", "passed"), [(2, True), (3, False)])
+def test_further_requirements_are_recounted_of_any_table(tmp_path, least, passed):
+    frame = pl.DataFrame({"a": ["x"] * 4 + ["y"] * 2, "ill": ["1", "2", "3", "1", "1", "2"]})
+    further = [Further(DistinctDiversity(least), "ill")]
+    promises = [("2-anonymity", ["a"], 2)]
+    write_table(frame, tmp_path / "t.csv", FileForm("csv"))
+    for verdict in (
+        verify_arrow(frame.to_arrow(), promises, further),
+        verify_table(tmp_path / "t.csv", FileForm("csv"), promises, further),
+    ):
+        assert [check.passed for check in verdict.checks] == [True, passed]
+        assert verdict.passed is passed
+
+
+def test_half_of_the_memory_is_for_counting(tmp_path, monkeypatch):
+    told = []
+    original = class_sizes.connect
+    monkeypatch.setattr(class_sizes, "connect", lambda *given: told.append(given) or original(*given))
+    write_table(pl.DataFrame({"a": ["x", "x"]}), tmp_path / "t.csv", FileForm("csv"))
+    limits = Resources(2_000_000_000, scratch=tmp_path)
+    verify_table(tmp_path / "t.csv", FileForm("csv"), [("2-anonymity", ["a"], 2)], resources=limits)
+    assert told == [(1_000_000_000, None, tmp_path)]

@@ -62,7 +62,7 @@ FORMS = ["csv", "csv.gz", "utf-16.csv", "parquet", "arrow", "folder"]
 def test_classes_are_counted_whatever_the_form_and_the_memory(place, monkeypatch, form, memory, large):
     if large:
         monkeypatch.setattr(choice, "_TEXT", 0)
-        monkeypatch.setattr(choice, "_PACKED", 0)
+        monkeypatch.setattr(choice, "_CELLS", 0)
     smallest = min(Counter(TABLE.rows()).values())
     path = put(place, form)
     verdict = verify(path, k=smallest, quasi_identifiers=["Age", "job"], memory=memory)
@@ -79,7 +79,7 @@ def test_a_marker_of_a_missing_value_is_counted_as_missing_in_pieces_too(place, 
     for large in (False, True):
         if large:
             monkeypatch.setattr(choice, "_TEXT", 0)
-            monkeypatch.setattr(choice, "_PACKED", 0)
+            monkeypatch.setattr(choice, "_CELLS", 0)
         found.append(verify(path, k=1, quasi_identifiers=["job"], missing=["cook", "?"]).sizes)
     assert found[0] == found[1]
     assert found[0].histogram == ((70, 1), (140, 1))

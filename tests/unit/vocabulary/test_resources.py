@@ -7,7 +7,7 @@ import os
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.vocabulary.resources import Resources, bytes_of, cores
+from incrowd.vocabulary.resources import PROGRAM, Resources, amount, bytes_of, cores
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,25 @@ def test_what_is_no_amount_or_too_little_is_refused(text):
         bytes_of(text)
 
 
-def test_a_part_of_the_memory():
-    assert Resources(10**9).share(0.25) == 250_000_000
+def test_a_part_of_the_memory_that_the_program_leaves():
+    assert Resources(PROGRAM + 10**9).share(0.25) == 250_000_000
+    assert Resources(PROGRAM).share(1.0) == PROGRAM // 5
     assert Resources().share(0.25) is None
 
 
 def test_cores_are_those_the_process_may_use():
     assert 1 <= cores() <= (os.cpu_count() or 1)
     assert Resources().threads == cores()
+
+
+@pytest.mark.parametrize(("size", "text"), [(1, "100MB"), (10**8, "100MB"), (10**9, "1GB"), (1_050_000_000, "1.1GB")])
+def test_amounts_are_rounded_up(size, text):
+    assert amount(size) == text
+    assert size <= 10**8 or bytes_of(text) >= size
+
+
+def test_what_does_not_fit_is_refused_with_the_limit_that_would_do():
+    Resources().check_fits(10**12, 0.25, "A table")
+    with pytest.raises(ParameterError, match="Say --memory") as refused:
+        Resources(10**9).check_fits(10**9, 0.25, "A table")
+    Resources(bytes_of(str(refused.value).split("--memory ")[1].split(",")[0])).check_fits(10**9, 0.25, "A table")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -45,9 +46,15 @@ class LocalBlocks:
     threads: int = 2
 
     def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
-        """The answers in order; no more blocks are in memory than there are threads."""
+        """The answers in order; no more blocks are in memory than there are threads, and no more answers wait."""
         if self.threads == 1 or len(self.rows) == 1:
             yield from (ask(self.load(place), place) for place in range(len(self.rows)))
             return
         with ThreadPoolExecutor(self.threads) as pool:
-            yield from pool.map(lambda place: ask(self.load(place), place), range(len(self.rows)))
+            waiting: deque[Future[Answer]] = deque()
+            for place in range(len(self.rows)):
+                if len(waiting) > self.threads:
+                    yield waiting.popleft().result()
+                waiting.append(pool.submit(lambda place: ask(self.load(place), place), place))
+            while waiting:
+                yield waiting.popleft().result()

@@ -19,10 +19,12 @@ from incrowd.reading.streams.blocks import BlockFile, Blocks
 from incrowd.reading.streams.gathering import Found, Gathering
 from incrowd.reading.streams.stream import FRAME_ROWS, Stream
 from incrowd.vocabulary.encoded_table import WholeColumn
+from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Schema
 
 MOST_VALUES = 5_000_000
 """Most distinct values of a column."""
+_FOR_VALUES = 0.25  # of the memory for rows
 
 Progress = Callable[[int, int], None]
 """Told after each block: rows done, and rows in all."""
@@ -39,6 +41,7 @@ def encode_stream(
     limit: int = MOST_VALUES,
     rows: int = FRAME_ROWS,
     drafted: Collection[str] = (),
+    resources: Resources | None = None,
 ) -> Blocks:
     """Encode the named columns as the schema types them, one block of rows after the other.
 
@@ -64,6 +67,9 @@ def encode_stream(
         Rows of a block.
     drafted
         Columns whose type was drafted from a sample: it is drafted again from all values.
+    resources
+        A quarter of their memory is for the distinct values of all columns, which are held whole; a table with more is
+        refused as soon as that is known.
 
     Examples
     --------
@@ -89,6 +95,8 @@ def encode_stream(
                 zip(gathering, beside.map(Gathering.add, gathering.values(), frame.iter_columns()), strict=True)
             )
             files.append(BlockFile.write(folder / f"block-{len(files):06d}", codes))
+            if resources is not None:
+                _check_values(gathering.values(), resources, sum(file.rows for file in files) / stream.rows)
             if progress is not None:
                 progress(sum(file.rows for file in files), stream.rows)
         found = {name: column.found(stream.origin.missing) for name, column in gathering.items()}
@@ -106,6 +114,15 @@ def encode_stream(
         files,
         {name: found[name].places(column) for name, column in pairs.items()},
     )
+
+
+def _check_values(gathering: Collection[Gathering], resources: Resources, share: float) -> None:
+    """Refuse distinct values that do not fit; the ``share`` of the rows that was read tells what all rows may need."""
+    held = sum(column.bytes for column in gathering)
+    room = resources.share(_FOR_VALUES)
+    if room is not None and held > room:
+        largest = max(gathering, key=lambda column: column.bytes)
+        resources.check_fits(int(held / share), _FOR_VALUES, f"Column {largest.name!r}, with its many distinct values,")
 
 
 def _whole(name: str, settled: Settled) -> WholeColumn:

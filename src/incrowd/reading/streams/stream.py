@@ -31,7 +31,7 @@ class Stream:
     schema
         Their polars types; columns of text files are text.
     rows, bytes
-        Number of rows, counted, and size of the files.
+        Number of rows, counted, and size of the files, unpacked if they are text.
     origin
         Where the table comes from.
     notices
@@ -58,6 +58,11 @@ class Stream:
     notices: tuple[Notice, ...]
     declared: tuple[Column, ...]
     _body: Body = field(repr=False)
+
+    @property
+    def bytes_of_a_row(self) -> int:
+        """What a row has in the file, on average."""
+        return self.bytes // max(1, self.rows)
 
     def frames(self, rows: int = FRAME_ROWS, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows in frames of exactly ``rows`` rows, the last perhaps with fewer.
@@ -149,8 +154,7 @@ def open_stream(
         body = open_text(path, delimiter=delimiter, encoding=encoding, compression=compression, folder=scratch)
         origin = Origin("csv", str(path), body.layout.delimiter, body.encoding, compression, markers)
         schema: dict[str, pl.DataType] = dict.fromkeys(body.layout.kept, pl.String())
-        size = path.stat().st_size
-        return Stream(body.layout.kept, schema, body.rows, size, origin, body.layout.notices, (), body)
+        return Stream(body.layout.kept, schema, body.rows, body.data.size, origin, body.layout.notices, (), body)
     if kind == "Parquet":
         return _parquet(path, markers)
     if kind == "Arrow":

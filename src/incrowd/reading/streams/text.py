@@ -133,9 +133,10 @@ class TextBody:
         """Number of records below the header."""
         return sum(piece.records for piece in self.parts)
 
-    def pieces(self, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:  # noqa: ARG002 (a piece is a piece)
+    def pieces(self, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """All rows of the named columns."""
-        return (self._parse(piece, names) for piece in _joined(self.parts, PARSED_BYTES) if piece.records)
+        size = min(PARSED_BYTES, rows * self.data.size // max(1, self.rows))
+        return (self._parse(piece, names) for piece in _joined(self.parts, size) if piece.records)
 
     def part(self, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:
         """Some rows of the named columns from a place in the middle."""

@@ -7,8 +7,9 @@ import pytest
 
 from incrowd.verification.allowed_values import quasi_identifier
 from incrowd.verification.alone import count_alone
-from incrowd.verification.open_cells import QuasiIdentifier
-from incrowd.verification.unchanged import UnchangedColumn, count_unchanged
+from incrowd.verification.give_back import prefixes_that_hold
+from incrowd.verification.open_cells import QuasiIdentifier, own_cells
+from incrowd.verification.unchanged import UnchangedColumn, _in_pair, _views, count_unchanged
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.requirement import KnownSet
 
@@ -107,8 +108,89 @@ def test_every_set_that_is_known_together_has_its_own_effective_k():
     assert counts.advice.columns == ("code",)
 
 
+def test_advice_about_very_many_columns_names_them_at_once(monkeypatch):
+    monkeypatch.setattr("incrowd.verification.unchanged.ADVICE_COUNTS", 2)
+    own = np.repeat([0, 1], [60, 40])
+    hidden = QuasiIdentifier("sex", own, np.zeros(100, np.int64), [None])
+    copies = [UnchangedColumn(name, own) for name in "abc"]
+    counts = count_unchanged([hidden], copies, [KnownSet(("sex",), 50)])
+    assert counts.advice is not None
+    assert (counts.advice.columns, counts.advice.effective_k) == (("a", "b", "c"), 100)
+
+
+@pytest.mark.parametrize(
+    ("counts", "crowd", "holds"),
+    [
+        ([397, 3], [1000, 1000], [True, False]),  # u(3) = 10, and 20 * 10 * 2000 <= 400 * 1000
+        ([396, 4], [1000, 1000], [False, False]),  # u(4) = 11
+        ([390] + [1] * 10 + [0], [500] + [50] * 10 + [1000], [False] * 12),  # ten values that one person has alone
+        ([60, 0], [60, 1_000_000], [False, False]),  # 20 * 3 * 1,000,060 > 60 * 1,000,000
+        ([61, 0], [60, 1_000_000], [True, False]),
+    ],
+)
+def test_what_is_left_out_is_twenty_times_rarer(counts, crowd, holds):
+    assert prefixes_that_hold(np.array([counts]), np.array([crowd])).tolist() == [holds]
+
+
+def test_a_pair_gets_no_credit_for_what_one_of_its_columns_tells():
+    """At a = 0 nearly all have 0, not nearly enough; where b = 0 they happen to be all, which b does not explain."""
+    own = np.repeat([0, 0, 1, 1, 1], [500, 455, 45, 500, 500])
+    first, second = np.repeat([0, 1], 1000), np.repeat([0, 1, 0, 1], 500)
+    hidden = QuasiIdentifier("sex", own, np.zeros(2000, np.int64), [None])
+    counts = count_unchanged(
+        [hidden], [UnchangedColumn("a", first), UnchangedColumn("b", second)], [KnownSet(("sex",), 5)]
+    )
+    assert [(one.columns, one.cells) for one in counts.by] == [(("a",), 1000)]
+    assert counts.given_back == 1000
+
+
+@pytest.mark.parametrize(("rows", "told"), [(38, []), (39, ["sex"])])
+def test_too_few_rows_are_told(rows, told):
+    """20 * 38 <= (38 + 2) * 19, but 20 * 39 > (39 + 2) * 19."""
+    own = np.repeat([0, 1], [rows - 19, 19])
+    hidden = QuasiIdentifier("sex", own, np.zeros(rows, np.int64), [None])
+    counts = count_unchanged([hidden], [UnchangedColumn("noise", np.arange(rows) % 3)], [KnownSet(("sex",), 5)])
+    assert [one.what for one in counts.not_counted] == told
+
+
+def test_two_values_of_38_people_are_just_enough_for_a_function():
+    """20 * (0 + 1) * 38 <= (38 + 2) * 19."""
+    own = np.repeat([0, 1], 19)
+    hidden = QuasiIdentifier("sex", own, np.zeros(38, np.int64), [None])
+    assert count_unchanged([hidden], [UnchangedColumn("code", own)], [KnownSet(("sex",), 5)]).given_back == 38
+
+
+@pytest.mark.parametrize(("values", "width"), [(256, 256), (257, 86), (512, 128)])
+def test_a_quasi_identifier_of_many_values_is_counted_in_128_blocks(values, width):
+    column = QuasiIdentifier("pay", np.arange(values), np.zeros(values, np.int64), [None, range(5)])
+    assert own_cells(column).width == width
+
+
+@pytest.mark.parametrize(("values", "views", "in_pairs"), [(64, 1, 64), (65, 2, 26)])
+def test_an_unchanged_column_of_many_values_is_counted_in_blocks_too(values, views, in_pairs):
+    column = UnchangedColumn("weight", np.arange(2 * values) // 2)
+    assert (len(list(_views(column))), _in_pair(column).width) == (views, in_pairs)
+
+
+def test_a_quasi_identifier_helps_only_where_it_is_shown():
+    """a and b decide c; b is shown to half of the people, and a and c would decide b, but c is shown to nobody."""
+    rows = np.arange(640)
+    first, second, shown = rows % 2, rows // 2 % 2, rows < 320
+    hidden = QuasiIdentifier("c", first ^ second, np.zeros(640, np.int64), [None])
+    half = QuasiIdentifier("b", second, np.where(shown, second, 2), [np.array([0]), np.array([1]), None])
+    counts = count_unchanged([hidden, half], [UnchangedColumn("a", first)], [KnownSet(("b", "c"), 5)])
+    assert [(one.columns, one.quasi_identifier, one.cells) for one in counts.by] == [(("a", "b"), "c", 320)]
+
+
 def columns(*codes):
     return [UnchangedColumn(f"c{at}", np.array(one)) for at, one in enumerate(codes)]
+
+
+def test_half_of_those_who_are_alone_makes_a_set_telling():
+    alone = count_alone(columns([0, 1, 2, 2], [0, 0, 0, 1]), 4)
+    assert alone.without_class == 4
+    assert alone.telling is not None
+    assert (alone.telling.columns, alone.telling.people) == (("c0",), 2)
 
 
 def test_sets_beyond_the_bound_grow_and_that_is_told():

@@ -1,0 +1,117 @@
+"""Commands keep to ``--memory``, measured from outside as the largest resident memory, or refuse with what would do."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+pytestmark = pytest.mark.slow
+
+TOLERANCE = 1.05
+UNITS = {"MB": 10**6, "GB": 10**9}
+COMMAND = "from incrowd.cli.main import main; main()"
+
+
+def run(folder, *arguments):
+    """Exit status, largest resident memory in bytes, and what was printed."""
+    with (folder / "printed").open("w+b") as printed:
+        command = [sys.executable, "-c", COMMAND, *map(str, arguments)]
+        environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / "config")}
+        child = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, env=environment)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    largest = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return child.returncode, largest, " ".join((folder / "printed").read_text().split())
+
+
+def release(folder, name, columns, memory):
+    beside = ["-q", columns, "--target", "ill", "-k", 5, "--class-sensitive", "no", "--memory", memory]
+    return run(folder, "release", folder / name, "--to", folder / "out.parquet", *beside)
+
+
+def size(text):
+    return int(float(text[:-2]) * UNITS[text[-2:]])
+
+
+def constant(folder):
+    rows = 6_000_000
+    same = {name: pl.repeat("x", rows, eager=True) for name in ("a", "b", "c")}
+    pl.DataFrame({**same, "ill": pl.Series(np.arange(rows) % 2)}).write_parquet(folder / "t.parquet")
+    assert (folder / "t.parquet").stat().st_size < 10**6
+    return "t.parquet", "a,b,c"
+
+
+def distinct_texts(folder):
+    rows = 300_000
+    texts = [f"person-{i:07d}-{'x' * 30}" for i in range(rows)]
+    pl.DataFrame({"a": texts, "b": ["f", "m"] * (rows // 2), "ill": ["n", "n", "y"] * (rows // 3)}).write_parquet(
+        folder / "t.parquet"
+    )
+    return "t.parquet", "a,b"
+
+
+def long_texts(folder):
+    rows = 6_000
+    frame = pl.DataFrame(
+        {"a": np.arange(rows) % 7, "note": ["lorem ipsum " * 400] * rows, "ill": ["n", "y"] * (rows // 2)}
+    )
+    frame.write_csv(folder / "t.csv")
+    return "t.csv", "a"
+
+
+def ordinary(folder):
+    rows, draw = 400_000, np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "a": draw.integers(17, 90, rows),
+            "b": draw.choice([f"job {i}" for i in range(15)], rows),
+            "c": draw.integers(0, 99_999, rows),
+            "d": draw.random(rows),
+            "ill": draw.choice(["n", "y"], rows),
+        }
+    )
+    frame.write_csv(folder / "t.csv")
+    return "t.csv", "a,b,c"
+
+
+@pytest.mark.parametrize("made", [constant, distinct_texts, long_texts, ordinary])
+def test_a_release_keeps_to_its_memory_or_says_what_would_do(tmp_path, made):
+    name, columns = made(tmp_path)
+    memory = "500MB"
+    status, largest, printed = release(tmp_path, name, columns, memory)
+    assert largest <= TOLERANCE * size(memory)
+    if status == 2:
+        memory = re.search(r"Say --memory ([0-9.]+[MG]B)", printed)[1]
+        assert not (tmp_path / "out.parquet").exists()
+        status, largest, printed = release(tmp_path, name, columns, memory)
+        assert largest <= TOLERANCE * size(memory)
+    assert status == 0, printed
+
+
+def test_a_recount_keeps_to_its_memory(tmp_path):
+    name, columns = constant(tmp_path)
+    status, largest, printed = run(tmp_path, "verify", tmp_path / name, "-q", columns, "-k", 5, "--memory", "500MB")
+    assert status == 0, printed
+    assert largest <= TOLERANCE * size("500MB")
+
+
+@pytest.mark.parametrize("command", ["release", "verify"])
+def test_a_flood_in_a_small_file_is_refused(tmp_path, command):
+    with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
+        file.write(b"a,ill\n")
+        for _ in range(500):
+            file.write(b"0" * 10**6)
+    asked = ["--to", tmp_path / "out.csv", "--target", "ill", "--class-sensitive", "no"] if command == "release" else []
+    status, largest, printed = run(
+        tmp_path, command, tmp_path / "t.csv.gz", "-q", "a", "-k", 5, "--memory", "500MB", *asked
+    )
+    assert status == 2
+    assert "200 times its size" in printed
+    assert largest <= size("500MB")
