@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from incrowd.errors import FileFormatError
 from incrowd.vocabulary.hierarchy import ROOT, Hierarchy, Leaves
@@ -64,7 +65,8 @@ def parse_compact(text: str, name: str) -> Hierarchy:
         labels += below
         parents += [node] * len(below)
         open_at.append((indent, node if len(heads) == 1 else None))
-    return Hierarchy(title, tuple(labels), tuple(parents), kind)
+    sound = Hierarchy(name, tuple(labels), tuple(parents), kind)  # a message would quote its name
+    return replace(sound, name=title)
 
 
 def _title(first: tuple[int, str], name: str) -> tuple[str, Leaves, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -91,8 +92,8 @@ def _hierarchy(document: Tree, name: str) -> Hierarchy:
             f"Hierarchy {name!r}: a nested hierarchy has a tree, and may have a name and leaves "
             f"({', '.join(Leaves)}); nothing else, and nothing twice."
         )
-    name = _only(parts.get("name"), name)
-    kind = _only(parts.get("leaves"), Leaves.VALUES)
+    title = _only(parts.get("name"), name, name)
+    kind = _only(parts.get("leaves"), Leaves.VALUES, name)
     if kind not in list(Leaves):
         raise FileFormatError(f"Hierarchy {name!r}: leaves must be one of {', '.join(Leaves)}.")
     labels, parents = [ROOT], [-1]
@@ -103,14 +104,15 @@ def _hierarchy(document: Tree, name: str) -> Hierarchy:
             labels.append(label)
             parents.append(parent)
             waiting.append((len(labels) - 1, below))
-    return Hierarchy(name, tuple(labels), tuple(parents), Leaves(kind))
+    sound = Hierarchy(name, tuple(labels), tuple(parents), Leaves(kind))  # a message would quote its name
+    return replace(sound, name=title)
 
 
-def _only(branches: Tree | None, otherwise: str) -> str:
+def _only(branches: Tree | None, otherwise: str, name: str) -> str:
     if branches is None:
         return otherwise
     if len(branches) != 1 or branches[0][1]:
-        raise FileFormatError(f"Hierarchy {otherwise!r}: name and leaves are single words.")
+        raise FileFormatError(f"Hierarchy {name!r}: name and leaves are single words.")
     return branches[0][0]
 
 

@@ -230,7 +230,10 @@ def _attribute_to_json(attribute: PublishedAttribute) -> dict[str, Any]:
 def _attribute_from_json(data: dict[str, Any]) -> PublishedAttribute:
     domain = None if data["domain"] is None else tuple(map(_text, data["domain"]))
     name, public, missing = _text(data["name"]), bool(data["public"]), bool(data["missing"])
-    return PublishedAttribute(name, public, ColumnType(data["type"]), domain, missing, data["fill"])
+    kind, fill = ColumnType(data["type"]), data["fill"]
+    if fill is not None and (isinstance(fill, bool) or not isinstance(fill, int | float if kind.is_numeric else str)):
+        raise TypeError
+    return PublishedAttribute(name, public, kind, domain, missing, fill)
 
 
 def _node_to_json(node: Node, label: int, group: str | None, counts: tuple[int, ...] | None) -> dict[str, Any]:

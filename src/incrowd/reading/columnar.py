@@ -14,6 +14,7 @@ from incrowd.reading.frames import check_arrow, from_typed
 from incrowd.reading.source import MISSING_MARKERS, Origin, Source
 
 _ENCRYPTED = b"PARE"
+_CHECKED_ROWS = 1 << 14
 
 
 def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
@@ -33,7 +34,11 @@ def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> S
     def load() -> tuple[Any, Callable[[], pl.DataFrame]]:
         import pyarrow.parquet as pq
 
-        return pq.read_schema(path), lambda: pl.read_parquet(path, glob=False, hive_partitioning=False)
+        return pq.read_schema(path), checked
+
+    def checked() -> pl.DataFrame:
+        check_pages(path)
+        return pl.read_parquet(path, glob=False, hive_partitioning=False)
 
     return _load(load, "Parquet", Origin("parquet", str(path), missing=missing))
 
@@ -67,6 +72,22 @@ def refuse_encrypted(path: Path) -> None:
     with path.open("rb") as file:
         if file.read(4) == _ENCRYPTED:
             raise FileFormatError("The Parquet file is encrypted. Decrypt it first.")
+
+
+def check_pages(path: Path) -> None:
+    """Decode every page of a Parquet file once with a library that refuses damaged ones; raises if one is.
+
+    Polars ends the process where a page says that it holds more values than memory can.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(path)
+    coded = [field.name for field in schema if field.type in (pa.string(), pa.large_string(), pa.string_view())]
+    with pq.ParquetFile(path, read_dictionary=coded) as file:
+        rows = sum(batch.num_rows for batch in file.iter_batches(_CHECKED_ROWS, use_threads=False))
+        if rows != file.metadata.num_rows:
+            raise damaged("Parquet")
 
 
 def is_arrow_file(path: Path) -> bool:

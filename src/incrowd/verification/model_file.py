@@ -11,6 +11,8 @@ from incrowd.errors import PlanError
 from incrowd.vocabulary.requirements.together import Columnwise, part_from_json
 from incrowd.vocabulary.schema import ColumnType
 
+_MOST = 1 << 62
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -126,6 +128,7 @@ def _attribute(data: Any) -> Attribute:
         _truth(data["public"]), str(ColumnType(data["type"])), domain, _truth(data["missing"]), data["fill"]
     )
     _expect(read.numeric == (domain is None))
+    _expect(read.fill is None or (_is_number(read.fill) if read.numeric else isinstance(read.fill, str)))
     return read
 
 
@@ -146,7 +149,7 @@ def _test(data: Any, child: int, attribute: str) -> Test:
             return Test("in", frozenset(map(_text, data["values"])), 0.0, child)
         case "le" | "gt":
             threshold = data["threshold"]
-            _expect(isinstance(threshold, int | float) and math.isfinite(threshold))
+            _expect(_is_number(threshold))
             return Test(data["is"], frozenset(), threshold, child)
         case "missing":
             return Test("missing", frozenset(), 0.0, child)
@@ -159,8 +162,14 @@ def _expect(sound: bool) -> None:
         raise ValueError
 
 
+def _is_number(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MOST
+
+
 def _whole(value: Any, least: int = 0) -> int:
-    _expect(isinstance(value, int) and not isinstance(value, bool) and value >= least)
+    _expect(isinstance(value, int) and not isinstance(value, bool) and least <= value < _MOST)
     return int(value)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.errors import FileFormatError
-from incrowd.reading.columnar import damaged, refuse_encrypted, refused
+from incrowd.reading.columnar import check_pages, damaged, refuse_encrypted, refused
 from incrowd.reading.frames import check_arrow
 from incrowd.reading.read import check_file
 from incrowd.reading.streams.body import exact
@@ -103,6 +103,7 @@ def _part(path: Path, name: str | None) -> Part:
         with pq.ParquetFile(path) as file:
             check_arrow(file.schema_arrow)
             rows = file.metadata.num_rows
+        check_pages(path)
         part = Part(stamp, rows, dict(pl.read_parquet_schema(path)), name)
     if part is None:
         raise damaged("Parquet", name)
