@@ -40,11 +40,6 @@ def a_sensitive_column_is_dropped():
     """A column that is to be released is dropped as if it were an identifier."""
 
 
-@misunderstood(visits=Role.IDENTIFIER)
-def a_column_nobody_named_is_dropped():
-    """A column that nobody named is lost on the way."""
-
-
 @misunderstood(age=Role.SENSITIVE, diagnosis=Role.QUASI_IDENTIFIER)
 def two_roles_are_exchanged():
     """What is known of people and what must not be learned about them are exchanged."""
