@@ -77,7 +77,7 @@ def _say(words: dict[str, Any]) -> None:
 
 def _import_all() -> None:
     """Import before the fork what every judgement needs."""
-    for module in ("duckdb", "pyarrow.compute", "pyarrow.parquet", "incrowd.verification.judge"):
+    for module in ("duckdb", "pyarrow.compute", "pyarrow.parquet", "_strptime", "incrowd.verification.judge"):
         importlib.import_module(module)
 
 
