@@ -11,7 +11,7 @@ from incrowd.errors import ParameterError
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 PROGRAM = 400 * 10**6
-"""What the program and its libraries take before the first row is read: 350 MB are measured, and allocators keep some."""
+"""What the program and its libraries take before the first row: 350 MB are measured, and allocators keep some."""
 LEAST = 500 * 10**6
 """The smallest limit that can be kept."""
 
