@@ -61,7 +61,7 @@ from incrowd.vocabulary.randomness import (
 )
 from incrowd.vocabulary.release_form import groups_path
 from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
-from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
 
 SCRATCH, PRIVATE = "scratch", "private"
@@ -131,7 +131,7 @@ def understand(job: Job, folder: Path) -> Held:
             source = read(job.given if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
             return InMemory.of(source, job.recipe, job.engine)
-    resources = Resources(job.memory, scratch=folder / SCRATCH)
+    resources = Resources(job.memory, scratch=folder / SCRATCH, program=PROGRAM)
     (folder / SCRATCH).mkdir(mode=0o700, exist_ok=True)
     with job.clock("reading"):
         stream = open_stream(path, **job.recipe.reading, scratch=resources.scratch)
