@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -248,8 +249,7 @@ def _in_pieces(
     ends = list(accumulate(hint.sizes))
     place = np.full(table.rows, -1, np.int64)
     place[origin] = np.arange(len(origin))
-    folder = scratch / "originals"
-    folder.mkdir(mode=0o700)
+    folder = Path(tempfile.mkdtemp(dir=scratch))
     paths = [folder / f"{number:06d}.arrow" for number in range(len(ends))]
     _deal(table.connection.sql(_selected(table, sources)).fetch_record_batch(_BATCH), place, np.array(ends), paths)
 
