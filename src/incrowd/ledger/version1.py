@@ -51,7 +51,7 @@ def read_old(file: Path) -> Old:
             raise ValueError
         bytes.fromhex(header["key"])
         classes = table["class"].fill_null(-1).to_numpy()
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, pa.ArrowException):
         raise LedgerError(f"{file.name} in the ledger is damaged, or incrowd did not write it.") from None
     return Old(header, classes)
 

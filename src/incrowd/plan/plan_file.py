@@ -310,10 +310,14 @@ def _write_parquet(plan: ReleasePlan, path: Path) -> None:
 
 
 def _read_parquet(path: Path) -> dict[str, Any]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path)
-    table.validate(full=True)
+    try:
+        table = pq.read_table(path)
+        table.validate(full=True)
+    except pa.ArrowException as error:
+        raise ValueError from error
     data: dict[str, Any] = read_plain_json((table.schema.metadata or {})[_METADATA])
     shown = [[read_plain_json(form) for form in column.to_pylist()] for column in table.columns[1:]]
     groups = [

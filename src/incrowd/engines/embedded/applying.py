@@ -43,7 +43,8 @@ def applied(plan: ReleasePlan, population: Population) -> Population:
 def shown_forms(plan: ReleasePlan, after: EmbeddedPopulation) -> dict[str, Codes]:
     """For each attribute the position of the form each row shows."""
     if plan.show:
-        assert after.groups is not None
+        if after.groups is None:
+            raise PlanError("This plan says what groups show, and puts no row into one. Make it again.")
         return dict.fromkeys(plan.names, after.groups)
     shown = {name: after.table[name].codes for name in plan.names}
     if after.groups is None:
