@@ -174,7 +174,7 @@ def test_a_signal_in_the_middle(folder, number):
     if number == signal.SIGKILL:
         assert run.returncode == -number
         assert private.is_dir()  # swept by the next run for the same target
-        assert names(folder) == [".out.csv.incrowd", "people.csv"]
+        assert names(folder) == [".out.csv.certificate.json.incrowd", ".out.csv.incrowd", "people.csv"]
         release(folder / "people.csv", **ASKED, to=folder / "out.csv")
         assert names(folder) == ["out.csv", "out.csv.certificate.json", "people.csv"]
     else:
