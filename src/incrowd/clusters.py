@@ -110,7 +110,9 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
 
         def issued(plan: ReleasePlan, verdict: Verdict) -> Release:
             notices = (*steps.notices, *notices_asked(job))
-            facts, certificate = issue(job, plan, verdict, notices, steps.columns, source=source, written="files")
+            progress("certifying")
+            described: dict[str, Any] = {"source": source, "written": "files", "form": FileForm("parquet")}
+            facts, certificate = issue(job, plan, verdict, notices, steps.columns, **described)
             release = Release(plan, certificate, facts, job.outputs.release, lambda: session.read.parquet(folder))
             write_beside(release, job.outputs, drafts)
             return release

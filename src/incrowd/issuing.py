@@ -37,9 +37,10 @@ def issue(
     measured: Measured | None = None,
     earlier: Earlier | None = None,
     groups: dict[str, Any] | None = None,
+    form: FileForm | None = None,
 ) -> tuple[Facts, dict[str, Any]]:
-    """Facts and certificate of a verified release."""
-    found = measured or Measured()
+    """Facts and certificate of a verified release; ``form`` is how it is written if its name does not tell."""
+    found, laid_out = measured or Measured(), form or job.form
     facts = facts_of(
         plan,
         verdict,
@@ -59,7 +60,7 @@ def issue(
     )
     issued = certificate(
         facts,
-        WrittenRelease(_output(job, sha256, groups), _released(plan, job.form), plan.requirement.to_json()),
+        WrittenRelease(_output(job, sha256, groups, laid_out), _released(plan, laid_out), plan.requirement.to_json()),
         recipe_sha256=_recipe_hash(job.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
         responsible=job.outputs.responsible,
@@ -67,12 +68,12 @@ def issue(
     return facts, issued if job.sign is None else signed(issued, job.sign)
 
 
-def _output(job: Job, sha256: str | None, groups: dict[str, Any] | None) -> dict[str, Any]:
+def _output(job: Job, sha256: str | None, groups: dict[str, Any] | None, form: FileForm) -> dict[str, Any]:
     """Where the release is, and how it is read; a table of a database has no bytes to be hashed."""
     table = job.outputs.table
     if table is not None:
         return {"database": table.address.database, "table": str(table.name)}
-    file = {"file": job.outputs.name, "sha256": sha256, "form": form_facts(job.form)}
+    file = {"file": job.outputs.name, "sha256": sha256, "form": form_facts(form)}
     return file | ({"groups": groups} if groups else {})
 
 
