@@ -157,7 +157,7 @@ def _python(code: str) -> list[str]:
 
 def _release(method: str, file: str) -> list[str]:
     options = ["--quasi-identifiers", ",".join(ATTRIBUTES), "--target", TARGET, "-k", str(K), "--method", method]
-    options += ["--class-sensitive", "no"]
+    options += ["--class-sensitive", "no", "--despite-unchanged"]
     return [str(INCROWD), "release", file, *options, "--to", f"release{Path(file).suffix}", "--json"]
 
 

@@ -176,7 +176,9 @@ def _tds_error(rows: Rows, names: Sequence[str], k: int) -> float:
     """The error of a C4.5 tree learned from a release, on test rows shown through its plan."""
     groups: Mapping[str, Hierarchy] = {name: found for name, found in rows.hierarchies.items() if name in names}
     train, test = rows.train.select(*names, TARGET), rows.test.select(names)
-    made = incrowd.release(train, quasi_identifiers=names, target=TARGET, k=k, method="tds", hierarchies=groups)
+    made = incrowd.release(
+        train, quasi_identifiers=names, target=TARGET, k=k, method="tds", hierarchies=groups, despite_unchanged=True
+    )
     shown = incrowd.transform(made.plan, test).with_columns(rows.test[TARGET])
     learned, unseen = (
         EncodedTable.of(encode(_words(frame))) for frame in (made.table, shown.select(made.table.columns))

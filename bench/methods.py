@@ -101,7 +101,7 @@ def _fresh(workshop: Workshop, setting: Setting) -> dict[str, Costs]:
 
 def _command(method: str) -> list[str]:
     roles = ["--quasi-identifiers", ",".join(ATTRIBUTES), "--target", TARGET, "-k", str(K), "--method", method]
-    roles += ["--class-sensitive", "no"]
+    roles += ["--class-sensitive", "no", "--despite-unchanged"]
     used = hierarchy_files() if find_method(method).generalizes else {}
     given = [word for name, path in used.items() for word in ("--hierarchy", f"{name}={path}")]
     return [str(INCROWD), "release", FILE, *roles, *given, "--to", "release.csv", "--json"]

@@ -41,7 +41,9 @@ def release_timed(file: Path, method: str, k: int) -> Spent:
         begun[stage] = process_time()
 
     start = process_time()
-    made = incrowd.release(file, recipe=recipe, to=file.with_name("release.csv"), progress=stage_begins)
+    made = incrowd.release(
+        file, recipe=recipe, to=file.with_name("release.csv"), progress=stage_begins, despite_unchanged=True
+    )
     return Spent(process_time() - start, begun["applying"] - begun["deciding"], made.report)
 
 
