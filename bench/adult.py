@@ -138,7 +138,7 @@ def _release(case: Case, file: Path, setting: Setting) -> Result:
 
 
 def _job(case: Case, file: Path) -> Job:
-    return Job(file, case.recipe, Outputs(file.with_name("release.csv")))
+    return Job(file, case.recipe, Outputs(file.with_name("release.csv")), despite_unchanged=True)
 
 
 def _may_lose(case: Case) -> int:
