@@ -20,6 +20,7 @@ from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role, Schema
 
 _FRAMES = ("pandas", "polars", "pyarrow")
+_VALUE_BY_VALUE = ("top_down_refinement", "mutual_information")
 
 
 def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -> Request:
@@ -60,8 +61,9 @@ def has_counts(recipe: Recipe) -> bool:
 
 
 def has_levels(recipe: Recipe) -> bool:
-    """Whether the user asks for numbers as levels."""
-    return recipe.parameters.get("numeric") == "levels"
+    """Whether the user asks for numbers as levels; methods that show value by value give means of that kind, too."""
+    numeric, family = recipe.parameters.get("numeric"), find_method(recipe.method).module
+    return numeric == "levels" or (numeric == "mean" and any(name in family for name in _VALUE_BY_VALUE))
 
 
 def _asked(column: Column, said: Any) -> Column:
