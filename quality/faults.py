@@ -38,7 +38,7 @@ class Trial:
     @property
     def refused(self) -> bool:
         """Whether the program noticed."""
-        return self.ending in ("by the verification", "before it")
+        return self.ending in ("by its verdict", "by an error")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,7 +87,7 @@ def _trial(fault: Any, case: Any) -> Trial:
         else:
             told = str(outcome.error or "")
             status = outcome.error.exit_status if outcome.error else 0
-            ending = ("published", "by the verification", "before it")[status] if outcome.met else "never met"
+            ending = ("published", "by its verdict", "by an error")[status] if outcome.met else "never met"
             ending = "left something behind" if outcome.error and outcome.left else ending
     return Trial(fault.name, fault.place, fault.sentence, case.engine, str(case), ending, told)
 
@@ -97,7 +97,7 @@ def section(trials: Sequence[Trial]) -> str:
     places = sorted({trial.place for trial in trials})
     rows = [_row(place, [trial for trial in trials if trial.place == place]) for place in places]
     rows.append(_row("**all**", list(trials)))
-    header = ["planted in", "faults", *(f"{engine}: refused / run" for engine in ENGINES), "by the verification"]
+    header = ["planted in", "faults", *(f"{engine}: refused / run" for engine in ENGINES), "by its verdict"]
     survivors = [trial for trial in trials if not trial.refused]
     names = "\n".join(
         f"- {trial.place}, {trial.engine}: *{trial.fault}* ({trial.ending}). {trial.sentence}" for trial in survivors
@@ -115,7 +115,7 @@ def section(trials: Sequence[Trial]) -> str:
 def _row(place: str, trials: Sequence[Trial]) -> list[object]:
     run, refused = Counter(trial.engine for trial in trials), Counter(t.engine for t in trials if t.refused)
     engines = [f"{refused[engine]} / {run[engine]}" if run[engine] else "" for engine in ENGINES]
-    verified = sum(trial.ending == "by the verification" for trial in trials)
+    verified = sum(trial.ending == "by its verdict" for trial in trials)
     return [place, len({trial.fault for trial in trials}), *engines, verified]
 
 

@@ -154,7 +154,7 @@ class ClusterSteps:
     values: dict[str, pl.Series] = field(default_factory=dict)
     salt: int = field(default_factory=lambda: secrets.randbits(62))
     expected: Any = None
-    issue: Any = None
+    issue: Callable[[ReleasePlan, Verdict], Any] = lambda _plan, _verdict: None
     release: Any = None
 
     @property

@@ -18,6 +18,7 @@ from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.release_forms import formed, rare_kept_out, suited
+from incrowd.certified.issued import check_issued
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
@@ -38,7 +39,7 @@ from incrowd.plan.steps import Drop
 from incrowd.publishing.pair import write_pair
 from incrowd.publishing.piece_writer import write_pieces
 from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import staged_together
+from incrowd.publishing.staging import Drafts, staged_together
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
@@ -60,7 +61,7 @@ from incrowd.vocabulary.randomness import (
 )
 from incrowd.vocabulary.release_form import groups_path
 from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
-from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
 
 SCRATCH, PRIVATE = "scratch", "private"
@@ -103,7 +104,10 @@ def run_release(job: Job) -> Release:
                 with job.clock("verifying"):
                     verdict = verify(job, replace(request, release=back, file=False), private)
             release = describe(job, held, notices, plan, verdict, hidden, beside)
+            roles = {column.name: str(column.role) for column in request.columns}
+            check_issued(release.certificate, verdict, job.recipe.requirement, roles)
             write_beside(release, job.outputs, drafts)
+            drafts.keep(hidden, *([groups_path(hidden)] if job.pair else []), digests=verdict.digests)
             if beside is not None:
                 beside.enter(hidden)
     return release
@@ -127,7 +131,7 @@ def understand(job: Job, folder: Path) -> Held:
             source = read(job.given if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
             return InMemory.of(source, job.recipe, job.engine)
-    resources = Resources(job.memory, scratch=folder / SCRATCH)
+    resources = Resources(job.memory, scratch=folder / SCRATCH, program=PROGRAM)
     (folder / SCRATCH).mkdir(mode=0o700, exist_ok=True)
     with job.clock("reading"):
         stream = open_stream(path, **job.recipe.reading, scratch=resources.scratch)
@@ -263,7 +267,7 @@ def _verified_digest(job: Job, verdict: Verdict, written: Path) -> str:
 
 
 @contextmanager
-def _private_place(job: Job) -> Iterator[tuple[Path, Mapping[Path, Path]]]:
+def _private_place(job: Job) -> Iterator[tuple[Path, Drafts]]:
     """Where the release is written first, and for each file beside it where that is; in the end all appear, or none."""
     outputs, others = job.outputs, [path for path in (job.outputs.plan, job.outputs.report) if path is not None]
     if outputs.release is not None:
@@ -279,11 +283,11 @@ def _private_place(job: Job) -> Iterator[tuple[Path, Mapping[Path, Path]]]:
 
 
 @contextmanager
-def staged_files(outputs: Outputs) -> Iterator[Mapping[Path, Path]]:
+def staged_files(outputs: Outputs) -> Iterator[Drafts]:
     """Where certificate, plan and report are written first; in the end they appear, all or none."""
     files = [path for path in (outputs.certificate, outputs.plan, outputs.report) if path is not None]
     if not files:
-        yield {}
+        yield Drafts()
         return
     with staged_together(files[0], files[1:]) as drafts:
         yield drafts

@@ -43,7 +43,7 @@ def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -
         seeded=job.seed is not None,
         rarest=recipe.rarest or 0,
         population=_population(job, folder) if on_population else None,
-        memory=None if resources.memory is None else resources.memory // 2,
+        memory=resources.memory,
         threads=resources.threads,
         scratch=resources.scratch or folder,
     )

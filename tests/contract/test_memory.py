@@ -113,5 +113,5 @@ def test_a_flood_in_a_small_file_is_refused(tmp_path, command):
         tmp_path, command, tmp_path / "t.csv.gz", "-q", "a", "-k", 5, "--memory", "500MB", *asked
     )
     assert status == 2
-    assert "200 times its size" in printed
+    assert "200 times its size" in printed or "a line is longer than" in printed
     assert largest <= size("500MB")

@@ -8,26 +8,31 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from faults.planting import BLOCKS, BOTH, MEMORY, plant
+from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 KEPT = "incrowd.engines.embedded.population:EmbeddedPopulation.kept"
+MADE = {
+    MEMORY: "incrowd.engines.embedded.engine:draft_columns",
+    BLOCKS: "incrowd.engines.blocks.drafting:Drafting.released",
+}
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 
 
-def misapplied(change: Change) -> Change:
+def misapplied(engines: tuple[str, ...] = (MEMORY,)) -> Callable[[Change], Change]:
     """Enter a fault that changes the released table before it is written, wherever it is made."""
 
-    def faulty(original: Any, *arguments: Any) -> Any:
-        table = original(*arguments)
-        if isinstance(table, pl.DataFrame):
-            return change(table)
-        frame = pl.DataFrame(table).with_columns(pl.col(pl.Categorical).cast(pl.String))
-        return change(frame).to_arrow(compat_level=pl.CompatLevel.oldest())
+    def enter(change: Change) -> Change:
+        def faulty(original: Any, *arguments: Any) -> Any:
+            table = original(*arguments)
+            if isinstance(table, pl.DataFrame):
+                return change(table)
+            frame = pl.DataFrame(table).with_columns(pl.col(pl.Categorical).cast(pl.String))
+            return change(frame).to_arrow(compat_level=pl.CompatLevel.oldest())
 
-    faulty.__name__, faulty.__doc__, faulty.__module__ = change.__name__, change.__doc__, change.__module__
-    memory = "incrowd.engines.embedded.engine:draft_columns"
-    plant({MEMORY: memory, BLOCKS: "incrowd.engines.blocks.drafting:Drafting.released"})(faulty)
-    return change
+        plant({engine: MADE[engine] for engine in engines})(as_if(faulty, change))
+        return change
+
+    return enter
 
 
 @plant(KEPT, BOTH)
@@ -57,7 +62,7 @@ def a_row_is_added(original, self):
     return np.append(kept, kept[:1])
 
 
-@plant("incrowd.engines.embedded.dealing:deal", BOTH, method=("mondrian", "kactus"))
+@plant("incrowd.engines.embedded.dealing:deal", (MEMORY,), method=("mondrian", "kactus"))
 def two_rows_are_exchanged_between_groups(original, cells, shares, randomness):
     """Two rows get each other's group."""
     groups = original(cells, shares, randomness)
@@ -72,7 +77,7 @@ def rows_are_dealt_to_the_group_of_their_neighbour(original, cells, shares, rand
     return np.roll(original(cells, shares, randomness), 1)
 
 
-@plant("incrowd.engines.embedded.dealing:deal", BOTH)
+@plant("incrowd.engines.embedded.dealing:deal", (MEMORY,))
 def a_row_joins_another_group(original, cells, shares, randomness):
     """One row is dealt to a group that is not its own."""
     groups = original(cells, shares, randomness)
@@ -80,19 +85,19 @@ def a_row_joins_another_group(original, cells, shares, randomness):
     return groups
 
 
-@misapplied
+@misapplied(BOTH)
 def an_unchanged_column_is_shifted(frame):
     """A column that is released as it is, is shifted by a row."""
     return frame.with_columns(pl.col("diagnosis").shift(1).fill_null(pl.col("diagnosis").last()))
 
 
-@misapplied
+@misapplied(BOTH)
 def an_unchanged_column_is_permuted(frame):
     """A column that is released as it is, is written in another order than the rest: totals are the same."""
     return frame.with_columns(pl.col("ill").reverse())
 
 
-@misapplied
+@misapplied(BOTH)
 def an_unchanged_cell_is_altered(frame):
     """One cell that is to be released as it is, is another."""
     first = pl.int_range(pl.len()) == 0
@@ -100,26 +105,26 @@ def an_unchanged_cell_is_altered(frame):
     return frame.with_columns(pl.when(first).then(other).otherwise(pl.col("diagnosis")).alias("diagnosis"))
 
 
-@misapplied
+@misapplied(BOTH)
 def a_missing_value_is_shown_as_a_value(frame):
     """Missing cells of a column that is released as it is are written as zero."""
     zero = "0" if frame.schema["visits"] == pl.String else 0
     return frame.with_columns(pl.col("visits").fill_null(zero))
 
 
-@misapplied
+@misapplied()
 def a_value_is_shown_as_missing(frame):
     """A cell that is to be released as it is, is written as missing."""
     return frame.with_columns(pl.when(pl.int_range(pl.len()) != 1).then(pl.col("ward")).alias("ward"))
 
 
-@misapplied
+@misapplied()
 def two_unchanged_columns_are_exchanged(frame):
     """The cells of two columns stand under each other's name."""
     return frame.with_columns(pl.col("ward").alias("note"), pl.col("note").alias("ward"))
 
 
-@misapplied
+@misapplied(BOTH)
 def one_cell_shows_nothing(frame):
     """One row alone hides what the rest of its group shows."""
     sex = pl.col("sex").drop_nulls().first()
@@ -130,25 +135,25 @@ def one_cell_shows_nothing(frame):
     )
 
 
-@misapplied
+@misapplied(BOTH)
 def a_column_is_added(frame):
     """A column is released that nobody asked for."""
     return frame.with_columns(row=pl.int_range(pl.len()))
 
 
-@misapplied
+@misapplied()
 def a_column_is_lost(frame):
     """A column that is to be released is missing."""
     return frame.drop("visits")
 
 
-@misapplied
+@misapplied()
 def a_column_is_renamed(frame):
     """A column is released under another name."""
     return frame.rename({"visits": "visit"})
 
 
-@misapplied
+@misapplied()
 def columns_change_places(frame):
     """Columns are released in another order."""
     return frame.select(reversed(frame.columns))

@@ -24,7 +24,7 @@ def two_codes_are_exchanged(original, tally, column, missing):
     return replace(settled, places=places)
 
 
-@plant(SETTLE)
+@plant(SETTLE, (MEMORY,))
 def all_codes_are_permuted(original, tally, column, missing):
     """Every value of a number gets the code of another."""
     settled = original(tally, column, missing)
@@ -42,7 +42,7 @@ def missing_gets_the_code_of_a_value(original, tally, column, missing):
     return replace(settled, places=np.where(settled.places == len(settled.dictionary), 0, settled.places))
 
 
-@plant(SETTLE)
+@plant(SETTLE, (MEMORY,))
 def two_values_share_a_code(original, tally, column, missing):
     """A value is given the code of its neighbour, as if both were one."""
     settled = original(tally, column, missing)
@@ -51,14 +51,14 @@ def two_values_share_a_code(original, tally, column, missing):
     return replace(settled, places=np.where(settled.places == 1, 0, settled.places).astype(np.int32))
 
 
-@plant(SETTLE)
+@plant(SETTLE, (MEMORY,))
 def numbers_are_off_by_one(original, tally, column, missing):
     """The dictionary of a number holds numbers that are one too large."""
     settled = original(tally, column, missing)
     return replace(settled, dictionary=settled.dictionary + 1) if column.name == "age" else settled
 
 
-@plant(SETTLE)
+@plant(SETTLE, (MEMORY,))
 def dates_are_off_by_a_day(original, tally, column, missing):
     """Dates are understood as the day after."""
     settled = original(tally, column, missing)
@@ -67,7 +67,7 @@ def dates_are_off_by_a_day(original, tally, column, missing):
     return replace(settled, dictionary=settled.dictionary + pl.Series([dt.timedelta(days=1)]))
 
 
-@plant(SETTLE)
+@plant(SETTLE, (MEMORY,))
 def texts_of_the_dictionary_are_cut(original, tally, column, missing):
     """The dictionary keeps the first two letters of a text."""
     settled = original(tally, column, missing)

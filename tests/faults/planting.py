@@ -69,6 +69,12 @@ def plant(target: str | dict[str, str], engines: tuple[str, ...] = BOTH, **asked
     return enter
 
 
+def as_if(faulty: Callable[..., Any], described: Callable[..., Any]) -> Callable[..., Any]:
+    """A faulty function under the name, and with the words, of what describes it."""
+    faulty.__name__, faulty.__doc__, faulty.__module__ = described.__name__, described.__doc__, described.__module__
+    return faulty
+
+
 @contextmanager
 def planted(fault: Fault, engine: str) -> Iterator[list[int]]:
     """While the block runs, the program has the fault; gives a list that has an entry for each time it was met."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from faults.planting import BLOCKS, BOTH, MEMORY, plant
+from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 CERTIFICATE = "incrowd.report.certificate:certificate"
 EXCHANGE = "incrowd.publishing.exchange"
@@ -67,8 +67,7 @@ def misstated(change):
         change(data)
         return data
 
-    faulty.__name__, faulty.__doc__, faulty.__module__ = change.__name__, change.__doc__, change.__module__
-    plant(CERTIFICATE, (MEMORY,))(faulty)
+    plant(CERTIFICATE, (MEMORY,))(as_if(faulty, change))
     return change
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 
 from faults.people import people
-from faults.planting import BLOCKS, MEMORY, plant
+from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
+READ = {MEMORY: "incrowd.reading.read:read", BLOCKS: "incrowd.reading.streams.stream:open_stream"}
 
 
 @dataclass(frozen=True)
@@ -31,20 +32,22 @@ class _Misread:
         self.body.check()
 
 
-def misread(change: Change) -> Change:
+def misread(engines: tuple[str, ...] = (MEMORY,)) -> Callable[[Change], Change]:
     """Enter a fault that gives other rows, or other cells, than the file has."""
 
-    def faulty(original: Any, *arguments: Any, **named: Any) -> Any:
-        table = original(*arguments, **named)
-        if hasattr(table, "frame"):
-            return replace(table, frame=change(table.frame))
-        body = _Misread(table._body, change)
-        rows = pl.concat(body.pieces(table.rows, table.columns)).height
-        return replace(table, _body=body, rows=rows)
+    def enter(change: Change) -> Change:
+        def faulty(original: Any, *arguments: Any, **named: Any) -> Any:
+            table = original(*arguments, **named)
+            if hasattr(table, "frame"):
+                return replace(table, frame=change(table.frame))
+            body = _Misread(table._body, change)
+            rows = pl.concat(body.pieces(table.rows, table.columns)).height
+            return replace(table, _body=body, rows=rows)
 
-    faulty.__name__, faulty.__doc__, faulty.__module__ = change.__name__, change.__doc__, change.__module__
-    plant({MEMORY: "incrowd.reading.read:read", BLOCKS: "incrowd.reading.streams.stream:open_stream"})(faulty)
-    return change
+        plant({engine: READ[engine] for engine in engines})(as_if(faulty, change))
+        return change
+
+    return enter
 
 
 def changed(frame: pl.DataFrame, name: str, change: Callable[[pl.Expr], pl.Expr]) -> pl.DataFrame:
@@ -52,110 +55,110 @@ def changed(frame: pl.DataFrame, name: str, change: Callable[[pl.Expr], pl.Expr]
     return frame.with_columns(change(pl.col(name)).alias(name)) if name in frame.columns else frame
 
 
-@misread
+@misread(BOTH)
 def the_first_row_is_skipped(frame):
     """The first row is taken for a second line of the header."""
     return frame.slice(1)
 
 
-@misread
+@misread(BOTH)
 def the_last_row_is_lost(frame):
     """The last line is lost, as if it had no end."""
     return frame.head(-1)
 
 
-@misread
+@misread(BOTH)
 def a_line_that_looks_like_a_comment_is_skipped(frame):
     """Lines that begin with # are taken for comments."""
     return frame.filter(pl.Series([each % 40 != 3 for each in range(frame.height)]))
 
 
-@misread
+@misread(BOTH)
 def the_header_is_taken_for_a_row(frame):
     """The names of the columns are read as a row, too."""
     names = pl.DataFrame({name: [name] for name in frame.columns})
     return pl.concat([names, frame.cast(pl.String)])
 
 
-@misread
+@misread(BOTH)
 def a_row_is_read_twice(frame):
     """A row at the border of two blocks is read twice."""
     return pl.concat([frame.head(150), frame.slice(149)])
 
 
-@misread
+@misread(BOTH)
 def values_are_trimmed(frame):
     """Spaces around a text are cut off."""
     return changed(frame, "note", lambda note: note.str.strip_chars())
 
 
-@misread
+@misread()
 def texts_of_digits_are_cast(frame):
     """Codes with zeros before them are read as numbers."""
     return changed(frame, "ward", lambda ward: ward.str.strip_chars_start("0"))
 
 
-@misread
+@misread()
 def a_word_is_taken_for_missing(frame):
-    """NA is taken for a missing value, which nobody said."""
-    return changed(frame, "job", lambda job: pl.when(job != "NA").then(job))
+    """A word is taken for a missing value, which nobody said."""
+    return changed(frame, "diagnosis", lambda diagnosis: pl.when(diagnosis != "none").then(diagnosis))
 
 
-@misread
+@misread(BOTH)
 def missing_cells_become_a_value(frame):
     """Cells of a missing value are read as a word of their own."""
     return changed(frame, "job", lambda job: pl.when(job != "?").then(job).fill_null("missing"))
 
 
-@misread
+@misread()
 def missing_cells_take_the_value_above(frame):
     """An empty cell is filled with the value of the row above."""
     return changed(frame, "visits", lambda visits: pl.when(visits != "?").then(visits).forward_fill())
 
 
-@misread
+@misread()
 def decimals_are_lost(frame):
     """Numbers are read without what follows their first decimal."""
     return changed(frame, "weight", lambda weight: weight.str.replace(r"(\.\d)\d*$", "$1"))
 
 
-@misread
+@misread()
 def days_and_months_are_exchanged(frame):
     """Dates are read with the day first where that gives a date."""
     return changed(frame, "born", lambda born: born.str.replace(r"-(\d\d)-(0\d|1[012])$", "-$2-$1"))
 
 
-@misread
+@misread()
 def letters_are_folded(frame):
     """Texts are read in small letters."""
     return changed(frame, "job", lambda job: job.str.to_lowercase())
 
 
-@misread
+@misread()
 def letters_are_decoded_wrongly(frame):
     """Text is decoded by another encoding than it has."""
     return changed(frame, "note", lambda note: note.str.replace("é", "Ã©", literal=True))
 
 
-@misread
+@misread()
 def long_texts_are_cut(frame):
     """Texts are cut at eight letters."""
     return changed(frame, "note", lambda note: note.str.slice(0, 8))
 
 
-@misread
+@misread()
 def a_column_is_shifted_by_a_row(frame):
     """A column begins a row too late."""
     return changed(frame, "diagnosis", lambda diagnosis: diagnosis.shift(1).fill_null(diagnosis.last()))
 
 
-@misread
+@misread(BOTH)
 def a_quasi_identifier_is_shifted_by_a_row(frame):
     """A column that is to be protected begins a row too late."""
     return changed(frame, "age", lambda age: age.shift(1).fill_null(age.last()))
 
 
-@misread
+@misread(BOTH)
 def another_file_is_read(frame):
     """The name of the file is taken for a pattern that fits another file first."""
     other = people(seed=2).cast(pl.String)
@@ -168,7 +171,7 @@ def the_delimiter_is_guessed_wrongly(original, head, encoding, delimiter=None):
     return original(head, encoding, ";")
 
 
-@plant("incrowd.reading.layout:find_layout")
+@plant("incrowd.reading.layout:find_layout", (MEMORY,))
 def two_names_are_exchanged(original, *arguments, **named):
     """Two columns get each other's name."""
     layout = original(*arguments, **named)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from faults.catalogue import FAULTS
-from faults.planting import SPARK
+from faults.planting import BLOCKS, SPARK
 from faults.running import attempt
 
 HERE = [(fault, case) for fault in FAULTS for case in fault.cases if case.engine != SPARK]
+TRIALS = [
+    pytest.param(fault, case, id=f"{fault.name}, {case}", marks=[pytest.mark.slow] if case.engine == BLOCKS else [])
+    for fault, case in HERE
+]
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +20,7 @@ def private_home(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("home")))
 
 
-@pytest.mark.parametrize(("fault", "case"), HERE, ids=[f"{fault.name}, {case}" for fault, case in HERE])
+@pytest.mark.parametrize(("fault", "case"), TRIALS)
 def test_a_release_with_a_fault_is_refused(fault, case, tmp_path):
     outcome = attempt(case, tmp_path, fault)
     assert outcome.met, "the release never came to the fault"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from faults.planting import BLOCKS, MEMORY, SPARK, plant
+from faults.planting import BLOCKS, MEMORY, SPARK, as_if, plant
 from incrowd.vocabulary.schema import Role, Schema
 
 EVERYWHERE = (MEMORY, BLOCKS, SPARK)
 
 
-def misunderstood(engines=(MEMORY, BLOCKS), **roles):
+def misunderstood(engines=(MEMORY,), **roles):
     """Enter a fault that gives columns other roles."""
 
     def enter(described):
@@ -19,8 +19,7 @@ def misunderstood(engines=(MEMORY, BLOCKS), **roles):
             columns = (replace(c, role=roles[c.name]) if c.name in roles else c for c in schema.columns)
             return Schema(tuple(columns)), notices
 
-        faulty.__name__, faulty.__doc__, faulty.__module__ = described.__name__, described.__doc__, __name__
-        plant("incrowd.understanding:settled_roles", engines)(faulty)
+        plant("incrowd.understanding:settled_roles", engines)(as_if(faulty, described))
         return described
 
     return enter
@@ -39,11 +38,6 @@ def an_identifier_is_released():
 @misunderstood(EVERYWHERE, diagnosis=Role.IDENTIFIER)
 def a_sensitive_column_is_dropped():
     """A column that is to be released is dropped as if it were an identifier."""
-
-
-@misunderstood(visits=Role.IDENTIFIER)
-def a_column_nobody_named_is_dropped():
-    """A column that nobody named is lost on the way."""
 
 
 @misunderstood(age=Role.SENSITIVE, diagnosis=Role.QUASI_IDENTIFIER)

@@ -105,17 +105,17 @@ def test_a_release_that_never_appeared_makes_later_ones_no_less_careful(people, 
     """The run dies between book and release: the book knows more than is out, and the same request goes through."""
     import incrowd.publishing.staging as staging
 
-    flush = staging._flush
+    flush = staging.flush
 
     def dying(path):
         if path.name == "out.csv":
             raise OSError(5, "Input/output error")
         flush(path)
 
-    monkeypatch.setattr(staging, "_flush", dying)
+    monkeypatch.setattr(staging, "flush", dying)
     with pytest.raises(OutputError):
         release(people, ledger=tmp_path / "book", to=tmp_path / "out.csv", **ROLES)
-    monkeypatch.setattr(staging, "_flush", flush)
+    monkeypatch.setattr(staging, "flush", flush)
     assert not (tmp_path / "out.csv").exists()
     assert entry(tmp_path / "book")
     made = release(people, ledger=tmp_path / "book", to=tmp_path / "out.csv", **ROLES)

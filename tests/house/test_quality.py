@@ -154,8 +154,8 @@ def test_a_section_is_replaced_and_the_others_stay(tmp_path):
 def test_the_page_counts_and_names_what_was_published():
     trials = [
         Trial("a row is lost", "reading", "A row is lost.", "memory", "", "published"),
-        Trial("a row is lost", "reading", "A row is lost.", "blocks", "", "by the verification"),
-        Trial("a byte is lost", "writing", "A byte is lost.", "memory", "", "before it"),
+        Trial("a row is lost", "reading", "A row is lost.", "blocks", "", "by its verdict"),
+        Trial("a byte is lost", "writing", "A byte is lost.", "memory", "", "by an error"),
     ]
     text = section(trials)
     assert "| reading | 1 | 0 / 1 | 1 / 1 |  | 1 |" in text

@@ -67,7 +67,7 @@ ROOMS = {
     "lab": MAKING | {"understanding"},
     "holdout": MAKING | {"lab"},
     "verification_request": MAKING | {"holding", "job"},
-    "pipeline": MAKING | {"ledger", "holding", "issuing", "job", "measured", "verification_request"},
+    "pipeline": MAKING | {"certified", "ledger", "holding", "issuing", "job", "measured", "verification_request"},
     "recount": WORDS | {"reading", "databases", "holding", "publishing", "verification"},
     "certified": WORDS | {"reading", "databases", "report", "verification"},
     "new_rows": WORDS | {"plan", "engines", "reading"},

@@ -17,7 +17,7 @@ from incrowd.reading.source import Compression
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.together import Together
-from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.resources import PROGRAM, Resources
 
 _TEXT = 48 * 10**6  # bytes of text: about half a million rows of a few dozen columns
 _CELLS = 12 * 10**6  # cells of a file with types: the same
@@ -42,7 +42,7 @@ def in_blocks(path: Path, form: FileForm, memory: int | None, requirement: Requi
         return True
     kind, compression = check_file(path)
     need, large = _need(path, kind, compression)
-    resources = Resources(memory)
+    resources = Resources(memory, program=PROGRAM)
     if isinstance(requirement, Together) or kind not in _IN_PIECES or form.kind not in STREAMED:
         resources.check_fits(need, 1.0, "This table is worked on as a whole, which")
         return False

@@ -149,8 +149,8 @@ def _fits(form: Form, kind: ColumnType) -> bool:
     match form:
         case Shown(value):
             return _is_value(value, kind)
-        case ValueSet(values):
-            return all(_is_value(value, kind) for value in values)
+        case ValueSet(values):  # of numbers, the names of their bins
+            return all(isinstance(value, str) or _is_value(value, kind) for value in values)
         case Interval(low, high) | Range(low, high):
             return kind.is_numeric and all(end is None or _is_value(end, kind) for end in (low, high))
         case Level(low, high, value) | Midpoint(low, high, value):

@@ -8,13 +8,14 @@ behind is swept by the next run for the same target. Two runs cannot write the s
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from incrowd.errors import OutputError
+from incrowd.errors import OutputError, VerificationError
 from incrowd.publishing.exchange import Exchange, flush, keep_mode
 
 _OPEN: set[Path] = set()  # the private folders of this process
@@ -68,10 +69,31 @@ def staged(target: Path) -> Iterator[Path]:
         yield drafts[target]
 
 
+class Drafts(dict[Path, Path]):
+    """Targets and the private paths of their drafts; and what drafts must still be when they take their places."""
+
+    def __init__(self, paths: Mapping[Path, Path] | None = None) -> None:
+        super().__init__(paths or {})
+        self._digests: dict[Path, str] = {}
+
+    def keep(self, *drafts: Path, digests: Sequence[str]) -> None:
+        """Let nothing appear unless these drafts have these SHA-256 when they are flushed to the disk."""
+        self._digests.update(zip(drafts, digests, strict=False))
+
+    def check(self, draft: Path) -> None:
+        """Refuse a draft that is not what it was."""
+        expected = self._digests.get(draft)
+        if expected is None:
+            return
+        with draft.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != expected:
+                raise VerificationError(f"{draft.name} changed after it was verified. Nothing was published.")
+
+
 @contextlib.contextmanager
 def staged_together(
     target: Path, beside: Sequence[Path] = (), *, groups: Path | None = None, certificate: Path | None = None
-) -> Iterator[dict[Path, Path]]:
+) -> Iterator[Drafts]:
     """Give a private path for each of several files; when the block ends well they appear, all of them or none.
 
     If the block raises, or one of the files cannot be written, every target is as it was before. The block must write
@@ -110,13 +132,13 @@ def staged_together(
         homes: dict[Path, Path] = {}
         for path, folder in folders.items():
             homes.setdefault(path.parent.resolve(), folder)
-        drafts = {path: homes[path.parent.resolve()] / path.name for path in order}
+        drafts = Drafts({path: homes[path.parent.resolve()] / path.name for path in order})
         yield drafts
         first = [certificate] if groups is None else [certificate, target]
         _exchange(order, drafts, folders, [path for path in first if path is not None])
 
 
-def _exchange(order: list[Path], drafts: dict[Path, Path], folders: dict[Path, Path], first: list[Path]) -> None:
+def _exchange(order: list[Path], drafts: Drafts, folders: dict[Path, Path], first: list[Path]) -> None:
     """Put the drafts in their places in this order, when some files have gone away first; or leave all as it was."""
     exchange = Exchange()
     _RUNNING.append(exchange)
@@ -125,6 +147,7 @@ def _exchange(order: list[Path], drafts: dict[Path, Path], folders: dict[Path, P
         for path in order:
             keep_mode(drafts[path], path)
             flush(drafts[path])
+            drafts.check(drafts[path])
         for path in first:
             exchange.withdraw(path, folders[path] / _KEPT)
         for path in order:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 HOLDS, FAILS, UNKNOWN = 0, 1, 2
-_HEADROOM = 1 << 30  # of addresses, beside the memory that may be used: libraries reserve more than they touch
+_HEADROOM = 1 << 31  # of addresses: libraries reserve more than they touch
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 
 
@@ -77,7 +77,7 @@ def _say(words: dict[str, Any]) -> None:
 
 def _import_all() -> None:
     """Import before the fork what every judgement needs."""
-    for module in ("duckdb", "pyarrow.compute", "pyarrow.parquet", "incrowd.verification.judge"):
+    for module in ("duckdb", "pyarrow.compute", "pyarrow.parquet", "_strptime", "incrowd.verification.judge"):
         importlib.import_module(module)
 
 
@@ -86,7 +86,7 @@ def _confine(memory: int | None) -> None:
     _attempt(_leave_the_network)
     sys.addaudithook(_refuse_connections)
     if memory is not None:
-        _attempt(lambda: _limit(memory + _HEADROOM))
+        _attempt(lambda: _limit(2 * memory + _HEADROOM))
 
 
 def _limit(bytes_: int) -> None:

@@ -17,12 +17,14 @@ from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.opening import column
 from incrowd.verification.request import Request
-from incrowd.verification.unchanged import UnchangedColumn, count_unchanged
+from incrowd.verification.unchanged import PAIR_TESTS, UnchangedColumn, count_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.vocabulary.schema import Role
 
-MOST_CELLS = 100_000_000
+MOST_CELLS = 25_000_000
 """Cells of a table that are held as codes at most; of larger tables nothing is counted beside the promise."""
+MOST_ROWS_FOR_PAIRS = 300_000
+"""Of more rows single columns are asked alone: pairs take twice as long, and it is told that they were not counted."""
 
 Codes = npt.NDArray[np.int64]
 
@@ -48,7 +50,9 @@ def unchanged_counts(
         if not one.understood
         for values, codes in [own[one.name][1:]]
     ]
-    return count_unchanged(transformed, unchanged, request.requirement.sets(request.role(Role.QUASI_IDENTIFIER)))
+    known = request.requirement.sets(request.role(Role.QUASI_IDENTIFIER))
+    pairs = PAIR_TESTS if len(pieces.origin) <= MOST_ROWS_FOR_PAIRS else 0
+    return count_unchanged(transformed, unchanged, known, pair_tests=pairs)
 
 
 def _role(one: ReleasedColumn) -> str:

@@ -22,7 +22,8 @@ MACROS = (
     "number(t) AS coalesce(TRY_CAST(t AS DOUBLE), day(TRY_CAST(t AS DATE)))",
     r"low_end(t) AS number(regexp_extract(t, '^[\[(](.+), (.+)[\])]$', 1))",
     r"high_end(t) AS number(regexp_extract(t, '^[\[(](.+), (.+)[\])]$', 2))",
-    "within(x, y, t) AS ((x > low_end(t) OR (x = low_end(t) AND starts_with(t, '['))) AND y <= high_end(t))",
+    """within(x, y, t) AS ((x > low_end(t) OR (x = low_end(t) AND starts_with(t, '[')))
+        AND (y < high_end(t) OR (y = high_end(t) AND ends_with(t, ']'))))""",
     # a mean is known only as closely as the numbers it is taken over
     "close_to(x, y, low, high) AS (abs(x - y) <= 1e-9 * greatest(abs(low), abs(high)))",
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -138,7 +139,8 @@ def originals(
     }
     if len(hint.sizes) == 1:
         raw = table.connection.sql(_selected(table, sources)).to_arrow_table()
-        return Original(understood(raw, sources, meanings).take(_indices(origin)), origin, table.rows, claims)
+        held = understood(raw, sources, meanings, table.connection).take(_indices(origin))
+        return Original(held, origin, table.rows, claims)
     assert scratch is not None
     return _in_pieces(table, sources, meanings, hint, origin, claims, scratch)
 
@@ -146,7 +148,8 @@ def originals(
 def all_rows(table: InputTable, sources: Sequence[ReleasedColumn]) -> Any:
     """What the input holds in all of its rows, those too that were left out, in the columns of the release."""
     meanings = {one.name: table.meaning(one.column) for one in sources}
-    return understood(table.connection.sql(_selected(table, sources)).to_arrow_table(), sources, meanings)
+    raw = table.connection.sql(_selected(table, sources)).to_arrow_table()
+    return understood(raw, sources, meanings, table.connection)
 
 
 def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
@@ -187,14 +190,16 @@ def _indices(rows: Any) -> Any:
     return pa.array(np.asarray(rows, np.int64))
 
 
-def understood(raw: Any, sources: Sequence[ReleasedColumn], meanings: Mapping[str, CellMeaning]) -> Any:
+def understood(
+    raw: Any, sources: Sequence[ReleasedColumn], meanings: Mapping[str, CellMeaning], connection: Any = None
+) -> Any:
     """Raw columns as they are compared: texts by their distinct values, others cell by cell."""
     import pyarrow as pa
 
-    with connect(threads=1) as connection:
-        connection.execute("SET TimeZone = 'UTC'")
+    with contextlib.nullcontext(connection) if connection is not None else connect(threads=1) as database:
+        database.execute("SET TimeZone = 'UTC'")
         columns = {
-            one.name: _column(connection, raw.column(place), meanings[one.name], one.understood)
+            one.name: _column(database, raw.column(place), meanings[one.name], one.understood)
             for place, one in enumerate(sources)
         }
     return pa.table(columns)
@@ -205,24 +210,30 @@ def _column(connection: Any, cells: Any, meaning: CellMeaning, understood: bool)
     import pyarrow as pa
 
     if not meaning.by_text:
-        return _asked(connection, cells, meaning.value("t") if understood else meaning.raw("t"))
+        return _asked(connection, cells, meaning.value("t") if understood else meaning.raw("t"))[0]
     texts = cells.cast(pa.large_string()) if pa.types.is_string(cells.type) else cells
     if not pa.types.is_dictionary(texts.type):
         texts = texts.dictionary_encode().unify_dictionaries()
     indices = pa.chunked_array([chunk.indices for chunk in texts.chunks], pa.int32()).combine_chunks()
     words = texts.chunk(0).dictionary if texts.num_chunks else pa.array([], texts.type.value_type)
-    if understood and any(_asked(connection, words, meaning.is_strange("t")).to_pylist()):
-        raise VerificationError(f"A quasi-identifier has cells that are no {meaning.type}. Nothing was published.")
-    meant = _asked(connection, words, meaning.value("t") if understood else meaning.raw("t")).combine_chunks()
+    if understood:
+        meant, strange = _asked(connection, words, meaning.value("t"), meaning.is_strange("t"))
+        if any(strange.to_pylist()):
+            raise VerificationError(f"A quasi-identifier has cells that are no {meaning.type}. Nothing was published.")
+    else:
+        [meant] = _asked(connection, words, meaning.raw("t"))
+    meant = meant.combine_chunks()
     coded = meant.dictionary_encode()
     return pa.DictionaryArray.from_arrays(coded.indices.take(indices), coded.dictionary)
 
 
-def _asked(connection: Any, cells: Any, expression: str) -> Any:
+def _asked(connection: Any, cells: Any, *expressions: str) -> list[Any]:
+    """What expressions of SQL make of the cells ``t``."""
     import pyarrow as pa
 
     connection.register("cells", pa.table({"t": cells}))
-    return connection.sql(f"SELECT {expression} AS t FROM cells").to_arrow_table().column(0)
+    listed = ", ".join(f"{expression} AS e{place}" for place, expression in enumerate(expressions))
+    return list(connection.sql(f"SELECT {listed} FROM cells").to_arrow_table().columns)
 
 
 def _in_pieces(
@@ -238,8 +249,7 @@ def _in_pieces(
     ends = list(accumulate(hint.sizes))
     place = np.full(table.rows, -1, np.int64)
     place[origin] = np.arange(len(origin))
-    folder = scratch / "originals"
-    folder.mkdir(mode=0o700)
+    folder = Path(tempfile.mkdtemp(dir=scratch))
     paths = [folder / f"{number:06d}.arrow" for number in range(len(ends))]
     _deal(table.connection.sql(_selected(table, sources)).fetch_record_batch(_BATCH), place, np.array(ends), paths)
 

@@ -19,7 +19,7 @@ from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
-from incrowd.verification.opening import connect, open_table, register
+from incrowd.verification.opening import connect, open_file, open_table, register
 from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
 from incrowd.verification.population import People
 from incrowd.verification.rare_values import RareValues
@@ -93,11 +93,10 @@ def _digest(path: Path) -> str:
 
 def _header(request: Request) -> list[str]:
     """The columns of the written release; of two tables those that it stands for."""
+    if request.groups is not None:
+        return [written(column.name, request) for column in request.columns if column.role is not Role.IDENTIFIER]
     with connect() as connection:
-        names = open_table(connection, request.release, request.form)
-    if request.groups is None:
-        return names
-    return [written(column.name, request) for column in request.columns if column.role is not Role.IDENTIFIER]
+        return open_file(connection, request.release, request.form).names
 
 
 def written(name: str, request: Request) -> str:

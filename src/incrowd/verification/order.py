@@ -58,14 +58,19 @@ def hidden_order_check(columns: Iterator[tuple[str, Any]]) -> Check:
 
 
 def group_numbers_check(numbers: npt.NDArray[np.int64], origin: npt.NDArray[np.int64]) -> Check:
-    """The check that groups are not numbered as their rows come in the input."""
+    """The check that groups are not numbered as their rows come, in the input or in the release."""
+    ordered = [_numbered_by(numbers, places) for places in (origin, np.arange(len(origin)))]
+    told = "groups are numbered as their rows come" if any(ordered) else "in no order of rows"
+    return Check("group numbers", not any(ordered), told)
+
+
+def _numbered_by(numbers: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> bool:
+    """Whether the groups of rows are numbered by their first row, or by the middle of them."""
     groups, places = np.unique(numbers, return_inverse=True)
-    middles = np.bincount(places, weights=origin) / np.bincount(places)
+    middles = np.bincount(places, weights=rows) / np.bincount(places)
     firsts = np.full(len(groups), np.inf)
-    np.minimum.at(firsts, places, origin)
-    ordered = is_ordered(middles) or is_ordered(np.argsort(np.argsort(firsts)).astype(np.float64))
-    told = "groups are numbered as their rows come in the input" if ordered else "in no order of the input"
-    return Check("group numbers", not ordered, told)
+    np.minimum.at(firsts, places, rows)
+    return is_ordered(middles) or is_ordered(np.argsort(np.argsort(firsts)).astype(np.float64))
 
 
 def window(origin: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -64,13 +64,16 @@ def _groups_check(connection: Any, columns: Sequence[str], counted: Sequence[str
         f"(SELECT count(*) FROM told WHERE c0 IS NULL OR c1 IS NULL OR c1 NOT IN ({attributes}))"
     ).fetchone()
     (joined,) = connection.execute("SELECT count(*) FROM released").fetchone()
+    (back,) = connection.execute(
+        "SELECT count(*) FROM (SELECT c0::BIGINT AS n, lag(c0::BIGINT) OVER () AS before FROM told) WHERE n < before"
+    ).fetchone()
     (unnumbered,) = connection.execute("SELECT count(*) FROM listed WHERE c0 IS NULL").fetchone()
-    passed = joined == rows and groups == looks and not (alone or foreign or unnumbered)
+    passed = joined == rows and groups == looks and not (alone or foreign or unnumbered or back)
     if passed:
         return Check("groups", True, f"{groups:,} groups, the same in both tables")
     return Check(
         "groups",
         False,
         f"{groups:,} groups of rows tell {looks:,} different things; {alone:,} groups have no row; {foreign:,} lines "
-        f"tell of no group or attribute; {unnumbered:,} rows are in no group",
+        f"tell of no group or attribute; {unnumbered:,} rows are in no group; {back:,} groups are listed out of order",
     )

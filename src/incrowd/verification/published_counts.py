@@ -96,7 +96,8 @@ class CountsComparison:
         )
         return self._table(
             f"WITH bins AS ({self._bins('looks', at)}), places AS (SELECT DISTINCT own, member FROM numbers LEFT JOIN "
-            "bins ON own > low AND own <= high) SELECT look, CASE WHEN own IS NULL THEN '?' ELSE member END AS member, "
+            "bins ON own > low AND (own < high OR (own = high AND ends_with(member, ']')))) "
+            "SELECT look, CASE WHEN own IS NULL THEN '?' ELSE member END AS member, "
             "sum(n)::BIGINT AS n FROM numbers LEFT JOIN places USING (own) GROUP BY ALL"
         )
 

@@ -38,17 +38,26 @@ def _text(path: Path, form: FileForm) -> Iterator[str]:
     if faults:
         yield from faults
         return
-    first, last, nothing = b"", b"", False
+    first, last, nothing, idle = b"", b"", False, False
     for block in _blocks(path, form.compression):
         first = first or block[:3]
         last = (last + block)[-2:]
         nothing = nothing or b"\0" in block
+        idle = idle or (b'"' in block and _needless(form.delimiter).search(block) is not None)
     if first == b"\xef\xbb\xbf":
         yield "a byte order mark stands before the text"
     if nothing:
         yield "the text holds NUL bytes"
+    if idle:
+        yield "cells are quoted without need"
     if last[-1:] != b"\n" or last == b"\n\n":
         yield "the text does not end with its last row"
+
+
+def _needless(delimiter: str) -> re.Pattern[bytes]:
+    """A field in quotes that has nothing to be quoted for; which fields are could tell something."""
+    mark = re.escape(delimiter.encode())
+    return re.compile(rb"(?:^|[\n" + mark + rb'])"[^"\r\n' + mark + rb']+"(?=[\n' + mark + rb"]|$)")
 
 
 def _blocks(path: Path, compression: str | None) -> Iterator[bytes]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from incrowd.errors import ParameterError
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-PROGRAM = 350 * 10**6
-"""What the program and its libraries take before the first row is read: measured, a release of a small table."""
+PROGRAM = 400 * 10**6
+"""What the program and its libraries take before the first row: 350 MB are measured, and allocators keep some."""
 LEAST = 500 * 10**6
 """The smallest limit that can be kept."""
 
@@ -28,29 +28,33 @@ class Resources:
         How many cores work at the same time.
     scratch
         A private folder for what does not fit into memory; it goes when the run ends.
+    program
+        Bytes of the memory that the program itself takes; what is shared out is the rest.
     """
 
     memory: int | None = None
     threads: int = field(default_factory=lambda: cores())
     scratch: Path | None = None
+    program: int = 0
 
     def share(self, part: float) -> int | None:
         """A part of the memory that the program leaves for rows, if it is limited."""
-        return None if self.memory is None else int(max(self.memory - PROGRAM, self.memory // 5) * part)
+        return None if self.memory is None else int(max(self.memory - self.program, self.memory // 5) * part)
 
     def check_fits(self, need: int, part: float, what: str) -> None:
         """Refuse what does not fit into a part of the memory, with the limit that would do.
 
         Examples
         --------
-        >>> Resources(10**9).check_fits(4 * 10**8, 0.25, "A table of 900 columns")  # doctest: +ELLIPSIS
+        >>> limited = Resources(10**9, program=PROGRAM)
+        >>> limited.check_fits(4 * 10**8, 0.25, "A table of 900 columns")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
         incrowd.errors.ParameterError: A table of 900 columns needs about 2GB of memory. Say --memory 2GB, or ...
         """
         room = self.share(part)
         if room is not None and need > room:
-            enough = amount(int(PROGRAM + need / part))
+            enough = amount(int(self.program + need / part))
             raise ParameterError(
                 f"{what} needs about {enough} of memory. Say --memory {enough}, or leave columns out or coarsen them."
             )

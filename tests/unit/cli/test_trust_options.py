@@ -65,7 +65,7 @@ def test_attacks_before_and_after(incrowd, tmp_path):  # noqa: F811
     )
     assert status == 0
     found = told(out)["attacks"]
-    assert len(found["after"]) == len(found["before"]) == 16
+    assert len(found["after"]) == len(found["before"]) == 18
     by_name = {one["attack"]: one for one in found["after"]}
     assert by_name["row order"]["verdict"] == "no leak found"
     assert {one["attack"]: one["verdict"] for one in found["before"]}["row order"] == "leak"

@@ -98,18 +98,18 @@ def test_what_has_to_be_worked_on_whole_and_does_not_fit_is_refused_with_what_wo
     ],
 )
 def test_blocks_are_as_large_as_memory_allows(memory, threads, columns, of_a_row, rows):
-    assert block_rows(Resources(memory, threads), columns, of_a_row) == rows
+    assert block_rows(Resources(memory, threads, program=PROGRAM), columns, of_a_row) == rows
 
 
 def test_a_table_whose_smallest_blocks_do_not_fit_is_refused_with_what_would_do():
-    check_blocks(Resources(500 * 10**6, 2), 10, 100)
+    check_blocks(Resources(500 * 10**6, 2, program=PROGRAM), 9, 50)
     with pytest.raises(ParameterError, match="A table of 2,000 columns") as refused:
-        check_blocks(Resources(500 * 10**6, 2), 2000, 8000)
+        check_blocks(Resources(500 * 10**6, 2, program=PROGRAM), 2000, 8000)
     enough = bytes_of(str(refused.value).split("--memory ")[1].split(",")[0])
-    check_blocks(Resources(enough, 2), 2000, 8000)
+    check_blocks(Resources(enough, 2, program=PROGRAM), 2000, 8000)
 
 
 def test_heuristics_see_fewer_rows_where_memory_is_short():
     assert sample_rows(Resources(), 10) == 1_000_000
-    assert sample_rows(Resources(10**11), 10) == 1_000_000
-    assert 1 << 14 < sample_rows(Resources(500 * 10**6), 10) < 500_000
+    assert sample_rows(Resources(10**11, program=PROGRAM), 10) == 1_000_000
+    assert 1 << 14 < sample_rows(Resources(500 * 10**6, program=PROGRAM), 10) < 500_000

@@ -77,7 +77,7 @@ def test_named_attacks_run_and_the_others_are_told_as_not_run():
     found = made.certificate["attacks"]
     ran = {one["attack"] for one in found["after"] if one["verdict"] != "not run"}
     assert ran == {"row order", "homogeneity"}
-    assert len(found["after"]) == 16
+    assert len(found["after"]) == 18
     assert [one["attack"] for one in found["before"]] == ["row order", "homogeneity"]
     assert list(faults(made.certificate, schema())) == []
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from report_examples import example
 
-from incrowd.report.certificate import certificate, schema
+from incrowd.report.certificate import WrittenRelease, certificate, form_facts, schema
 from incrowd.report.html import report_html
 from incrowd.report.json_schema import faults
 from incrowd.report.terminal import summary
@@ -20,6 +20,7 @@ from incrowd.verification.unchanged_counts import (
     SinglingSet,
     UnchangedCounts,
 )
+from incrowd.vocabulary.file_form import FileForm
 
 WEIGHT = SinglingSet(("fnlwgt", "hours-per-week"), 33_492)
 ADULT = UnchangedCounts(
@@ -118,7 +119,11 @@ def test_what_was_not_counted_is_told():
 
 @pytest.mark.parametrize("counts", [None, ADULT, SOUND])
 def test_the_certificate_keeps_its_schema(counts):
-    data = certificate(example(unchanged=counts), output_sha256=None, recipe_sha256=None, input_hmac=None)
+    facts = example(unchanged=counts)
+    output = {"file": facts.output, "sha256": None, "form": form_facts(FileForm("csv"))}
+    columns = [{"name": c.name, "from": c.name, "role": str(c.role), "as": "value"} for c in facts.schema.columns[1:]]
+    written = WrittenRelease(output, columns, {"is": "k-anonymity", "k": 10})
+    data = certificate(facts, written, recipe_sha256=None, input_hmac=None)
     assert list(faults(json.loads(json.dumps(data)), schema())) == []
     if counts is not None:
         entry = data["unchanged_columns"]

@@ -37,8 +37,9 @@ def test_what_is_no_amount_or_too_little_is_refused(text):
 
 
 def test_a_part_of_the_memory_that_the_program_leaves():
-    assert Resources(PROGRAM + 10**9).share(0.25) == 250_000_000
-    assert Resources(PROGRAM).share(1.0) == PROGRAM // 5
+    assert Resources(PROGRAM + 10**9, program=PROGRAM).share(0.25) == 250_000_000
+    assert Resources(PROGRAM, program=PROGRAM).share(1.0) == PROGRAM // 5
+    assert Resources(10**9).share(0.25) == 250_000_000
     assert Resources().share(0.25) is None
 
 
