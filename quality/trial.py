@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import resource
 import traceback
+import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -68,7 +71,11 @@ def _told(error: BaseException) -> str:
 def _quotes(error: BaseException, path: Path) -> bool:
     """Whether a cell stands in what a user sees of an error, other than as the name of a column in a damaged header."""
     shown = "".join(traceback.format_exception(error))
-    head = path.read_bytes()[:4096].replace(b"\0", b"").decode("latin-1").splitlines()
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        with suppress(OSError, EOFError, zlib.error):
+            data = gzip.decompress(data)
+    head = data[:4096].replace(b"\0", b"").decode("latin-1").splitlines()
     return any(found not in "".join(head[:1]) for found in CANARY.findall(shown))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -102,6 +103,9 @@ def test_a_name_in_a_damaged_header_is_a_name(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("KANARIE-3,KANARIE-3\n1,2\n")
     assert judge(fail(HeaderError("Columns 1 and 2 ('KANARIE-3' and 'KANARIE-3')")), path) is None
+    packed = tmp_path / "x.txt.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert judge(fail(HeaderError("Columns 1 and 2 ('KANARIE-3' and 'KANARIE-3')")), packed) is None
 
 
 def test_a_death_is_told_and_the_rest_goes_on(monkeypatch):

@@ -52,7 +52,7 @@ class Sought:
         unknown = [left_open(str(part), POPULATION, promised=True) for part in requirement.on_population]
         for part in requirement.on_columns:
             source = part.on or target
-            if source not in written:
+            if source not in written or source not in types:
                 unknown.append(left_open(str(part), "the release has no such column", promised=True))
                 continue
             assert source is not None

@@ -44,7 +44,6 @@ def unpacked(path: Path, compression: Compression) -> Iterator[bytes]:
     """
     import pyarrow as pa
 
-    bound = max(FREE_BYTES, MOST_RATIO * path.stat().st_size)
     size = 0
     damaged = FileFormatError(f"The {compression} file is truncated or damaged. Fetch or write it again.")
     with pa.OSFile(str(path)) as packed, pa.CompressedInputStream(packed, compression) as stream:
@@ -56,9 +55,14 @@ def unpacked(path: Path, compression: Compression) -> Iterator[bytes]:
             if not piece:
                 return
             size += len(piece)
-            if size > bound:
-                raise FileFormatError(
-                    f"The {compression} file unpacks to more than {MOST_RATIO} times its size, as a decompression "
-                    "bomb does. If you trust it, unpack it yourself and give the unpacked file."
-                )
+            check_unpacked(size, path, compression)
             yield piece
+
+
+def check_unpacked(size: int, path: Path, form: str) -> None:
+    """Refuse a file that unpacks to so many bytes, if these are far more than it has itself."""
+    if size > max(FREE_BYTES, MOST_RATIO * path.stat().st_size):
+        raise FileFormatError(
+            f"The {form} file unpacks to more than {MOST_RATIO} times its size, as a decompression bomb does. If you "
+            "trust it, unpack it yourself and give the unpacked file."
+        )

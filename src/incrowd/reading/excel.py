@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,10 +12,15 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, Notice, ValuesError
 from incrowd.optional import optional
+from incrowd.reading.decompress import check_unpacked
 from incrowd.reading.dictionary import EXACT
 from incrowd.reading.frames import from_typed
 from incrowd.reading.headers import check_headers
 from incrowd.reading.source import MISSING_MARKERS, Origin, Source
+
+_SHEET = re.compile(r"xl/worksheets/.*\.xml$", re.IGNORECASE)
+_BEYOND = re.compile(rb"\br\s*=\s*[\"'](?:[a-z]{4}|[yz][a-z]{2}|x[g-z][a-z]|xf[e-z])[a-z]*\d", re.IGNORECASE)
+_PIECE, _OVERLAP = 1 << 20, 64
 
 
 def read_excel(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
@@ -28,11 +36,12 @@ def read_excel(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Sou
     [(39,)]
     """
     fastexcel = optional("fastexcel", "reading Excel files")
+    _check_archive(path)
     try:
         workbook = fastexcel.read_excel(path)
         first = workbook.load_sheet(0, header_row=None, n_rows=1, dtypes="string").to_polars()
     except fastexcel.FastExcelError:
-        raise FileFormatError("The Excel file is damaged, encrypted or of an unknown version.") from None
+        raise _damaged() from None
     if first.height == 0:
         raise FileFormatError("The first sheet is empty. Put the table there, with column names in its first row.")
     names = [name or "" for name in first.row(0)]
@@ -45,6 +54,35 @@ def read_excel(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Sou
     table.columns = names
     origin = Origin("excel", str(path), missing=missing)
     return from_typed(_narrowed(table), origin, notices=_other_sheets(len(workbook.sheet_names)))
+
+
+def _damaged() -> FileFormatError:
+    return FileFormatError("The Excel file is damaged, encrypted or of an unknown version.")
+
+
+def _check_archive(path: Path) -> None:
+    """Refuse a workbook that unpacks to a flood, or has cells beyond the last column that Excel knows (XFD)."""
+    if not zipfile.is_zipfile(path):
+        return  # the older format
+    try:
+        with zipfile.ZipFile(path) as archive:
+            check_unpacked(sum(member.file_size for member in archive.infolist()), path, "Excel")
+            wide = any(_has_cells_beyond(archive, name) for name in archive.namelist() if _SHEET.match(name))
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+        raise (error if isinstance(error, FileFormatError) else _damaged()) from None
+    if wide:
+        raise _damaged()
+
+
+def _has_cells_beyond(archive: zipfile.ZipFile, name: str) -> bool:
+    """Whether a sheet places a cell in a column that no sheet has; its reader would make all columns up to there."""
+    before = b""
+    with archive.open(name) as sheet:
+        while piece := sheet.read(_PIECE):
+            if _BEYOND.search(before + piece):
+                return True
+            before = piece[-_OVERLAP:]
+    return False
 
 
 def _narrowed(table: pl.DataFrame) -> pl.DataFrame:

@@ -174,7 +174,7 @@ def _whole(value: Any, least: int = 0) -> int:
 
 
 def _number(value: Any, low: float, high: float) -> float | None:
-    _expect(value is None or (isinstance(value, int | float) and low <= value <= high))
+    _expect(value is None or (_is_number(value) and low <= value <= high))
     return None if value is None else float(value)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
 
 import polars as pl
 import pytest
@@ -79,3 +80,29 @@ def test_says_which_package_is_missing(put, monkeypatch):
     monkeypatch.setattr(excel, "optional", absent)
     with pytest.raises(MissingPackageError, match="reading Excel files needs fastexcel"):
         read(put(["a"], [1]))
+
+
+@pytest.mark.parametrize("column", ["XFE", "infE", "ZZZ", "aaaaaa"])
+def test_a_cell_beyond_the_last_column(tmp_path, column):
+    """The library makes all columns up to there, which takes minutes."""
+    file = tmp_path / "wide.xlsx"
+    pl.DataFrame({"age": [39, 50], "sex": ["f", "m"]}).write_excel(file)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    assert b'r="B2"' in members[sheet]
+    members[sheet] = members[sheet].replace(b'r="B2"', f'r="{column}2"'.encode())
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(FileFormatError, match="damaged"):
+        excel.read_excel(file)
+
+
+def test_a_workbook_that_unpacks_to_a_flood(tmp_path):
+    file = tmp_path / "flood.xlsx"
+    pl.DataFrame({"age": [39]}).write_excel(file)
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/more.xml", b" " * (70 << 20))
+    with pytest.raises(FileFormatError, match="decompression bomb"):
+        excel.read_excel(file)
