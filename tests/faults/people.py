@@ -113,6 +113,6 @@ def at(engine: str):
     with pytest.MonkeyPatch.context() as patch:
         if engine == "blocks":
             patch.setattr(choice, "_TEXT", 0)
-            patch.setattr(choice, "_PACKED", 0)
+            patch.setattr(choice, "_CELLS", 0)
             patch.setattr(blocks, "block_rows", lambda *_: BLOCK)
         yield

@@ -90,8 +90,11 @@ class Used:
 
 def summed_up(table: SparkTable, names: Sequence[str], read: Reader) -> list[Any]:
     """What a reader makes of some columns of the input, as Spark reads it, in every part."""
-    chosen = table.frame.select([table.at(name) for name in names])
+    from pyspark.sql import functions as sql
+
     with told():
+        # two columns of a release may come from one of the input, and Arrow asks for names of their own
+        chosen = table.frame.select([sql.col(table.at(name)).alias(f"n{i}") for i, name in enumerate(names)])
         found = mapped(chosen, Summing(read), "answer binary").collect()
     return [pickle.loads(row.answer) for row in found]
 
