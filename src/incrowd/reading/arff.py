@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import polars as pl
@@ -40,7 +41,7 @@ def read_arff(path: Path, *, encoding: str | None = None, missing: tuple[str, ..
     >>> source.frame.rows(), [str(column.type) for column in source.declared]
     ([('39', 'f'), (None, 'm')], ['integer', 'categorical'])
     """
-    lines = iter(enumerate(_text(path, encoding).splitlines(), 1))
+    lines = iter(enumerate(StringIO(_text(path, encoding), newline=None), 1))
     attributes = list(_attributes(lines))
     names = [column.name for column, _ in attributes]
     if not names:
