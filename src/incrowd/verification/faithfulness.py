@@ -9,6 +9,7 @@ exactly as they were.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +45,17 @@ def verify_release(
     told: Told | None = None,
     groups: Path | None = None,
     more: More | None = None,
+    database: Any = None,
 ) -> Verdict:
     """Recount everything a release promises, from the bytes on disk.
 
     An original in pieces is compared piece by piece, in the scratch folder of the resources where need be. ``groups``
     is the table of groups of a release of two tables, which is compared whole. ``more`` has further checks, made of the
-    table ``released`` and, where it is whole, ``original``.
+    table ``released`` and, where it is whole, ``original``. Without a ``database`` one is made.
     """
     duckdb = duckdb_module()
     limits, whole = resources or Resources(), isinstance(original, Original)
-    with connect(limits.share(0.5), None, limits.scratch) as connection:
+    with nullcontext(database) if database else connect(limits.share(0.5), None, limits.scratch) as connection:
         try:
             joined: tuple[Check, ...] = ()
             if groups is not None:

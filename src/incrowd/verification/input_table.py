@@ -54,6 +54,8 @@ class InputTable:
         Whether types are drafted from texts; other files declare them.
     typed
         Columns whose type the user said.
+    copied
+        Whether the database holds a copy of the rows.
     """
 
     connection: Any
@@ -62,6 +64,7 @@ class InputTable:
     missing: tuple[str, ...]
     drafts: bool = False
     typed: frozenset[str] = frozenset()
+    copied: bool = False
     _kinds: dict[str, str] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -78,7 +81,13 @@ class InputTable:
         connection.execute("SET TimeZone = 'UTC'")
         names = _open(connection, file, scratch, copy=copy)
         (rows,) = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()
-        return cls(connection, names, rows, file.missing, file.kind == "csv", typed)
+        copied = copy and file.kind != "excel"
+        return cls(connection, names, rows, file.missing, file.kind == "csv", typed, copied)
+
+    def close(self) -> None:
+        """Forget the rows, if they were read into memory."""
+        if self.copied:
+            self.connection.execute(f"DROP TABLE {TABLE}")
 
     def kind(self, name: str) -> str:
         """The type of DuckDB that a column has."""

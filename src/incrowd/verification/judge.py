@@ -44,8 +44,9 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
     if request.file and request.groups is not None:
         checks.append(bytes_check(request.groups, request.form))
     digests = tuple(_digest(path) for path in (request.release, request.groups) if path is not None)
-    header = _header(request)
+    counted: list[UnchangedCounts | None] = [None]
     with connect(limits.share(0.5), None, limits.scratch) as connection:
+        header = _header(request, connection)
         whole = len(request.hint.sizes) == 1
         table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
         strange = _input_check(request, table)
@@ -57,14 +58,16 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         everybody = all_rows(table, sources) if request.rarest else None
         if request.file:
             checks += _order_checks(request, table, np.asarray(original.origin))
-    asked = asked_of(request, sources, people)
-    counted: list[UnchangedCounts | None] = [None]
+        table.close()
+        asked = asked_of(request, sources, people)
 
-    def more(connection: Any) -> list[Check]:
-        counted[0] = unchanged_counts(connection, request, sources, asked, original)
-        return [] if everybody is None else [_rare_values(connection, request, asked, everybody)]
+        def more(connection: Any) -> list[Check]:
+            counted[0] = unchanged_counts(connection, request, sources, asked, original)
+            return [] if everybody is None else [_rare_values(connection, request, asked, everybody)]
 
-    verdict = verify_release(request.release, request.form, asked, original, limits, progress, request.groups, more)
+        verdict = verify_release(
+            request.release, request.form, asked, original, limits, progress, request.groups, more, connection
+        )
     checks += [_left_out(request, verdict, original)]
     return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted[0])
 
@@ -91,12 +94,11 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _header(request: Request) -> list[str]:
+def _header(request: Request, connection: Any) -> list[str]:
     """The columns of the written release; of two tables those that it stands for."""
     if request.groups is not None:
         return [written(column.name, request) for column in request.columns if column.role is not Role.IDENTIFIER]
-    with connect() as connection:
-        return open_file(connection, request.release, request.form).names
+    return open_file(connection, request.release, request.form, "header").names
 
 
 def written(name: str, request: Request) -> str:
