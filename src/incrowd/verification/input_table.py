@@ -240,9 +240,9 @@ def _asked(connection: Any, cells: Any, *expressions: str) -> list[Any]:
     """What expressions of SQL make of the cells ``t``."""
     import pyarrow as pa
 
-    connection.register("cells", pa.table({"t": cells}))
+    connection.register("read_cells", pa.table({"t": cells}))
     listed = ", ".join(f"{expression} AS e{place}" for place, expression in enumerate(expressions))
-    return list(connection.sql(f"SELECT {listed} FROM cells").to_arrow_table().columns)
+    return list(connection.sql(f"SELECT {listed} FROM read_cells").to_arrow_table().columns)
 
 
 def _in_pieces(
