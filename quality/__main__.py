@@ -1,11 +1,11 @@
-"""``python -m quality faults|mutants|fuzz …``: how good the checks of the program are; each has its own ``--help``."""
+"""``python -m quality faults|mutants|fuzz|house …``: how good the checks are, and how large the program is."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 
-PARTS = ("faults", "mutants", "fuzz")
+PARTS = ("faults", "mutants", "fuzz", "house")
 
 
 def main(argv: list[str]) -> int:

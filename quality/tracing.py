@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,9 +113,9 @@ class Plugin:
         for file in self.folder.glob("*.lines"):
             for noted in file.read_text(encoding="utf-8").splitlines():
                 moment, name, line = noted.split("\t")
-                test = next((t for begun, ended, t in self.spans if begun <= float(moment) <= ended), None)
-                if test is not None:
-                    self.lines[test].add((name, int(line)))
+                place = bisect_right(self.spans, float(moment), key=lambda span: span[0]) - 1
+                if place >= 0 and float(moment) <= self.spans[place][1]:
+                    self.lines[self.spans[place][2]].add((name, int(line)))
         return self.lines
 
 
