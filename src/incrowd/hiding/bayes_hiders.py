@@ -170,7 +170,7 @@ class JointBayesHider(AgainstBayes, ABC):
 
 
 @dataclass
-class Group:
+class SecretGroup:
     """Confidential cells that are hidden together: their next best guesses, and which of them are out.
 
     ``coin`` are those the coin left as they are, ``pressed`` those that had to be hidden.
@@ -192,9 +192,9 @@ class Group:
             secret.raise_to(level)
             self.guesses.pop(secret, None)
 
-    def live(self) -> list[Secret]:
+    def live(self, among: Iterable[Secret] | None = None) -> list[Secret]:
         """The cells that are not behind their guess; one that is predicted and has none draws one."""
-        return [secret for secret in self.secrets if self._is_live(secret)]
+        return [secret for secret in (self.secrets if among is None else among) if self._is_live(secret)]
 
     def _is_live(self, secret: Secret) -> bool:
         if secret in self.coin:

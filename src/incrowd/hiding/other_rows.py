@@ -15,9 +15,9 @@ from incrowd.hiding.bayes_hiders import (
     COUNTED,
     SHARED,
     BayesHider,
-    Group,
     JointBayesHider,
     Opening,
+    SecretGroup,
     duel,
     figures,
     is_ahead,
@@ -61,11 +61,11 @@ class DecP(BayesHider):
 
     def _climbs(self, secret: Secret, level: int) -> dict[str, Climb]:
         """The climbs at a level above what the row shows, for each attribute that has one."""
-        taxonomies = {name: secret.published.taxonomy(name) for name in secret.known}
+        known, taxonomy = secret.known, secret.published.taxonomy
         return {
-            name: Climb.of(secret, name, taxonomies[name].up(node, level - 1), generalize=self.generalize)
-            for name, node in secret.known.items()
-            if level <= taxonomies[name].depth(node)
+            name: Climb.of(secret, name, taxonomy(name).up(node, level - 1), generalize=self.generalize)
+            for name, node in known.items()
+            if level <= taxonomy(name).depth(node)
         }
 
 
@@ -229,14 +229,14 @@ class JointDecP(JointBayesHider):
         """Hide blanked cells of one attribute with one true value; how each of them ended."""
         if len({(secret.attribute, secret.actual) for secret in secrets}) > 1:
             raise ParameterError("e-DECP hides one value of one attribute at a time. Group the cells by value.")
-        group = Group(secrets, self)
+        group = SecretGroup(secrets, self)
         for level in self.class_levels(secrets):
             if level:
                 group.raise_to(level, secrets if level == 1 else group.exposed())
             self._push_down(group)
         return [self._end(group, secret) for secret in secrets]
 
-    def _push_down(self, group: Group) -> None:
+    def _push_down(self, group: SecretGroup) -> None:
         """Withhold supporting cells of other rows, level by level."""
         level = 1
         while live := group.live():
@@ -261,20 +261,26 @@ class JointDecP(JointBayesHider):
         ]
         return sorted(impacts, key=lambda impact: (-impact.primary, impact.climb.factor()))
 
-    def _withhold(self, group: Group, impact: Impact, level: int) -> None:
+    def _withhold(self, group: SecretGroup, impact: Impact, level: int) -> None:
         """Withhold cells of one node while a live row comes from it and one that stays is left."""
         first, name, low = group.secrets[0], impact.attribute, impact.climb.low
         taxonomy = first.published.taxonomy(name)
         rows = first.published.rows_with((first.attribute, first.actual), (name, low))
+
+        def comes_from_it(secret: Secret) -> bool:
+            return taxonomy.up(secret.shown(name), level - 1) == low
+
         while (climb := Climb.of(first, name, low, generalize=self.generalize)).most > 0:
-            served = [one for one in group.live() if taxonomy.up(one.shown(name), level - 1) == low]
+            # a raised cell may expose any row again, a blanked one none
+            live = group.live() if self.generalize else group.live(filter(comes_from_it, group.secrets))
+            served = list(filter(comes_from_it, live))
             if not served:
                 return
             needed = (climb.needed(*duel(one, self.bayes, group.guesses[one])) for one in served)
             count = 1 if self.generalize else max(needed)
             served[0].show(list(islice(rows, count)), name, climb.high, climb.factors(count))
 
-    def _end(self, group: Group, secret: Secret) -> Status:
+    def _end(self, group: SecretGroup, secret: Secret) -> Status:
         """How a row ended, counted again."""
         if secret in group.coin or not is_predicted(secret, self.bayes):
             return group.end(secret)

@@ -11,9 +11,9 @@ from operator import attrgetter
 from incrowd.errors import ParameterError
 from incrowd.hiding.bayes_hiders import (
     BayesHider,
-    Group,
     JointBayesHider,
     Opening,
+    SecretGroup,
     figures,
     is_ahead,
     levels,
@@ -131,7 +131,7 @@ class JointDropP(JointBayesHider):
             raise ParameterError("e-DROPP hides cells of one row at a time. Group the cells by row.")
         if not secrets:
             return []
-        first, group, marks = secrets[0], Group(secrets, self), [secret.mark() for secret in secrets]
+        first, group, marks = secrets[0], SecretGroup(secrets, self), [secret.mark() for secret in secrets]
         confidential = {secret.attribute for secret in secrets}
         start = {name: node for name, node in first.known.items() if name not in confidential}
         for level in self.class_levels(secrets):
@@ -147,7 +147,7 @@ class JointDropP(JointBayesHider):
         first.delete_row()
         return [Status.DELETED] * len(secrets)
 
-    def _drop_one(self, group: Group, highs: dict[str, int], level: int) -> bool:
+    def _drop_one(self, group: SecretGroup, highs: dict[str, int], level: int) -> bool:
         """Withhold the cell that counts most, on average over the live attributes; False if none helps."""
         live, first = group.live(), group.secrets[0]
         impact: dict[str, Fraction | float] = {}

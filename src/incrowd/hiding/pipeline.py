@@ -185,7 +185,13 @@ def run_hiding(request: HidingRequest) -> Hidden:
         if report:
             report.write_text(hiding_html(facts), encoding="utf-8")
     path = request.to
-    return Hidden(facts, verdict, plan.changes, path, lambda: table if path is None else read(path).frame)
+    return Hidden(
+        report=facts,
+        verdict=verdict,
+        changes=plan.changes,
+        path=path,
+        _table=lambda: table if path is None else read(path).frame,
+    )
 
 
 def hide(request: HidingRequest, source: HidingInput) -> HidingPlan:
@@ -200,9 +206,9 @@ def hide(request: HidingRequest, source: HidingInput) -> HidingPlan:
             source.table,
             source.schema,
             cells,
-            request.hider,
-            request.judges(large=source.rows.large),
-            request.randomness,
+            method=request.hider,
+            adversaries=request.judges(large=source.rows.large),
+            randomness=request.randomness,
             predictors=source.predictors,
             options=request.options,
             progress=progress,

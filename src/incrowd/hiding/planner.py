@@ -193,7 +193,13 @@ def plan_hiding(
     tasks = Planner(chosen, options, progress=progress).hide(secrets)
     after = _guesses(secrets, judges, published)
     outcomes = tuple(_outcome(task, judges, was, now) for task, was, now in zip(tasks, before, after, strict=True))
-    return HidingPlan(method, options, published.predictors, _changes(published), outcomes)
+    return HidingPlan(
+        method=method,
+        options=options,
+        predictors=published.predictors,
+        changes=_changes(published),
+        outcomes=outcomes,
+    )
 
 
 def _check(cells: Sequence[Cell], published: PublishedTable) -> None:
@@ -326,10 +332,11 @@ class Planner:
         ]
 
     def _work_on(self, tasks: Sequence[CellTask], total: int) -> None:
-        """CellTask on cells, those together that the method takes together."""
+        """Work on cells, those together that the method takes together."""
         hider = self.method.make(self.options)
-        blanker = hider if isinstance(hider, RowBlanker) else None
-        school = School(blanker.adversaries, tasks[0].secret.published) if blanker and tasks else None
+        school = None
+        if tasks and isinstance(hider, RowBlanker):
+            school = School(hider.adversaries, tasks[0].secret.published)
         gone: set[int] = set()
         for group in grouped(tasks, self.method.together):
             ends = dict.fromkeys((task.secret for task in group), Status.DELETED)
