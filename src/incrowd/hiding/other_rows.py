@@ -279,6 +279,8 @@ class JointDecP(JointBayesHider):
             needed = (climb.needed(*duel(one, self.bayes, group.guesses[one])) for one in served)
             count = 1 if self.generalize else max(needed)
             served[0].show(list(islice(rows, count)), name, climb.high, climb.factors(count))
+            if not self.generalize:  # as many as all of them need are gone
+                return
 
     def _end(self, group: SecretGroup, secret: Secret) -> Status:
         """How a row ended, counted again."""
