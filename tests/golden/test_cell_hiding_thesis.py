@@ -9,23 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.adversaries.id3 import ID3Adversary
-from incrowd.adversaries.naive_bayes import NaiveBayes, best
-from incrowd.adversaries.published import PublishedTable
-from incrowd.adversaries.taxonomy import Taxonomy
-from incrowd.algorithms.cell_hiding.costs import costs
-from incrowd.algorithms.cell_hiding.decp import DecP
-from incrowd.algorithms.cell_hiding.decp_g import DecPG
-from incrowd.algorithms.cell_hiding.dropp import DropP
-from incrowd.algorithms.cell_hiding.dropp_g import DropPG
-from incrowd.algorithms.cell_hiding.e_decp import EDecP, Live, impacts
-from incrowd.algorithms.cell_hiding.hid3 import Hid3
-from incrowd.algorithms.cell_hiding.hid3_g import Hid3G
-from incrowd.algorithms.cell_hiding.hybrid import Hybrid
-from incrowd.algorithms.cell_hiding.incp import IncP, strangers
-from incrowd.algorithms.cell_hiding.incp_g import IncPG
-from incrowd.algorithms.cell_hiding.secret import secret_at
-from incrowd.algorithms.cell_hiding.steps import Chose, Showed, Status, Walked
+from incrowd.hiding.evaluation import costs
+from incrowd.hiding.id3 import Hid3, ID3Adversary
+from incrowd.hiding.methods import Hybrid
+from incrowd.hiding.naive_bayes import BayesAdversary, best
+from incrowd.hiding.other_rows import DecP, IncP, JointDecP, strangers
+from incrowd.hiding.own_row import DropP
+from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.secret import Chose, Showed, Status, Walked, secret_at
+from incrowd.hiding.taxonomy import CellTaxonomy
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
@@ -33,12 +25,12 @@ from incrowd.vocabulary.schema import Column, ColumnType, Schema
 GOLDEN = json.loads((Path(__file__).parent / "cell_hiding.json").read_text(encoding="utf-8"))
 EXAMPLES = GOLDEN["examples"]
 BAYES = {
-    "DECP": (DecP(), NaiveBayes()),
-    "INCP": (IncP(), NaiveBayes()),
-    "DROPP": (DropP(), NaiveBayes()),
-    "DECP-G": (DecPG(), NaiveBayes("shared")),
-    "INCP-G": (IncPG(), NaiveBayes("shared")),
-    "DROPP-G": (DropPG(), NaiveBayes("shared")),
+    "DECP": (DecP(), BayesAdversary()),
+    "INCP": (IncP(), BayesAdversary()),
+    "DROPP": (DropP(), BayesAdversary()),
+    "DECP-G": (DecP(generalize=True), BayesAdversary("shared")),
+    "INCP-G": (IncP(generalize=True), BayesAdversary("shared")),
+    "DROPP-G": (DropP(generalize=True), BayesAdversary("shared")),
 }
 
 
@@ -245,7 +237,7 @@ def test_example_6_shares_groups_out():
     example = EXAMPLES["ex6"]
     tree = hierarchy("severity", "severity")
     column = EncodedColumn("severity", ColumnType.ORDERED, np.zeros(0, np.int32), pl.Series(tree.labels[1:]))
-    taxonomy = Taxonomy.of(column, tree)
+    taxonomy = CellTaxonomy.of(column, tree)
     own = np.zeros(len(taxonomy), np.int64)
     for text, count in example["own_counts"].items():
         own[taxonomy.labels.index(text)] = count
@@ -285,7 +277,7 @@ def test_example_10_on_the_reconstructed_tree():
     tree = undrawn(shown, example["tree"], example["class"], ids)
     secret = secret_at(shown, 0, example["class"], Forced())
     secret.raise_to(example["class_levels"])
-    assert Hid3G().hide_from(tree, secret) is Status.HIDDEN
+    assert Hid3(generalize=True).hide_from(tree, secret) is Status.HIDDEN
     check_walk(example, shown, secret, ids)
     check_end(example, shown)
 
@@ -297,7 +289,7 @@ def test_a_lean_hid3_saves_the_useless_step_of_example_10():
     tree = undrawn(shown, example["tree"], example["class"], {})
     secret = secret_at(shown, 0, example["class"], Forced())
     secret.raise_to(example["class_levels"])
-    assert Hid3G(lean=True).hide_from(tree, secret) is Status.HIDDEN
+    assert Hid3(lean=True, generalize=True).hide_from(tree, secret) is Status.HIDDEN
     assert [name for _, name in shown.touched()] == ["Nausea", "Diagnosis"]
 
 
@@ -305,7 +297,7 @@ def test_a_lean_hid3_saves_the_useless_step_of_example_10():
 def test_the_caveat_an_adversary_who_ignores_hidden_cells_is_not_stopped(key, right):
     example = EXAMPLES[key]
     shown = published(example, example["final_table"]["rows"])
-    scores = NaiveBayes("ignored").scores(shown, example["row"] - 1, example["class"])
+    scores = BayesAdversary("ignored").scores(shown, example["row"] - 1, example["class"])
     actual, guess = node(shown, "Diagnosis", "Angina Pectoris"), node(shown, "Diagnosis", "Gastritis")
     assert best(scores) == (actual if right else None)
     assert (scores[actual], scores[guess]) == {
@@ -347,15 +339,15 @@ def test_e_decp_of_two_rows():
 
     def check_scores(step):
         for secret in secrets:
-            scores = NaiveBayes().scores(shown, secret.row, "Diagnosis")
+            scores = BayesAdversary().scores(shown, secret.row, "Diagnosis")
             named = {label(shown, "Diagnosis", value): score for value, score in scores.items()}
             assert named == exact(step["scores"][str(secret.row + 1)])
 
     check_scores(model)
-    live = [Live(secret, Fraction(1, 14), Fraction(4, 63)) for secret in secrets]
-    found = [[i.attribute, label(shown, i.attribute, i.node), i.primary, i.secondary] for i in impacts(live)]
+    impacts = JointDecP().impacts(secrets)
+    found = [[i.attribute, label(shown, i.attribute, i.climb.low), i.primary, i.climb.here] for i in impacts]
     assert found == order["miv"]
-    assert EDecP().hide_all(secrets) == [Status.HIDDEN, Status.HIDDEN]
+    assert JointDecP().hide_all(secrets) == [Status.HIDDEN, Status.HIDDEN]
     check_scores(hide)
     changed = [(row + 1, name) for row, name in shown.touched()]
     assert changed == [(change["row"], change["column"]) for change in golden["changes"]]
@@ -367,7 +359,7 @@ def test_hid3_and_dropp_in_turn():
     shown = published(example)
     secret = secret_at(shown, example["row"] - 1, "Diagnosis", Forced())
     assert Hybrid(Hid3(), DropP()).hide(secret) is Status.HIDDEN
-    scores = NaiveBayes().scores(shown, secret.row, "Diagnosis")
+    scores = BayesAdversary().scores(shown, secret.row, "Diagnosis")
     assert {label(shown, "Diagnosis", value): score for value, score in scores.items()} == exact(
         golden["after_HID3_score"]
     )

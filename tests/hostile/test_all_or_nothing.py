@@ -76,7 +76,7 @@ def test_a_model_with_all_its_files_or_none(tmp_path, monkeypatch, part):
 
 def test_a_table_with_its_private_report_or_neither(tmp_path, monkeypatch):
     targets = {"to": tmp_path / "out.csv", "report_to": tmp_path / "out.html"}
-    monkeypatch.setattr("incrowd.hiding.way.hiding_html", lambda *_: 1 / 0)
+    monkeypatch.setattr("incrowd.hiding.pipeline.hiding_html", lambda *_: 1 / 0)
     with pytest.raises(IncrowdError):
         incrowd.hide_cells(PEOPLE, [(7, "ill")], **targets)
     assert texts(tmp_path) == {}

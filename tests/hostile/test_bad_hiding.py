@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.cell_hiding.methods import NAMES
 from incrowd.errors import HeaderError, IncrowdError, ParameterError, UnexpectedError
 from incrowd.hiding import hide_cells
+from incrowd.hiding.methods import NAMES
 
 CANARY = "xyzzy-canary"
 
@@ -82,7 +82,7 @@ def test_an_unexpected_failure_leaves_nothing(people, tmp_path, monkeypatch):
     def broken(*_):
         raise MemoryError
 
-    monkeypatch.setattr("incrowd.hiding.way.verify_hidden_cells", broken)
+    monkeypatch.setattr("incrowd.hiding.pipeline.verify_hidden_cells", broken)
     with pytest.raises(UnexpectedError, match="not enough memory"):
         hide_cells(people, [(7, "ill")], to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
     assert not list(tmp_path.iterdir())

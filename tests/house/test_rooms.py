@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "incrowd"
 FIRST = {"errors", "optional"}
 WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
-DECIDING = TREES | {"plan", "models", "adversaries", "algorithms"}
+DECIDING = TREES | {"plan", "models", "algorithms"}
 MAKING = DECIDING | {"engines", "reading", "databases", "hierarchies", "verification", "publishing", "report"}
 MAKING |= {"recipe", "outcome", "recipients"}
 WHOLE = MAKING | {
@@ -41,8 +41,7 @@ ROOMS = {
     "trees": WORDS | {"measures"},
     "plan": TREES,
     "models": TREES,
-    "adversaries": TREES,
-    "algorithms": TREES | {"plan", "models", "adversaries"},
+    "algorithms": TREES | {"plan", "models"},
     "engines": DECIDING,
     "reading": WORDS,
     "hierarchies": WORDS | {"measures", "reading"},
@@ -59,12 +58,12 @@ ROOMS = {
     "publishing": WORDS,
     "report": WORDS | {"measures", "plan", "risk", "verification"},
     "risk": WORDS | {"measures", "reading"},
-    "attacks": MAKING | {"understanding", "lab", "risk"},
+    "attacks": MAKING | {"understanding", "lab", "risk", "hiding"},
     "demo": WORDS,
     "recipe": WORDS | {"hierarchies"},
     "outcome": WORDS | {"plan", "report", "verification", "recipients"},
     "understanding": WORDS | {"reading", "recipe"},
-    "lab": MAKING | {"understanding"},
+    "lab": MAKING | {"understanding", "hiding"},
     "holdout": MAKING | {"lab"},
     "verification_request": MAKING | {"holding", "job"},
     "pipeline": MAKING | {"certified", "ledger", "holding", "issuing", "job", "measured", "verification_request"},

@@ -10,27 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.adversaries.adversary import guesses
-from incrowd.adversaries.id3 import ID3Adversary
-from incrowd.adversaries.naive_bayes import NaiveBayes
-from incrowd.adversaries.published import PublishedTable
-from incrowd.algorithms.cell_hiding.decp import DecP
-from incrowd.algorithms.cell_hiding.decp_g import DecPG
-from incrowd.algorithms.cell_hiding.dropp import DropP
-from incrowd.algorithms.cell_hiding.dropp_g import DropPG
-from incrowd.algorithms.cell_hiding.e_decp import EDecP
-from incrowd.algorithms.cell_hiding.e_decp_g import EDecPG
-from incrowd.algorithms.cell_hiding.e_dropp import EDropP
-from incrowd.algorithms.cell_hiding.e_dropp_g import EDropPG
-from incrowd.algorithms.cell_hiding.generic import Generic
-from incrowd.algorithms.cell_hiding.hid3 import Hid3
-from incrowd.algorithms.cell_hiding.hid3_g import Hid3G
-from incrowd.algorithms.cell_hiding.hybrid import Hybrid
-from incrowd.algorithms.cell_hiding.incp import IncP
-from incrowd.algorithms.cell_hiding.incp_g import IncPG
-from incrowd.algorithms.cell_hiding.nrd import Nrd
-from incrowd.algorithms.cell_hiding.secret import secret_at
-from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.hiding.generic import Generic
+from incrowd.hiding.id3 import Hid3, ID3Adversary
+from incrowd.hiding.methods import Hybrid, Nrd
+from incrowd.hiding.naive_bayes import BayesAdversary
+from incrowd.hiding.other_rows import DecP, IncP, JointDecP
+from incrowd.hiding.own_row import DropP, JointDropP
+from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.secret import Status, secret_at
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
@@ -44,14 +31,20 @@ SHAPES = {
 }
 TARGET = "t"
 DELETING = {"decp": DecP(3), "incp": IncP(3), "dropp": DropP(3), "hid3": Hid3(), "lean": Hid3(lean=True)}
-RAISING = {"decp-g": DecPG(3), "incp-g": IncPG(3), "dropp-g": DropPG(3), "hid3-g": Hid3G(), "lean-g": Hid3G(lean=True)}
+RAISING = {
+    "decp-g": DecP(3, generalize=True),
+    "incp-g": IncP(3, generalize=True),
+    "dropp-g": DropP(3, generalize=True),
+    "hid3-g": Hid3(generalize=True),
+    "lean-g": Hid3(lean=True, generalize=True),
+}
 HYBRIDS = {
     "hid3+decp": Hybrid(Hid3(), DecP(3)),
     "hid3+incp": Hybrid(Hid3(), IncP(3)),
     "hid3+dropp": Hybrid(Hid3(), DropP(3)),
-    "hid3-g+decp-g": Hybrid(Hid3G(), DecPG(3)),
-    "hid3-g+incp-g": Hybrid(Hid3G(), IncPG(3)),
-    "hid3-g+dropp-g": Hybrid(Hid3G(), DropPG(3)),
+    "hid3-g+decp-g": Hybrid(Hid3(generalize=True), DecP(3, generalize=True)),
+    "hid3-g+incp-g": Hybrid(Hid3(generalize=True), IncP(3, generalize=True)),
+    "hid3-g+dropp-g": Hybrid(Hid3(generalize=True), DropP(3, generalize=True)),
 }
 ALL = {**DELETING, **RAISING, **HYBRIDS, "nrd": Nrd()}
 ADVERSARY = {"hid3": ID3Adversary(), "lean": ID3Adversary(), "hid3-g": ID3Adversary(), "lean-g": ID3Adversary()}
@@ -126,13 +119,17 @@ def tables(draw, max_rows=24, max_columns=4):
     return next(filter(is_predictable, (replace(case, row=(row + step) % height) for step in range(height))), case)
 
 
+def guesses(adversary, shown, row, name):
+    return adversary.study(shown, name, shown.node(row, name)).guess(row)
+
+
 def is_predictable(case):
     shown = case.published()
     actual = shown.node(case.row, TARGET)
     if not shown.taxonomy(TARGET).is_leaf(actual):
         return False
     shown.show([case.row], TARGET, 0)
-    return guesses(NaiveBayes(), shown, case.row, TARGET) == actual
+    return guesses(BayesAdversary(), shown, case.row, TARGET) == actual
 
 
 def as_rows(shown):
@@ -211,8 +208,8 @@ def test_naive_bayes_is_the_oracle_s(case, seed, level, unknown):
     shown = case.published()
     secret_at(shown, case.row, TARGET, Drawing()).raise_to(level)
     shuffle(shown, seed, (case.row, TARGET))
-    scores = NaiveBayes(unknown).scores(shown, case.row, TARGET)
-    assert scores == NaiveBayes(unknown).belief(shown, case.row, TARGET).scores
+    scores = BayesAdversary(unknown).scores(shown, case.row, TARGET)
+    assert scores == BayesAdversary(unknown).belief(shown, case.row, TARGET).scores
     named = {shown.taxonomy(TARGET).labels[value]: score for value, score in scores.items()}
     theirs = oracle.bayes_scores(as_rows(shown), case.row, TARGET, shown.predictors, parents(shown), unknown)
     assert named == theirs
@@ -335,11 +332,11 @@ def test_labels_incp_hides(name, case):
 def test_decp_leaves_one_supporter_for_each_attribute_and_moves_no_other_score(case):
     shown = case.published()
     secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
-    before = NaiveBayes().scores(shown, case.row, TARGET)
+    before = BayesAdversary().scores(shown, case.row, TARGET)
     ended = DecP(3).hide(secret)
     if ended is not Status.HIDDEN:
         return
-    after = NaiveBayes().scores(shown, case.row, TARGET)
+    after = BayesAdversary().scores(shown, case.row, TARGET)
     assert 0 < after.pop(secret.actual) <= before.pop(secret.actual)
     assert after == before
 
@@ -354,7 +351,7 @@ def test_no_smaller_set_of_cells_does_what_dropp_does(case):
         return
     labels = shown.taxonomy(TARGET).labels
     actual, guess = labels[secret.actual], labels[chance.drawn[0]]
-    scores = NaiveBayes().scores(shown, case.row, TARGET)
+    scores = BayesAdversary().scores(shown, case.row, TARGET)
     if scores[secret.actual] > scores[chance.drawn[0]]:
         return
     used = sum(column != TARGET for _, column in shown.touched())
@@ -397,7 +394,7 @@ def test_hid3_g_succeeds_whenever_raising_cells_can(lean, case):
             ways = oracle.every_raise(rows[case.row], shown.others(TARGET), taxonomies, blank_only=False)
             possible |= any(oracle.walk(tree, row, taxonomies) != actual for row in ways)
     secret.raise_to(99)
-    ended = Hid3G(lean=lean).hide(secret)
+    ended = Hid3(lean=lean, generalize=True).hide(secret)
     assert ended is Status.COIN or ended.success is possible
 
 
@@ -412,7 +409,7 @@ def test_lean_hid3_never_hides_more(case):
     assert sizes[0] <= sizes[1]
 
 
-@pytest.mark.parametrize("method", [EDecP(3), EDecPG(3)], ids=["e-decp", "e-decp-g"])
+@pytest.mark.parametrize("method", [JointDecP(3), JointDecP(3, generalize=True)], ids=["e-decp", "e-decp-g"])
 @settings(max_examples=60, deadline=None)
 @given(tables(), st.integers(1, 5))
 def test_many_rows_with_one_value(method, case, most):
@@ -432,7 +429,7 @@ def test_many_rows_with_one_value(method, case, most):
     assert all(name == TARGET for row, name in shown.touched() if row in kept)
 
 
-@pytest.mark.parametrize("method", [EDropP(3), EDropPG(3)], ids=["e-dropp", "e-dropp-g"])
+@pytest.mark.parametrize("method", [JointDropP(3), JointDropP(3, generalize=True)], ids=["e-dropp", "e-dropp-g"])
 @settings(max_examples=60, deadline=None)
 @given(tables())
 def test_many_attributes_of_one_row(method, case):
@@ -456,7 +453,7 @@ def test_the_generic_hider_fools_all_adversaries_with_no_cell_too_many(case):
     shown = case.published()
     secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
     start = as_rows(shown)[case.row]
-    ended = Generic((NaiveBayes(), ID3Adversary(), NaiveBayes("ignored"))).hide(secret)
+    ended = Generic((BayesAdversary(), ID3Adversary(), BayesAdversary("ignored"))).hide(secret)
     assert {row for row, _ in shown.touched()} == {case.row}
     if ended is Status.DELETED:
         assert all(shown.node(case.row, name) == 0 for name in shown.attributes)

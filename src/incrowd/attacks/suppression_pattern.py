@@ -27,9 +27,10 @@ class SuppressionPattern:
 
     def run(self, scene: Scene) -> Finding:
         """Attack each confidential cell."""
-        from incrowd.adversaries.published import PublishedTable
-        from incrowd.algorithms.cell_hiding.methods import GroupHider, Options, adversary_named, method_named
-        from incrowd.algorithms.cell_hiding.pattern_attack import pattern_attack
+        from incrowd.hiding.adversaries import adversary_named
+        from incrowd.hiding.evaluation import pattern_attack
+        from incrowd.hiding.methods import GroupHider, Options, method_named
+        from incrowd.hiding.published import PublishedTable
 
         if scene.hidden is None or not scene.hidden.cells:
             raise CannotRunError(

@@ -1,5 +1,18 @@
-"""Hide single cells: the whole way, what was asked for, and the account of what was done."""
+"""The way of a cell: withhold single cells, and as few others as needed, so that the rest does not give them away.
 
-from incrowd.hiding.way import Hidden, hide_cells
+::
+
+    pipeline -> request     what is asked for, and the table, read and encoded (on_disk: larger than memory)
+             -> planner     many cells in one plan, by one of the methods
+                methods       the hiders by name: bayes_hiders (other_rows, own_row), id3, generic
+                adversaries   who guesses: naive_bayes, id3, any classifier of scikit-learn
+                secret        one confidential cell, the draws, the steps
+                published     what cells show (taxonomy), counted cell by cell, with a way back
+             -> account     what the verification and the reader are told; evaluation: costs, pattern attack
+
+Hiders change a :class:`~incrowd.hiding.published.PublishedTable`, never the source.
+"""
+
+from incrowd.hiding.pipeline import Hidden, hide_cells
 
 __all__ = ["Hidden", "hide_cells"]

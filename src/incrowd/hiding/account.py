@@ -1,27 +1,36 @@
-"""What there is to tell about a hiding: doubts about columns, what became of each cell, what it cost."""
+"""What is told about a hiding: to the verification, which believes none of it, and to the reader of its report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
-from incrowd.adversaries.adversary import Adversary
-from incrowd.adversaries.published import PublishedTable
-from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.costs import costs
-from incrowd.algorithms.cell_hiding.hide import Hiding, Outcome, Prediction, replay
-from incrowd.algorithms.cell_hiding.methods import GroupHider, method_named
-from incrowd.algorithms.cell_hiding.pattern_attack import pattern_attack
-from incrowd.algorithms.cell_hiding.steps import Status
+import numpy as np
+import polars as pl
+
 from incrowd.errors import Notice
-from incrowd.reading.streams.repeats import Shared
+from incrowd.hiding.adversaries import Adversary
+from incrowd.hiding.evaluation import costs, pattern_attack
+from incrowd.hiding.methods import GroupHider, method_named
+from incrowd.hiding.planner import CellOutcome, HidingPlan, Prediction, replay
+from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.request import MOST_VALUES, HidingInput
+from incrowd.hiding.secret import Status
+from incrowd.hiding.taxonomy import HIDDEN
+from incrowd.publishing.piece_writer import write_pieces
 from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, Judged, PatternFacts
+from incrowd.verification.hidden_cells import Withheld
+from incrowd.verification.inference import Inference
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.schema import Role, Schema
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.file_form import FileForm
 
-MOST_COLUMNS, MOST_VALUES, FEW_VALUES = 30, 1000, 20
+_MOST_COLUMNS = 30  # whose costs are measured: pairs of columns are counted together
+_AT_ONCE = 1 << 20  # rows of values that are written at once
+_BLANKS_COUNT = {"nb": True, "nb-ignored": False}  # the adversaries the verification knows as well
 _DRAWING = ("decp", "incp", "dropp")
 _REASONS = {
     Status.NOT_PREDICTED: "No adversary that the method works against guesses it: blanking it was enough.",
@@ -33,23 +42,75 @@ _BY_CHANCE = " An adversary guesses it even so: nothing of the row is shown, the
 
 
 @dataclass(frozen=True, eq=False)
+class Telling:
+    """A hiding, told to the verification in the column names of the written file (``rename``)."""
+
+    plan: HidingPlan
+    source: HidingInput
+    rename: Callable[[str], str]
+
+    def of(self, adversaries: Sequence[str]) -> Withheld:
+        """Everything that is told; the adversaries are those that judged, in their order."""
+        outcomes, rename, schema = self.plan.outcomes, self.rename, self.source.schema
+        return Withheld(
+            columns=[rename(name) for name in schema.names],
+            confidential=[(outcome.cell.row, rename(outcome.cell.attribute)) for outcome in outcomes],
+            changes={(change.row, rename(change.attribute)): change.shows for change in self.plan.changes},
+            deleted={outcome.cell.row for outcome in outcomes if outcome.status is Status.DELETED},
+            hierarchies={rename(c.name): c.hierarchy for c in schema.columns if c.hierarchy is not None},
+            inference=self._inference(adversaries),
+        )
+
+    def _inference(self, adversaries: Sequence[str]) -> Inference | None:
+        """What naive Bayes is said to guess; nothing where it did not judge, or where cells may show groups."""
+        place = next((place for place, name in enumerate(adversaries) if name in _BLANKS_COUNT), None)
+        if place is None or any(column.hierarchy is not None for column in self.source.schema.columns):
+            return None
+        right = {
+            (outcome.cell.row, self.rename(outcome.cell.attribute)): outcome.predictions[place].right_after
+            for outcome in self.plan.outcomes
+        }
+        predictors = [self.rename(name) for name in self.source.predictors]
+        scratch = self.source.resources.scratch
+        values = next(self._values(self.source.table.height)) if scratch is None else self._written(scratch)
+        return Inference(values, predictors, right, _BLANKS_COUNT[adversaries[place]])
+
+    def _written(self, scratch: Path) -> Path:
+        """The values as a Parquet file, for a table larger than memory."""
+        path = scratch / "values.parquet"
+        write_pieces(self._values(_AT_ONCE), path, FileForm("parquet"))
+        return path
+
+    def _values(self, at_once: int) -> Iterator[Any]:
+        """The codes of the columns that matter, missing ones as nulls, so many rows at a time."""
+        table, confidential = self.source.table, (outcome.cell.attribute for outcome in self.plan.outcomes)
+        names = dict.fromkeys((*self.source.predictors, *confidential))
+        for start in range(0, max(1, table.height), at_once):
+            rows = slice(start, start + at_once)
+            yield pl.DataFrame({self.rename(name): _codes(table[name], rows) for name in names}).to_arrow()
+
+
+def _codes(column: EncodedColumn, rows: slice) -> pl.Series:
+    codes = pl.Series(np.asarray(column.codes[rows]).astype(np.int32))
+    return codes.replace(column.missing_code, None)
+
+
+@dataclass(frozen=True, eq=False)
 class Account:
-    """What the facts are drawn from.
+    """What the facts of a report are drawn from.
 
     Parameters
     ----------
-    hiding, table, schema, values
-        What was done, and to what; the number of different values of each column.
+    plan, source
+        What was done, and to what.
     adversaries
         Who judged.
     first_row
         The number of the first row.
     """
 
-    hiding: Hiding
-    table: EncodedTable
-    schema: Schema
-    values: Mapping[str, int]
+    plan: HidingPlan
+    source: HidingInput
     adversaries: tuple[Adversary, ...]
     first_row: int = 0
 
@@ -64,29 +125,29 @@ class Account:
         seconds: Mapping[str, float] | None = None,
     ) -> HidingFacts:
         """All facts; the suppression-pattern attack only if asked for."""
-        hiding = self.hiding
+        plan = self.plan
         not_run = self._cannot_attack() if attack else "not asked for"
-        patterns = [None if not_run else self._pattern(outcome) for outcome in hiding.outcomes]
-        shows = {(change.row, change.attribute): change.shows for change in hiding.changes}
+        patterns = [None if not_run else self._pattern(outcome) for outcome in plan.outcomes]
+        shows = {(change.row, change.attribute): change.shows for change in plan.changes}
         measured, not_measured = self._measured()
         return HidingFacts(
             source=source,
             output=output,
-            method=hiding.method,
-            degree=hiding.options.degree,
-            rows=self.table.height,
-            columns=self.schema.names,
-            predictors=hiding.predictors,
+            method=plan.method,
+            degree=plan.options.degree,
+            rows=self.source.table.height,
+            columns=self.source.schema.names,
+            predictors=plan.predictors,
             first_row=self.first_row,
             cells=tuple(
                 self._cell(outcome, shows.get((outcome.cell.row, outcome.cell.attribute)), pattern)
-                for outcome, pattern in zip(hiding.outcomes, patterns, strict=True)
+                for outcome, pattern in zip(plan.outcomes, patterns, strict=True)
             ),
             side_effects=tuple(
-                Change(change.row + self.first_row, change.attribute, change.shows) for change in hiding.side_effects
+                Change(change.row + self.first_row, change.attribute, change.shows) for change in plan.side_effects
             ),
-            deleted=tuple(sorted({o.cell.row + self.first_row for o in hiding.outcomes if o.status is Status.DELETED})),
-            success_rate=float(hiding.success_rate),
+            deleted=tuple(sorted({o.cell.row + self.first_row for o in plan.outcomes if o.status is Status.DELETED})),
+            success_rate=float(plan.success_rate),
             bound=self.bound,
             costs=self._costs(measured) if measured else None,
             verdict=verdict,
@@ -99,69 +160,69 @@ class Account:
     @property
     def bound(self) -> float | None:
         """Success rate over degree, for methods that draw the value to be guessed instead."""
-        draws = any(name in self.hiding.method for name in _DRAWING)
-        return float(min(self.hiding.attacker_confidence, Fraction(1))) if draws else None
+        draws = any(name in self.plan.method for name in _DRAWING)
+        return float(min(self.plan.attacker_confidence, Fraction(1))) if draws else None
 
-    def _cell(self, outcome: Outcome, shows: str | None, pattern: PatternFacts | None) -> CellFacts:
+    def _cell(self, outcome: CellOutcome, shows: str | None, pattern: PatternFacts | None) -> CellFacts:
         return CellFacts(
-            outcome.cell.row + self.first_row,
-            outcome.cell.attribute,
-            str(outcome.status),
-            _REASONS[outcome.status] + (_BY_CHANCE if outcome.only_by_chance else ""),
-            shows,
-            outcome.changed,
-            tuple(map(_judged, outcome.predictions)),
-            pattern,
+            row=outcome.cell.row + self.first_row,
+            column=outcome.cell.attribute,
+            status=str(outcome.status),
+            reason=_REASONS[outcome.status] + (_BY_CHANCE if outcome.only_by_chance else ""),
+            shows=shows,
+            changed=outcome.changed,
+            judged=tuple(map(_judged, outcome.predictions)),
+            pattern=pattern,
         )
 
     def _exposed(self) -> list[Notice]:
         """Who still guesses how many cells."""
-        cells = len(self.hiding.outcomes)
-        told = []
+        cells = len(self.plan.outcomes)
+        notices = []
         for place, adversary in enumerate(self.adversaries):
-            right = sum(outcome.predictions[place].right_after for outcome in self.hiding.outcomes)
+            right = sum(outcome.predictions[place].right_after for outcome in self.plan.outcomes)
             if right:
                 message = f"still guesses {right} of {cells} confidential cells. See the report for which, and why."
-                told.append(Notice("still-guessed", adversary.name, message))
-        return told
+                notices.append(Notice("still-guessed", adversary.name, message))
+        return notices
 
     def _cannot_attack(self) -> str:
-        hider = method_named(self.hiding.method, self.adversaries).make(self.hiding.options)
+        hider = method_named(self.plan.method, self.adversaries).make(self.plan.options)
         return "the method takes several cells together" if isinstance(hider, GroupHider) else ""
 
-    def _pattern(self, outcome: Outcome) -> PatternFacts:
+    def _pattern(self, outcome: CellOutcome) -> PatternFacts:
         """The attack on one cell, with all other confidential cells blank."""
-        published = PublishedTable(self.table, self.schema, self.hiding.predictors)
-        for other in self.hiding.outcomes:
+        published = PublishedTable(self.source.table, self.source.schema, self.plan.predictors)
+        for other in self.plan.outcomes:
             if other is not outcome:
                 published.show([other.cell.row], other.cell.attribute, HIDDEN)
-        hider = method_named(self.hiding.method, self.adversaries).make(self.hiding.options)
+        hider = method_named(self.plan.method, self.adversaries).make(self.plan.options)
         assert not isinstance(hider, GroupHider)
-        found = pattern_attack(published, outcome.cell.row, outcome.cell.attribute, hider)
-        return PatternFacts(float(found.lift), float(found.worst_lift), found.patterns)
+        attack = pattern_attack(published, outcome.cell.row, outcome.cell.attribute, hider)
+        return PatternFacts(float(attack.lift), float(attack.worst_lift), attack.patterns)
 
     def _measured(self) -> tuple[tuple[str, ...], str]:
         """The columns the costs are taken over, and why there are none."""
-        narrow = [name for name in self.schema.names if self.values[name] <= MOST_VALUES]
-        changed = {change.attribute for change in self.hiding.changes}
-        names = narrow if len(narrow) <= MOST_COLUMNS else [name for name in narrow if name in changed]
+        narrow = [name for name in self.source.schema.names if self.source.values[name] <= MOST_VALUES]
+        changed = {change.attribute for change in self.plan.changes}
+        names = narrow if len(narrow) <= _MOST_COLUMNS else [name for name in narrow if name in changed]
         if not names:
             return (), f"every column has more than {MOST_VALUES:,} values"
-        if len(names) > MOST_COLUMNS:
-            return (), f"more than {MOST_COLUMNS} columns were changed"
+        if len(names) > _MOST_COLUMNS:
+            return (), f"more than {_MOST_COLUMNS} columns were changed"
         return tuple(names), ""
 
     def _costs(self, names: tuple[str, ...]) -> CostFacts:
-        published = replay(self.table, self.schema, self.hiding.changes, self.hiding.predictors)
+        published = replay(self.source.table, self.source.schema, self.plan.changes, self.plan.predictors)
         price = costs(published, names)
         return CostFacts(
-            names,
-            price.direct_distance,
-            price.divergence.bits,
-            price.divergence.vanished,
-            price.information.ratio,
-            price.information.difference,
-            price.uncertainty,
+            columns=names,
+            direct_distance=price.direct_distance,
+            divergence=price.divergence.bits,
+            vanished=price.divergence.vanished,
+            information_ratio=price.information.ratio,
+            information_difference=price.information.difference,
+            uncertainty=price.uncertainty,
         )
 
 
@@ -177,36 +238,3 @@ def _guess(label: str | None, right: bool) -> Guess:
     if label is None:
         return Guess.CANNOT_TELL
     return Guess.RIGHT if right else Guess.WRONG
-
-
-def tells_rows_apart(column: Shared) -> bool:
-    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column.
-
-    Examples
-    --------
-    >>> tells_rows_apart(Shared(rows=100, values=60)), tells_rows_apart(Shared(rows=100, values=10))
-    (True, False)
-    """
-    if column.rows <= 1:
-        return False
-    return column.values == column.rows or (column.values > FEW_VALUES and 2 * column.values > column.rows)
-
-
-def doubts_about(
-    drafted: Schema, schema: Schema, values: Mapping[str, int], predictors: Sequence[str], method: str
-) -> Iterator[Notice]:
-    """What the user should know about the columns; ``predictors`` is empty if the user has named them."""
-    wide = [c.name for c in drafted.columns if c.type.is_numeric and values[c.name] > FEW_VALUES]
-    if wide:
-        message = "nb and id3 take each number for a category of its own. Bin them first for a sharper check."
-        yield Notice("numbers-as-categories", ", ".join(wide), message)
-    for column in drafted.columns:
-        name = column.name
-        if column.role is Role.IDENTIFIER:
-            message = f"published as it is, although it looks like an identifier ({column.reason})."
-            yield Notice("identifier", name, message)
-        elif predictors and name not in predictors:
-            message = "adversaries do not reckon with it: nearly every row has its own value. Bin it if it is a number."
-            yield Notice("not-a-predictor", name, message)
-        if column.hierarchy is not None and schema[name].hierarchy is None:
-            yield Notice("hierarchy-not-used", name, f"its hierarchy is not used: {method} does not generalize.")

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from incrowd.errors import HeaderError, ParameterError, VerificationError
-from incrowd.hiding import flat_table, hide_cells, understanding
+from incrowd.hiding import hide_cells, on_disk, request
 from incrowd.holding import choice
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
@@ -47,18 +47,18 @@ def people():
 def few_values_are_many(monkeypatch):
     """Columns of a small table are as wide as those of a large one."""
     monkeypatch.setattr("incrowd.hiding.account.MOST_VALUES", 50)
-    monkeypatch.setattr(understanding, "MOST_VALUES", 50)
+    monkeypatch.setattr(request, "MOST_VALUES", 50)
 
 
 @contextmanager
-def on_disk(rows=7):
+def kept_on_disk(rows=7):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choice, "_TEXT", 0)
         patch.setattr(choice, "_CELLS", 0)
-        patch.setattr(understanding, "block_rows", lambda *_: rows)
-        patch.setattr("incrowd.adversaries.published._AT_ONCE", 11)
-        patch.setattr("incrowd.adversaries.row_index._FIRST", 5)
-        patch.setattr("incrowd.hiding.telling._AT_ONCE", 13)
+        patch.setattr(request, "block_rows", lambda *_: rows)
+        patch.setattr("incrowd.hiding.published._AT_ONCE", 11)
+        patch.setattr("incrowd.hiding.on_disk._FIRST", 5)
+        patch.setattr("incrowd.hiding.account._AT_ONCE", 13)
         yield
 
 
@@ -83,7 +83,7 @@ def put(folder, form):
 def both(folder, given, written, cells=CELLS, **asked):
     """The same request in memory and on disk."""
     path, found = put(folder, given), []
-    for place, where in (("memory", None), ("disk", on_disk())):
+    for place, where in (("memory", None), ("disk", kept_on_disk())):
         (folder / place).mkdir()
         options = {**asked, "randomness": SeededRandomness(5), "to": folder / place / f"out.{written}"}
         if where is None:
@@ -140,7 +140,7 @@ def test_groups_are_shown_in_all_frames(tmp_path, method, written):
 
 def test_a_number_shown_as_a_group_makes_its_column_text_everywhere(tmp_path):
     """The change is in one of many frames."""
-    with on_disk():
+    with kept_on_disk():
         from incrowd.hierarchies.intervals import from_edges
 
         ages = from_edges("age", [24.5, 26.5])
@@ -178,8 +178,8 @@ def test_a_learner_of_scikit_learn_sees_no_more_rows_than_it_may(tmp_path, monke
 
     real = KNeighborsClassifier.fit
     monkeypatch.setattr(KNeighborsClassifier, "fit", lambda self, x, y: (seen.append(x.shape[0]), real(self, x, y))[1])
-    monkeypatch.setattr("incrowd.hiding.job.MOST_ROWS", 30)
-    with on_disk():
+    monkeypatch.setattr("incrowd.hiding.request.MOST_ROWS", 30)
+    with kept_on_disk():
         hide_cells(put(tmp_path, "parquet"), CELLS[:1], "quiet", ("knn",), to=tmp_path / "out.csv")
     assert set(seen) == {30}
 
@@ -187,12 +187,12 @@ def test_a_learner_of_scikit_learn_sees_no_more_rows_than_it_may(tmp_path, monke
 def test_columns_that_tell_rows_apart_are_not_laid_out(tmp_path, monkeypatch):
     """Unless a row is deleted, of which every cell is blanked."""
     laid = []
-    real = flat_table.FlatTable._made
+    real = on_disk.FlatTable._made
     monkeypatch.setattr(
-        flat_table.FlatTable, "_made", lambda self, place, name: (laid.append(name), real(self, place, name))[1]
+        on_disk.FlatTable, "_made", lambda self, place, name: (laid.append(name), real(self, place, name))[1]
     )
     path = put(tmp_path, "parquet")
-    with on_disk():
+    with kept_on_disk():
         hidden = hide_cells(path, [(17, "ill")], to=tmp_path / "out.parquet")
         assert not {"patient_id", "weight"} & set(laid)
         copied = pl.DataFrame({"pain": ["no", "yes", "so"] * 40, "ill": ["a", "b", "c"] * 40, "id": range(120)})
@@ -229,7 +229,7 @@ def _put(frame, changes, name, value=None):
     return made.with_columns(made[name].scatter([1], value))
 
 
-REAL = sys.modules["incrowd.hiding.way"].withheld
+REAL = sys.modules["incrowd.hiding.pipeline"].withheld
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
@@ -243,15 +243,15 @@ def test_a_defect_in_any_frame_is_found(tmp_path, monkeypatch, defect, written):
         calls.append(frame.height)
         return change(frame, changes) if len(calls) == 3 else _real(frame, changes)
 
-    monkeypatch.setattr("incrowd.hiding.way.withheld", planted)
-    with on_disk(), pytest.raises(VerificationError, match=f"{check}: "):
+    monkeypatch.setattr("incrowd.hiding.pipeline.withheld", planted)
+    with kept_on_disk(), pytest.raises(VerificationError, match=f"{check}: "):
         hide_cells(path, CELLS, to=tmp_path / f"out.{written}")
     assert [entry.name for entry in tmp_path.iterdir()] == ["in.parquet"]
 
 
 def test_what_cannot_be_done_is_refused_and_nothing_is_left(tmp_path):
     path = put(tmp_path, "parquet")
-    with on_disk():
+    with kept_on_disk():
         with pytest.raises(HeaderError, match="'il'"):
             hide_cells(path, [(1, "il")], to=tmp_path / "out.csv")
         with pytest.raises(ParameterError, match="from 0 to 119"):
@@ -265,7 +265,7 @@ def test_what_cannot_be_done_is_refused_and_nothing_is_left(tmp_path):
 
 def test_progress_tells_rows(tmp_path):
     said = []
-    with on_disk():
+    with kept_on_disk():
         hide_cells(put(tmp_path, "csv"), CELLS, to=tmp_path / "out.csv", progress=said.append)
     for stage in ("encoding", "writing", "verifying"):
         assert any(line.startswith(f"{stage}: 120 of 120 rows, ") for line in said)

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from made_tables import made_cancer, made_car
 
-from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.hiding.secret import Status
 from incrowd.lab.inference.experiment import measure
 from incrowd.lab.inference.patterns import attack_all
 from incrowd.lab.inference.scale import enlarged

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from incrowd.adversaries.published import PublishedTable
-from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.chance import FairChance
-from incrowd.algorithms.cell_hiding.costs import Costs, costs
-from incrowd.algorithms.cell_hiding.hide import Cell
-from incrowd.algorithms.cell_hiding.hybrid import Hider
-from incrowd.algorithms.cell_hiding.methods import METHODS, GroupHider, Method, Options, method_named
-from incrowd.algorithms.cell_hiding.secret import secret_at
+from incrowd.hiding.evaluation import Costs, costs
+from incrowd.hiding.methods import METHODS, GroupHider, Hider, Method, Options, method_named
+from incrowd.hiding.planner import Cell
+from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.secret import FairChance, secret_at
+from incrowd.hiding.taxonomy import HIDDEN
 from incrowd.lab.inference.success import OURS, SINGLE
 from incrowd.lab.inference.tables import Data
 from incrowd.vocabulary.randomness import SeededRandomness

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import mean
 
-from incrowd.algorithms.cell_hiding.methods import METHODS, GroupHider, Options, method_named
-from incrowd.algorithms.cell_hiding.pattern_attack import PatternAttack, pattern_attack
+from incrowd.hiding.evaluation import PatternAttack, pattern_attack
+from incrowd.hiding.methods import METHODS, GroupHider, Options, method_named
 from incrowd.lab.inference.success import HYBRID, OURS, SINGLE
 from incrowd.lab.inference.tables import Data
 

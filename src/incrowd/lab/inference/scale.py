@@ -8,11 +8,10 @@ from time import process_time
 
 import numpy as np
 
-from incrowd.adversaries.published import PublishedTable
-from incrowd.algorithms.cell_hiding.chance import FairChance
-from incrowd.algorithms.cell_hiding.hide import Cell, hide_cells
-from incrowd.algorithms.cell_hiding.methods import METHODS, GroupHider, Options, method_named
-from incrowd.algorithms.cell_hiding.secret import secret_at
+from incrowd.hiding.methods import METHODS, GroupHider, Options, method_named
+from incrowd.hiding.planner import Cell, plan_hiding
+from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.secret import FairChance, secret_at
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.schema import Column, Schema
@@ -63,7 +62,7 @@ def _schema(table: EncodedTable) -> Schema:
 def _many(table: EncodedTable, schema: Schema, cells: Sequence[Cell], method: str, tell: Callable[[str], None]) -> Many:
     calls: list[int] = []
     begun = process_time()
-    hiding = hide_cells(
+    hiding = plan_hiding(
         table, schema, cells, method, randomness=SeededRandomness(1), progress=lambda done, _: calls.append(done)
     )
     seconds = process_time() - begun

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from incrowd.adversaries.adversary import Adversary, School
-from incrowd.adversaries.sklearn_adversary import SklearnAdversary
-from incrowd.algorithms.cell_hiding.changes import CellChange
-from incrowd.algorithms.cell_hiding.hide import Cell, hide_cells, replay
-from incrowd.algorithms.cell_hiding.methods import adversary_named
+from incrowd.hiding.adversaries import Adversary, School, SklearnAdversary, adversary_named
+from incrowd.hiding.planner import Cell, CellChange, plan_hiding, replay
 from incrowd.lab.inference.success import OURS, WORKED_AGAINST
 from incrowd.lab.inference.tables import Data
 from incrowd.vocabulary.randomness import SeededRandomness
@@ -67,7 +64,7 @@ def _in_all_ways(
     found = [_judged(data, "blank only", cells, blank, [True] * len(cells), everyone)]
     for method, against in WAYS:
         targets = [everyone[name] for name in against or everyone] if method in OURS else None
-        hiding = hide_cells(data.table, data.schema, cells, method, targets, SeededRandomness(1))
+        hiding = plan_hiding(data.table, data.schema, cells, method, targets, SeededRandomness(1))
         kept = [outcome.status.success for outcome in hiding.outcomes]
         way = f"{method}, against {len(targets)}" if targets else method
         found.append(_judged(data, way, cells, hiding.changes, kept, everyone))

@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from statistics import mean
 from time import process_time
 
-from incrowd.adversaries.adversary import Student
-from incrowd.adversaries.taxonomy import HIDDEN
-from incrowd.algorithms.cell_hiding.chance import FairChance
-from incrowd.algorithms.cell_hiding.generic import Generic
-from incrowd.algorithms.cell_hiding.hide import Cell
-from incrowd.algorithms.cell_hiding.methods import GroupHider, Options, adversary_named, method_named
-from incrowd.algorithms.cell_hiding.quiet import Quiet
-from incrowd.algorithms.cell_hiding.secret import Secret, secret_at
-from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.hiding.adversaries import Student, adversary_named
+from incrowd.hiding.generic import Generic, Quiet
+from incrowd.hiding.methods import GroupHider, Options, method_named
+from incrowd.hiding.planner import Cell
+from incrowd.hiding.secret import FairChance, Secret, Status, secret_at
+from incrowd.hiding.taxonomy import HIDDEN
 from incrowd.lab.inference.tables import Data
 from incrowd.vocabulary.randomness import SeededRandomness
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from incrowd.adversaries.published import PublishedTable
-from incrowd.algorithms.cell_hiding.hide import Cell
+from incrowd.hiding.planner import Cell
+from incrowd.hiding.published import PublishedTable
 from incrowd.lab.datasets.load import load
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy

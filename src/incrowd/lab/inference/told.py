@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from incrowd.algorithms.cell_hiding.generic import Generic
-from incrowd.algorithms.cell_hiding.quiet import Quiet
-from incrowd.algorithms.cell_hiding.steps import Status
+from incrowd.hiding.generic import Generic, Quiet
+from incrowd.hiding.secret import Status
 from incrowd.lab.charts.standalone import line_chart
 from incrowd.lab.inference.loss import ENHANCED, METRICS, Loss, metric
 from incrowd.lab.inference.patterns import MOST, Told

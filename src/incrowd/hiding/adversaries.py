@@ -1,0 +1,281 @@
+"""Who tries to guess a hidden cell: what every adversary is, those of scikit-learn, and all of them by name.
+
+An adversary learns from the published table and guesses what a hidden cell was. The two the hiders of the thesis work
+against have files of their own: :mod:`incrowd.hiding.naive_bayes` and :mod:`incrowd.hiding.id3`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError
+from incrowd.hiding.id3 import ID3Adversary
+from incrowd.hiding.naive_bayes import BayesAdversary
+from incrowd.hiding.on_disk import Rows
+from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.taxonomy import HIDDEN, CellTaxonomy
+from incrowd.trees.threads import one_thread
+
+
+class Student(Protocol):
+    """What an adversary has learnt about one attribute."""
+
+    def guess(self, row: int) -> int | None:
+        """The value (a leaf of the attribute's taxonomy) the adversary takes a cell for; None if it cannot tell."""
+        ...
+
+
+class Adversary(Protocol):
+    """Takes an attribute as the class and learns it from the rows that show a value of it.
+
+    A row whose cell is hidden or generalized is never learnt from, so the row in question is left out by itself.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in reports."""
+        ...
+
+    @property
+    def costly(self) -> bool:
+        """Whether studying costs so much more than guessing that what was learnt is worth keeping."""
+        ...
+
+    def study(self, published: PublishedTable, attribute: str, shown: int) -> Student:
+        """Learn to tell the values below the node that is shown, from the table as it is now.
+
+        Cells of the row in question may change afterwards; after a change of other rows, study again.
+        """
+        ...
+
+
+class School:
+    """Adversaries, and what those learnt for whom learning is costly.
+
+    What they learnt stands for the table as it was then; for a check of the final table, open a new school.
+    """
+
+    def __init__(self, adversaries: Sequence[Adversary], published: PublishedTable) -> None:
+        self.adversaries = tuple(adversaries)
+        self._published = published
+        self._kept: dict[tuple[int, str, int], Student] = {}
+
+    def students(self, attribute: str, shown: int) -> list[Student]:
+        """All adversaries, ready to guess cells of an attribute that show a node."""
+        return [self._student(place, attribute, shown) for place in range(len(self.adversaries))]
+
+    def _student(self, place: int, attribute: str, shown: int) -> Student:
+        adversary = self.adversaries[place]
+        if not adversary.costly:
+            return adversary.study(self._published, attribute, shown)
+        if (place, attribute, shown) not in self._kept:
+            self._kept[place, attribute, shown] = adversary.study(self._published, attribute, shown)
+        return self._kept[place, attribute, shown]
+
+    def guesses(self, row: int, attribute: str) -> list[int | None]:
+        """What each adversary takes a cell for."""
+        students = self.students(attribute, self._published.node(row, attribute))
+        return [student.guess(row) for student in students]
+
+
+def _svm() -> Any:
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(random_state=0)
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000)
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(n_estimators=100, random_state=0)
+
+
+def _boosting() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=0)
+
+
+def _neighbours() -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier()
+
+
+ESTIMATORS: Mapping[str, Callable[[], Any]] = MappingProxyType(
+    {"svm": _svm, "logistic": _logistic, "forest": _forest, "boosting": _boosting, "knn": _neighbours}
+)
+
+
+@dataclass(frozen=True)
+class SklearnAdversary:
+    """A classifier that is trained on the rows that show a value of the attribute.
+
+    Parameters
+    ----------
+    name
+        Its name in reports; one of ``svm``, ``logistic``, ``forest``, ``boosting``, ``knn`` if no estimator is given.
+    estimator
+        A classifier; a copy of it is trained.
+    most_rows
+        It is trained on at most so many rows, taken evenly from all; on all of them if not given.
+
+    Examples
+    --------
+    >>> SklearnAdversary("svm").name
+    'svm'
+    >>> SklearnAdversary("oracle")
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.ParameterError: There is no adversary 'oracle'. Known: boosting, forest, knn, logistic, svm.
+    """
+
+    name: str
+    estimator: Any = None
+    most_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.estimator is None and self.name not in ESTIMATORS:
+            known = ", ".join(sorted(ESTIMATORS))
+            raise ParameterError(f"There is no adversary {self.name!r}. Known: {known}.")
+
+    @property
+    def costly(self) -> bool:
+        """Training takes long."""
+        return True
+
+    def study(self, published: PublishedTable, attribute: str, shown: int) -> SklearnStudent:
+        """Train on the rows that show a value below the given node."""
+        rows = published.rows_showing(attribute, published.taxonomy(attribute).leaves_below(shown))
+        published.work.scans += 1
+        if self.most_rows is not None and len(rows) > self.most_rows:
+            rows = rows[np.linspace(0, len(rows) - 1, self.most_rows).astype(np.intp)]
+        labels = published.nodes(attribute)[rows]
+        features = CellFeatures(published, published.others(attribute))
+        classes = np.unique(labels)
+        if len(classes) < 2:
+            return SklearnStudent(None, features, int(classes[0]) if len(classes) else HIDDEN)
+        model = self._fresh()
+        dense = "HistGradientBoosting" in type(model).__name__
+        if hasattr(model, "n_neighbors"):
+            model.n_neighbors = min(model.n_neighbors, len(rows))
+        found, alone = features.of(rows), one_thread()
+        with alone():
+            model.fit(found.toarray() if dense else found, labels)
+        return SklearnStudent(model, features, HIDDEN, dense, alone)
+
+    def _fresh(self) -> Any:
+        if self.estimator is None:
+            return ESTIMATORS[self.name]()
+        from sklearn.base import clone
+
+        return clone(self.estimator)
+
+
+@dataclass(frozen=True)
+class SklearnStudent:
+    """A trained classifier; without two classes to tell apart, the only one there is."""
+
+    model: Any
+    features: CellFeatures
+    only: int
+    dense: bool = False
+    alone: Callable[[], AbstractContextManager[object]] = nullcontext
+
+    def guess(self, row: int) -> int | None:
+        """The class the model predicts."""
+        if self.model is None:
+            return self.only or None
+        found = self.features.of(np.array([row], np.intp))
+        with self.alone():
+            return int(self.model.predict(found.toarray() if self.dense else found)[0])
+
+
+class CellFeatures:
+    """What the cells of some columns show at the moment, as numbers a learner can read.
+
+    A value of a category is a one in a column of its own; a group is spread evenly over its values; a hidden cell is
+    all zeros. A number is itself, centred and scaled; a group of numbers is their mean; a hidden cell the mean of all.
+    """
+
+    def __init__(self, published: PublishedTable, names: tuple[str, ...]) -> None:
+        self._published = published
+        self._tables = {name: _table(published, name) for name in names}
+
+    def of(self, rows: Rows) -> Any:
+        """Features of the rows, as a sparse matrix."""
+        from scipy import sparse
+
+        parts = [table[self._published.nodes(name)[rows]] for name, table in self._tables.items()]
+        if not parts:
+            return sparse.csr_matrix((len(rows), 1))
+        return sparse.hstack(parts, format="csr")
+
+
+def _table(published: PublishedTable, name: str) -> Any:
+    """The features of each node of a column's taxonomy."""
+    from scipy import sparse
+
+    taxonomy = published.taxonomy(name)
+    column = published.table[name]
+    spread = _spread(taxonomy)
+    if not column.type.is_numeric or not len(column.dictionary):
+        return spread
+    numbers = np.zeros(len(taxonomy))
+    numbers[taxonomy.of_code[:-1]] = column.numbers
+    weights = column.counts[:-1]
+    mean = float(np.average(column.numbers, weights=weights)) if weights.any() else 0.0
+    scale = float(np.sqrt(np.average((column.numbers - mean) ** 2, weights=weights))) if weights.any() else 1.0
+    leaves = (numbers[list(taxonomy.leaves)] - mean) / (scale or 1.0)
+    return sparse.csr_matrix((spread @ leaves).reshape(-1, 1))
+
+
+def _spread(taxonomy: CellTaxonomy) -> Any:
+    """Nodes x leaves: each node spread evenly over the leaves below it; nothing for the root."""
+    from scipy import sparse
+
+    rows: list[int] = []
+    columns: list[int] = []
+    weights: list[float] = []
+    starts: npt.NDArray[np.int64] = np.searchsorted(np.array(taxonomy.leaves, np.int64), np.arange(len(taxonomy) + 1))
+    for node in range(1, len(taxonomy)):
+        first, last = int(starts[node]), int(starts[taxonomy.ends[node]])
+        rows += [node] * (last - first)
+        columns += range(first, last)
+        weights += [1 / (last - first)] * (last - first)
+    shape = (len(taxonomy), max(1, len(taxonomy.leaves)))
+    return sparse.csr_matrix((weights, (rows, columns)), shape=shape)
+
+
+def adversary_named(name: str) -> Adversary:
+    """An adversary by its name: nb, nb-ignored, nb-shared, id3, or a scikit-learn one.
+
+    Examples
+    --------
+    >>> adversary_named("id3").name
+    'id3'
+    """
+    own: dict[str, Adversary] = {
+        "nb": BayesAdversary(),
+        "nb-ignored": BayesAdversary("ignored"),
+        "nb-shared": BayesAdversary("shared"),
+        "id3": ID3Adversary(),
+    }
+    if name in own:
+        return own[name]
+    if name in ESTIMATORS:
+        return SklearnAdversary(name)
+    raise ParameterError(f"There is no adversary {name!r}. Known: {', '.join([*own, *ESTIMATORS])}.")

@@ -1,0 +1,224 @@
+"""What a hiding costs the table, and what its pattern gives away.
+
+Costs are the metrics of the thesis, from the counts of the source and of what is published.
+
+The suppression-pattern attack: the attacker knows the program and every cell of the source but the confidential one,
+re-runs the hider for each value the cell may have, and compares what it would have hidden with what was hidden. That is
+the strongest attacker of this kind: a real one does not know the other cells that were hidden. All draws are gone
+through, so the figures are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError
+from incrowd.hiding.methods import Hider
+from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.secret import Secret, secret_at
+from incrowd.hiding.taxonomy import HIDDEN
+from incrowd.measures.hiding_metrics import (
+    Divergence,
+    InformationChange,
+    direct_distance,
+    information_change,
+    kullback_leibler,
+    leaf_weights,
+    summed,
+    uncertainty,
+)
+
+_WIDEST = 5000  # values of a column: counts of two such columns together take 200 MB
+Matrix = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+Pattern = tuple[tuple[int, str, int], ...]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The price of a hiding over some columns; see :mod:`incrowd.measures.hiding_metrics`."""
+
+    direct_distance: int
+    divergence: Divergence
+    divergence_of_rows: Divergence
+    information: InformationChange
+    uncertainty: float
+
+
+def costs(published: PublishedTable, names: Sequence[str], mend: bool = False) -> Costs:
+    """Compare what the named columns show with their source."""
+    for name in names:
+        if len(published.taxonomy(name)) > _WIDEST:
+            raise ParameterError(
+                f"Column {name!r} has more than {_WIDEST} distinct values: too many to weigh against other columns. "
+                "Leave it out of the comparison."
+            )
+    source = PublishedTable(published.table, published.schema, published.predictors)
+    moves = _moves(published)
+    sides = {name: _Side(source, published, name, moves.get(name, ())) for name in names}
+    columns, rows = sides.values(), published.height
+    return Costs(
+        direct_distance=sum(direct_distance(side.transition) for side in columns),
+        divergence=summed(kullback_leibler(side.before, side.after, None, mend) for side in columns),
+        divergence_of_rows=summed(kullback_leibler(side.before, side.after, rows, mend) for side in columns),
+        information=information_change(_contingencies(sides[one], sides[two]) for one, two in combinations(names, 2)),
+        uncertainty=math.fsum(uncertainty(side.transition) for side in columns),
+    )
+
+
+class _Side:
+    """One column in both states: cells of each value, with groups shared out, and what became of what."""
+
+    def __init__(
+        self, source: PublishedTable, published: PublishedTable, name: str, moves: Sequence[tuple[int, int]]
+    ) -> None:
+        self.source, self.published, self.name, self.moves = source, published, name, moves
+        self.old, self.new = source.counts(name), published.counts(name)
+        self.old_weights, self.new_weights = self._weights(self.old), self._weights(self.new)
+        self.before, self.after = self.old @ self.old_weights, self.new @ self.new_weights
+
+    def _weights(self, own: Counts) -> Matrix:
+        taxonomy = self.published.taxonomy(self.name)
+        return leaf_weights(own, taxonomy.parents, taxonomy.ends, taxonomy.leaves)
+
+    @property
+    def transition(self) -> Counts:
+        """Rows by what they showed and show."""
+        counts = np.diag(self.old)
+        for before, after in self.moves:
+            counts[before, before] -= 1
+            counts[before, after] += 1
+        return counts
+
+
+def _moves(published: PublishedTable) -> dict[str, list[tuple[int, int]]]:
+    """By column, what the cells that were changed showed and show."""
+    moves: dict[str, list[tuple[int, int]]] = {}
+    for row, name in published.touched():
+        moves.setdefault(name, []).append((published.original(row, name), published.node(row, name)))
+    return moves
+
+
+def _contingencies(one: _Side, two: _Side) -> tuple[Matrix, Matrix]:
+    """Values of two columns together, before and after; a hidden cell has no weight."""
+    old, new = one.source.pairs(one.name, two.name), one.published.pairs(one.name, two.name)
+    old[HIDDEN], old[:, HIDDEN], new[HIDDEN], new[:, HIDDEN] = 0, 0, 0, 0
+    return one.old_weights.T @ old @ two.old_weights, one.new_weights.T @ new @ two.new_weights
+
+
+@dataclass
+class Script:
+    """Chance that follows a script of choices; where the script ends, it takes the first choice."""
+
+    script: list[int]
+    sizes: list[int] = field(default_factory=list)
+
+    def one_of(self, values: Sequence[int]) -> int:
+        """The scripted one of the values."""
+        place = len(self.sizes)
+        self.sizes.append(len(values))
+        if place == len(self.script):
+            self.script.append(0)
+        return values[self.script[place]]
+
+    def coin(self) -> bool:
+        """A scripted side."""
+        return self.one_of((0, 1)) == 1
+
+    @property
+    def probability(self) -> Fraction:
+        """Of this script, all draws being fair."""
+        result = Fraction(1)
+        for size in self.sizes:
+            result /= size
+        return result
+
+    def following(self) -> list[int] | None:
+        """The next script, counting up from the last draw; None after the last one."""
+        script = self.script[: len(self.sizes)]
+        while script:
+            script[-1] += 1
+            if script[-1] < self.sizes[len(script) - 1]:
+                return script
+            script.pop()
+        return None
+
+
+@dataclass(frozen=True)
+class PatternAttack:
+    """What the pattern tells about one confidential cell.
+
+    Parameters
+    ----------
+    prior
+        The share of the true value among the other rows, one row added to each value.
+    expected, worst
+        The probability the attacker gives the true value after seeing the pattern: on average over the draws, and for
+        the most telling pattern.
+    patterns
+        How many different patterns the true value can leave.
+    """
+
+    prior: Fraction
+    expected: Fraction
+    worst: Fraction
+    patterns: int
+
+    @property
+    def lift(self) -> Fraction:
+        """Expected posterior over prior; 1 if the pattern tells nothing."""
+        return self.expected / self.prior
+
+    @property
+    def worst_lift(self) -> Fraction:
+        """Worst posterior over prior."""
+        return self.worst / self.prior
+
+
+def pattern_attack(published: PublishedTable, row: int, attribute: str, hider: Hider) -> PatternAttack:
+    """Attack one cell of a table by the pattern its hiding leaves. The table is left as it was."""
+    mark = published.mark()
+    actual = secret_at(published, row, attribute, Script([])).actual
+    values = published.taxonomy(attribute).leaves
+    counts = published.counts(attribute)
+    total = sum(int(counts[value]) for value in values) + len(values)
+    priors = {value: Fraction(int(counts[value]) + 1, total) for value in values}
+    odds = {value: patterns(published, row, attribute, value, hider) for value in values}
+    expected = worst = Fraction(0)
+    for pattern, chance in odds[actual].items():
+        seen = sum((priors[value] * odds[value].get(pattern, Fraction(0)) for value in values), Fraction(0))
+        posterior = priors[actual] * chance / seen
+        expected += chance * posterior
+        worst = max(worst, posterior)
+    published.back(mark)
+    return PatternAttack(priors[actual], expected, worst, len(odds[actual]))
+
+
+def patterns(published: PublishedTable, row: int, attribute: str, value: int, hider: Hider) -> dict[Pattern, Fraction]:
+    """The patterns the hider leaves if the blanked cell had this value, with their probabilities."""
+    odds: dict[Pattern, Fraction] = defaultdict(Fraction)
+    for script in _scripts():
+        with published.trial():
+            mark = published.mark()
+            published.show([row], attribute, HIDDEN)
+            hider.hide(Secret(published, row, attribute, value, script))
+            changed = published.touched(mark)
+            odds[tuple((place, name, published.node(place, name)) for place, name in changed)] += script.probability
+    return dict(odds)
+
+
+def _scripts() -> Iterator[Script]:
+    """All scripts of draws, each made from the one before once that was played."""
+    following: list[int] | None = []
+    while following is not None:
+        script = Script(following)
+        yield script
+        following = script.following()

@@ -1,0 +1,320 @@
+"""ID3: the adversary, grown only where it is walked, and HID3, the hider against it.
+
+Information gain, one branch for each node of the taxonomy that occurs, in its order; ties go to the first attribute and
+the first branch. A hidden cell of a training row is left out of the attribute's gain, which is scaled by the known
+share, and follows the most common branch. Growing stops where a node is pure, out of attributes or without gain.
+
+The first test follows from the counts alone. Rows are read below it only, and only on the ways that are walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.hiding.on_disk import Rows
+from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.secret import Secret, Status, Walked, hide_or_delete
+from incrowd.hiding.taxonomy import HIDDEN
+
+Counts = npt.NDArray[np.int64]
+Place = tuple[tuple[str, int], ...]
+_SAME = 1e-10  # gains per row closer than this are a tie
+
+
+class TreeNode(Protocol):
+    """A node of a decision tree over taxonomies."""
+
+    @property
+    def attribute(self) -> str | None:
+        """What is tested; None at a leaf."""
+        ...
+
+    @property
+    def population(self) -> int:
+        """Training rows that come here."""
+        ...
+
+    @property
+    def label(self) -> int:
+        """The most common class, ties to the first."""
+        ...
+
+    @property
+    def children(self) -> Sequence[tuple[int, TreeNode]]:
+        """The node of the taxonomy each branch stands for, and what follows."""
+        ...
+
+
+@dataclass(frozen=True)
+class ID3Adversary:
+    """ID3 over what is published (Quinlan 1986).
+
+    Examples
+    --------
+    >>> ID3Adversary().name
+    'id3'
+    """
+
+    @property
+    def name(self) -> str:
+        """``id3``."""
+        return "id3"
+
+    @property
+    def costly(self) -> bool:
+        """The tree grows only where it is walked."""
+        return False
+
+    def study(self, published: PublishedTable, attribute: str, shown: int) -> TreeStudent:
+        """The tree over all rows that show a value below the given node."""
+        values = published.taxonomy(attribute).leaves_below(shown)
+        training = _Training(published, attribute, np.array(values, np.int64))
+        return TreeStudent(published, _Grown(training, published.others(attribute), training.sizes))
+
+
+@dataclass(frozen=True)
+class TreeStudent:
+    """A tree for one attribute."""
+
+    published: PublishedTable
+    tree: TreeNode
+
+    def guess(self, row: int) -> int | None:
+        """The label of the leaf the row comes to; None if there was nothing to learn from."""
+        return classify(self.published, self.tree, row) or None
+
+
+def most_common(node: TreeNode) -> TreeNode:
+    """The child with the largest population, ties to the first."""
+    return max((child for _, child in node.children), key=lambda child: child.population)
+
+
+def matching(published: PublishedTable, node: TreeNode, row: int) -> list[TreeNode]:
+    """The children a row may follow: their value is, or lies below or above, what the row shows; largest first."""
+    assert node.attribute is not None
+    taxonomy = published.taxonomy(node.attribute)
+    shown = published.node(row, node.attribute)
+    hits = [
+        child
+        for value, child in node.children
+        if value == shown or taxonomy.below(value, shown) or taxonomy.below(shown, value)
+    ]
+    return sorted(hits, key=lambda child: -child.population)
+
+
+def follow(published: PublishedTable, node: TreeNode, row: int) -> TreeNode:
+    """The child a row goes to: the largest that matches, or the most common one if none does."""
+    hits = matching(published, node, row)
+    return hits[0] if hits else most_common(node)
+
+
+def classify(published: PublishedTable, node: TreeNode, row: int) -> int:
+    """The label of the leaf a row comes to from a node."""
+    while node.attribute is not None:
+        node = follow(published, node, row)
+    return node.label
+
+
+@dataclass(frozen=True, eq=False)
+class _Training:
+    """The table a tree is grown on, and the classes it tells apart, in their order."""
+
+    published: PublishedTable
+    target: str
+    values: npt.NDArray[np.int64]
+
+    def contingency(self, name: str, rows: Rows | None, classes: npt.NDArray[np.int64] | None) -> Counts:
+        """Classes x nodes of an attribute, over the given rows with their classes, or over all rows."""
+        if rows is None or classes is None:
+            return np.asarray(self.published.joint(self.target, name)[self.values], np.int64)
+        wide = len(self.published.taxonomy(name))
+        keys = classes * wide + self.published.nodes(name)[rows]
+        return np.bincount(keys, minlength=len(self.values) * wide).reshape(-1, wide)
+
+    @property
+    def sizes(self) -> Counts:
+        """Rows of each class."""
+        return np.asarray(self.published.counts(self.target)[self.values], np.int64)
+
+    def rows_showing(self, name: str, node: int, rows: Rows | None) -> Rows:
+        """Those of the rows that show a node; of all training rows, if none are given."""
+        if rows is not None:
+            return np.asarray(rows[self.published.nodes(name)[rows] == node], np.intp)
+        found = self.published.all_rows_with(name, node)
+        trained = np.isin(self.published.nodes(self.target)[found], self.values)
+        return np.asarray(found[trained], np.intp)
+
+
+@dataclass(eq=False)
+class _Grown:
+    """A node of a tree that grows when it is looked at.
+
+    ``sizes`` are its rows by class; ``above`` is the node it hangs below (None for the root, which has all training
+    rows) and ``shown`` what its rows show of the attribute tested there.
+    """
+
+    training: _Training
+    names: tuple[str, ...]
+    sizes: Counts
+    above: _Grown | None = None
+    shown: tuple[int, ...] = ()
+
+    @cached_property
+    def population(self) -> int:
+        """Training rows that come here."""
+        return int(self.sizes.sum())
+
+    @property
+    def label(self) -> int:
+        """The most common class, ties to the first; nothing where there is no row to learn from."""
+        return int(self.training.values[np.argmax(self.sizes)]) if self.population else HIDDEN
+
+    @cached_property
+    def rows(self) -> Rows | None:
+        """The training rows that come here; None stands for all of them."""
+        if self.above is None or self.above.attribute is None:
+            return None
+        parts = [self.training.rows_showing(self.above.attribute, node, self.above.rows) for node in self.shown]
+        found = np.concatenate(parts)
+        self.training.published.work.rows += len(found)
+        return found
+
+    @cached_property
+    def classes(self) -> npt.NDArray[np.int64] | None:
+        """The place of each row's class among the values."""
+        if self.rows is None:
+            return None
+        return np.searchsorted(self.training.values, self.training.published.nodes(self.training.target)[self.rows])
+
+    def contingency(self, name: str) -> Counts:
+        """Classes x nodes of an attribute."""
+        return self.training.contingency(name, self.rows, self.classes)
+
+    @cached_property
+    def attribute(self) -> str | None:
+        """The attribute of the highest gain; None where no test helps."""
+        if np.count_nonzero(self.sizes) < 2:
+            return None
+        chosen, highest = None, 0.0
+        for name in self.names:
+            gain = gain_times_rows(self.contingency(name))
+            if gain > highest + _SAME * self.population:
+                chosen, highest = name, gain
+        return chosen
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, _Grown], ...]:
+        """One for each node of the taxonomy that occurs; hidden cells join the most common one."""
+        if self.attribute is None:
+            return ()
+        counts = self.contingency(self.attribute)
+        known = counts.sum(axis=0)
+        known[HIDDEN] = 0
+        largest = int(np.argmax(known))
+        names = tuple(name for name in self.names if name != self.attribute)
+        return tuple(
+            (node, _Grown(self.training, names, counts[:, list(shown)].sum(axis=1), self, shown))
+            for node in np.flatnonzero(known).tolist()
+            for shown in [(node, HIDDEN) if node == largest else (node,)]
+        )
+
+
+def gain_times_rows(contingency: Counts) -> float:
+    """Information gain of a test, scaled by the known share, times the rows of the node (classes x nodes counts).
+
+    Examples
+    --------
+    >>> gain_times_rows(np.array([[0, 2, 0], [0, 0, 2]])), gain_times_rows(np.array([[1, 1, 0], [1, 0, 1]]))
+    (4.0, 2.0)
+    """
+    known = contingency[:, 1:]
+    known = known[:, known.any(axis=0)]
+    return _xlogx(known.sum(keepdims=True)) - _xlogx(known.sum(1)) - _xlogx(known.sum(0)) + _xlogx(known)
+
+
+def _xlogx(counts: Counts) -> float:
+    numbers = counts[counts > 0].astype(np.float64)
+    return float((numbers * np.log2(numbers)).sum())
+
+
+@dataclass(frozen=True)
+class Hid3:
+    """Hide from ID3: HID3, and by generalizing cells HID3-G.
+
+    At the tests on the row's way, the tested cell is withheld so that the row follows another branch. Only the row
+    changes, at most n - 1 cells of it and no more than the depth of the tree. It succeeds whenever some set of hidden
+    cells, or some combination of levels, makes the tree miss.
+
+    Parameters
+    ----------
+    lean
+        Do not withhold a cell where that does not change the way; the thesis does.
+    generalize
+        Show cells as groups of their hierarchies, level by level. Otherwise cells are blanked.
+    """
+
+    lean: bool = False
+    generalize: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in the list of methods."""
+        return "hid3-g" if self.generalize else "hid3"
+
+    def hide(self, secret: Secret) -> Status:
+        """Hide a blanked cell from ID3; if that is impossible, delete the row."""
+        return hide_or_delete(secret, self.attempt, generalize=self.generalize)
+
+    def attempt(self, secret: Secret) -> Status:
+        """One round with the confidential cell as it is shown."""
+        adversary = ID3Adversary().study(secret.published, secret.attribute, secret.shown(secret.attribute))
+        return self.hide_from(adversary.tree, secret)
+
+    def hide_from(self, tree: TreeNode, secret: Secret) -> Status:
+        """Hide from a given tree; ``DELETED`` and nothing changed if that is impossible."""
+        if classify(secret.published, tree, secret.row) != secret.actual:
+            return Status.NOT_PREDICTED
+        if secret.coin_says_stop():
+            return Status.COIN
+        mark = secret.mark()
+        if self._mislead(tree, secret, ()):
+            return Status.HIDDEN
+        secret.back(mark)
+        return Status.DELETED
+
+    def _mislead(self, node: TreeNode, secret: Secret, place: Place) -> bool:
+        """Withhold cells so that the row, coming from this node, ends at another value; False, and none, if not."""
+        label, name = classify(secret.published, node, secret.row), node.attribute
+        secret.steps.append(Walked("leaf" if name is None else "enter", place, label))
+        if name is None or label != secret.actual:
+            return label != secret.actual
+        common, mark, start = most_common(node), secret.mark(), secret.shown(name)
+        places = {id(child): (*place, (name, value)) for value, child in node.children}
+        while True:
+            hits = matching(secret.published, node, secret.row)
+            follows = hits[0] if hits else common
+            if self.generalize or secret.shown(name) == start:
+                match = places[id(follows)] if hits else None
+                secret.steps.append(Walked("children", place, None, places[id(common)], match))
+            settled = bool(hits) and follows is common  # wherever the cell is raised to, the row goes on there
+            if settled and not self.lean:
+                self._withhold(secret, name)
+            if self._mislead(follows, secret, places[id(follows)]):
+                return True
+            if settled or secret.shown(name) == HIDDEN or not (hits or self.generalize):
+                secret.back(mark)
+                return False
+            self._withhold(secret, name)
+
+    def _withhold(self, secret: Secret, name: str) -> None:
+        """Raise a cell of the row by one level, or blank it."""
+        shown = secret.shown(name)
+        if shown != HIDDEN:
+            high = secret.published.taxonomy(name).parents[shown] if self.generalize else HIDDEN
+            secret.show([secret.row], name, high)

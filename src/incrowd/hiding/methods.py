@@ -1,0 +1,197 @@
+"""The hiders by name: two ideas with switches.
+
+``decp``, ``incp`` and ``dropp`` hide from naive Bayes, ``hid3`` from ID3. With ``-g`` they generalize cells instead of
+blanking them, with ``e-`` they take several cells at once, and joined by ``+`` they work in turn. ``nrd`` deletes the
+row: what all others are measured against. ``generic`` and ``quiet`` work against any adversaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Literal, Protocol, runtime_checkable
+
+from incrowd.errors import ParameterError
+from incrowd.hiding.adversaries import Adversary
+from incrowd.hiding.bayes_hiders import COUNTED, SHARED, check_degree
+from incrowd.hiding.generic import Generic, Quiet
+from incrowd.hiding.id3 import Hid3, ID3Adversary
+from incrowd.hiding.other_rows import DecP, IncP, JointDecP
+from incrowd.hiding.own_row import DropP, JointDropP
+from incrowd.hiding.secret import Secret, Status
+
+
+class Hider(Protocol):
+    """Hides one blanked cell."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the list of methods."""
+        ...
+
+    def hide(self, secret: Secret) -> Status:
+        """Change cells until the adversary fails; if that is impossible, delete the row."""
+        ...
+
+
+@runtime_checkable
+class GroupHider(Protocol):
+    """Hides several blanked cells at once."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the list of methods."""
+        ...
+
+    def hide_all(self, secrets: Sequence[Secret]) -> list[Status]:
+        """How each of the cells ended."""
+        ...
+
+
+@dataclass(frozen=True)
+class Nrd:
+    """Naive row deletion: blank the row; it stays in the table, so that row numbers line up."""
+
+    name = "nrd"
+
+    def hide(self, secret: Secret) -> Status:
+        """Blank every cell of the row."""
+        secret.delete_row()
+        return Status.DELETED
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """Two hiders in turn, until both adversaries fail.
+
+    The thesis runs one after the other once. That is not enough: what the second one hides can bring the first
+    adversary back. So they take turns; each turn hides more cells, so it ends. Generalizing ones never lower the level
+    the confidential cell has reached.
+    """
+
+    first: Hider
+    second: Hider
+
+    @property
+    def name(self) -> str:
+        """Both names, joined."""
+        return f"{self.first.name}+{self.second.name}"
+
+    def hide(self, secret: Secret) -> Status:
+        """Hide a blanked cell from both adversaries."""
+        start, ended = secret.mark(), Status.NOT_PREDICTED
+        while True:
+            turns = [self.first.hide(secret)]
+            before = secret.shown(secret.attribute)
+            turns.append(self.second.hide(secret))
+            if any(turn is not Status.NOT_PREDICTED for turn in turns):
+                ended = _together(secret, turns, start)
+                if ended is not Status.HIDDEN:
+                    return ended
+            elif secret.shown(secret.attribute) == before:  # a raised level may bring the other adversary back
+                return ended
+
+
+def _together(secret: Secret, turns: list[Status], start: tuple[int, int]) -> Status:
+    """How a round ended: as its worst turn did. Where the row has to go, nothing else is left changed."""
+    if Status.DELETED in turns:
+        secret.back(start)
+        secret.delete_row()
+        return Status.DELETED
+    return Status.COIN if Status.COIN in turns else Status.HIDDEN
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to hide.
+
+    Parameters
+    ----------
+    degree
+        The value that shall overtake the true one is drawn from so many most likely values, the true one included.
+        Whoever knows the method is right with a probability of at most the success rate over the degree.
+    lean
+        HID3 does not hide cells where that does not change the way in the tree.
+    nearest
+        DROPP goes on where every other value is impossible, instead of deleting the row.
+    """
+
+    degree: int = 3
+    lean: bool = False
+    nearest: bool = False
+
+    def __post_init__(self) -> None:
+        check_degree(self.degree)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A hider that can be asked for: how it is made, whom it is made against, and which cells it takes together."""
+
+    make: Callable[[Options], Hider | GroupHider]
+    targets: tuple[Adversary, ...]
+    together: Literal["", "value", "row"] = ""
+
+
+def make_hider(name: str, options: Options) -> Hider:
+    """A hider of one cell, by the switches its name stands for.
+
+    Examples
+    --------
+    >>> make_hider("dropp-g", Options(degree=2))
+    DropP(degree=2, generalize=True, nearest=False)
+    """
+    kind, generalize = name.removesuffix("-g"), name.endswith("-g")
+    match kind:
+        case "decp":
+            return DecP(options.degree, generalize)
+        case "incp":
+            return IncP(options.degree, generalize)
+        case "dropp":
+            return DropP(options.degree, generalize, options.nearest)
+        case "hid3":
+            return Hid3(options.lean, generalize)
+    first, _, second = name.partition("+")
+    return Hybrid(make_hider(first, options), make_hider(second, options))
+
+
+def _single(name: str) -> Method:
+    bayes = SHARED if name.endswith("-g") else COUNTED
+    targets = tuple(ID3Adversary() if part.startswith("hid3") else bayes for part in name.split("+"))
+    return Method(partial(make_hider, name), targets)
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {f"{kind}{form}": _single(f"{kind}{form}") for form in ("", "-g") for kind in ("decp", "incp", "dropp", "hid3")}
+    | {
+        name: _single(name)
+        for form in ("", "-g")
+        for name in (f"hid3{form}+{kind}{form}" for kind in ("decp", "incp", "dropp"))
+    }
+    | {
+        "e-decp": Method(lambda o: JointDecP(o.degree), (COUNTED,), "value"),
+        "e-decp-g": Method(lambda o: JointDecP(o.degree, generalize=True), (SHARED,), "value"),
+        "e-dropp": Method(lambda o: JointDropP(o.degree), (COUNTED,), "row"),
+        "e-dropp-g": Method(lambda o: JointDropP(o.degree, generalize=True), (SHARED,), "row"),
+        "nrd": Method(lambda _: Nrd(), ()),
+    }
+)
+NAMES = (*METHODS, Generic.name, Quiet.name)
+
+
+def method_named(name: str, adversaries: Sequence[Adversary]) -> Method:
+    """A method by its name; the generic and the quiet one work against the given adversaries.
+
+    The quiet one has no targets: to do more where an adversary is right would give the value away.
+    """
+    if name == Generic.name:
+        generic = Generic(tuple(adversaries))
+        return Method(lambda _: generic, generic.adversaries)
+    if name == Quiet.name:
+        quiet = Quiet(tuple(adversaries))
+        return Method(lambda _: quiet, ())
+    if name not in METHODS:
+        raise ParameterError(f"There is no method {name!r} to hide cells. Known: {', '.join(NAMES)}.")
+    return METHODS[name]

@@ -1,0 +1,324 @@
+"""The whole way of hiding cells: from a table to the same table with some cells withheld.
+
+::
+
+    read -> hide -> write in a private place -> compare the written file with the table -> publish
+
+Rows stay where they are: it is the owner's table with cells withheld, and a cell is found again by its row. All columns
+are published, and all of them are as they were but for the cells that the report names.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.clock import Clock
+from incrowd.errors import Notice, RequirementError, VerificationError, guarded
+from incrowd.hiding.account import Account, Telling
+from incrowd.hiding.adversaries import Adversary, SklearnAdversary
+from incrowd.hiding.methods import Options
+from incrowd.hiding.planner import Cell, CellChange, HidingPlan, plan_hiding
+from incrowd.hiding.request import AUTO, HidingInput, HidingRequest, read_input
+from incrowd.hierarchies.read import hierarchies_in
+from incrowd.publishing.piece_writer import write_pieces
+from incrowd.publishing.serialise import safe_name, write_table
+from incrowd.publishing.staging import staged, staged_together
+from incrowd.reading.frames import to_frame_like
+from incrowd.reading.read import read
+from incrowd.recipe import Recipe, with_hierarchies
+from incrowd.report.hiding_facts import HidingFacts
+from incrowd.report.hiding_report import hiding_html, hiding_summary
+from incrowd.verification.hidden_cells import Pieces, verify_hidden_cells
+from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.fresh import fresh_frame
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.resources import bytes_of
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """A table with cells withheld.
+
+    Attributes
+    ----------
+    report
+        The facts: what was withheld and why, who guesses what. Private: keep it with the table.
+    verdict
+        The outcome of the independent comparison.
+    changes
+        All cells that are published differently, rows counted from 0.
+    path
+        Where the table was written, if it was.
+    """
+
+    report: HidingFacts
+    verdict: Verdict
+    changes: tuple[CellChange, ...]
+    path: Path | None
+    _table: Callable[[], Any]
+
+    @property
+    def table(self) -> Any:
+        """The table: the kind of frame that came in; from a file, a polars frame."""
+        return self._table()
+
+    def __str__(self) -> str:
+        return hiding_summary(self.report)
+
+    def _repr_html_(self) -> str:
+        return hiding_html(self.report, whole_page=False)
+
+
+@guarded
+def hide_cells(
+    table: Any,
+    cells: Iterable[tuple[int, str]],
+    method: str = AUTO,
+    adversaries: Sequence[str] = ("nb", "id3"),
+    *,
+    to: str | Path | None = None,
+    report_to: str | Path | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None,
+    predictors: Sequence[str] = (),
+    degree: int = 3,
+    lean: bool = False,
+    nearest: bool = False,
+    strict: bool = False,
+    attack: bool = False,
+    first_row: int = 0,
+    reading: Mapping[str, Any] | None = None,
+    randomness: Randomness | None = None,
+    memory: int | str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Hidden:
+    """Withhold cells so that adversaries who learn from the rest of the table do not guess them.
+
+    Parameters
+    ----------
+    table
+        A path, of a file or of a folder of Parquet files, or a pandas, polars or PyArrow table.
+    cells
+        Pairs of a row and a column. Rows are counted from ``first_row``.
+    method
+        A hider by name (``incrowd.hiding.methods.NAMES``); ``auto`` is the generic one, which works
+        against all the given adversaries.
+    adversaries
+        Who checks the result: nb, nb-ignored, nb-shared, id3, svm, logistic, forest, boosting, knn.
+    to, report_to
+        Files to write: the table, and the private HTML report.
+    hierarchies
+        For the generalizing methods (those with ``-g``), by column, or a folder with a file for each.
+    predictors
+        The columns adversaries reckon with; if not given, all but those where nearly every row has its own value.
+    degree, lean, nearest
+        See :class:`incrowd.hiding.methods.Options`.
+    strict
+        Publish nothing if an adversary still guesses a cell.
+    attack
+        Also run the suppression-pattern attack on each cell; it re-runs the hider for every value.
+    first_row
+        The number of the first row: 0, as in data frames. The command line counts from 1.
+    reading
+        How to read a text file: delimiter, encoding, missing.
+    randomness
+        Where draws come from; the system's cryptographic source if not given.
+    memory
+        How much memory the run may use, such as ``"4GB"``. Large files stay on disk anyway.
+    progress
+        Called with the name of each stage as it begins, and with how far it is.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"pain": ["no"] * 3 + ["some"] * 2 + ["much"] * 3,
+    ...                        "ill": ["no"] * 3 + ["cold"] * 2 + ["flu"] * 3})
+    >>> hidden = hide_cells(people, [(3, "ill")])
+    >>> hidden.table.row(3), hidden.table.row(4), hidden.verdict.passed
+    ((None, None), ('some', 'cold'), True)
+    """
+    recipe = Recipe(reading=dict(reading or {}))
+    if isinstance(hierarchies, str | Path):
+        hierarchies = hierarchies_in(hierarchies)
+    return run_hiding(
+        HidingRequest(
+            table=table,
+            cells=tuple(cells),
+            method=method,
+            adversaries=tuple(adversaries),
+            options=Options(degree, lean, nearest),
+            recipe=with_hierarchies(recipe, hierarchies or {}),
+            predictors=tuple(predictors),
+            to=None if to is None else Path(to),
+            report_to=None if report_to is None else Path(report_to),
+            first_row=first_row,
+            strict=strict,
+            attack=attack,
+            randomness=randomness,
+            clock=Clock(progress) if progress else Clock(),
+            memory=None if memory is None else bytes_of(memory),
+        )
+    )
+
+
+def run_hiding(request: HidingRequest) -> Hidden:
+    """Read, hide, write, compare; publish only what the comparison proves."""
+    request.check()
+    with _private_places(request) as (place, report):
+        source = read_input(request, place.parent)
+        plan = hide(request, source)
+        with request.clock("writing"):
+            write(request, source, plan, place)
+        with request.clock("verifying"):
+            verdict = verify(request, source, plan, place)
+        with request.clock("measuring"):
+            facts = describe(request, source, plan, verdict)
+        table = None if request.to else to_frame_like(pl.read_parquet(place), source.rows.origin)
+        if report:
+            report.write_text(hiding_html(facts), encoding="utf-8")
+    path = request.to
+    return Hidden(
+        report=facts,
+        verdict=verdict,
+        changes=plan.changes,
+        path=path,
+        _table=lambda: table if path is None else read(path).frame,
+    )
+
+
+def hide(request: HidingRequest, source: HidingInput) -> HidingPlan:
+    """Which cells to withhold; refused if a cell is still guessed and that was forbidden."""
+    cells = [Cell(row - request.first_row, name) for row, name in request.cells]
+
+    def progress(done: int, total: int) -> None:
+        request.clock.progress(f"hiding: {done} of {total} cells")
+
+    with request.clock("hiding"):
+        plan = plan_hiding(
+            source.table,
+            source.schema,
+            cells,
+            method=request.hider,
+            adversaries=request.judges(large=source.rows.large),
+            randomness=request.randomness,
+            predictors=source.predictors,
+            options=request.options,
+            progress=progress,
+        )
+    exposed = sum(outcome.exposed for outcome in plan.outcomes)
+    if request.strict and exposed:
+        raise RequirementError(
+            f"{exposed} of {len(plan.outcomes)} cells are still guessed by an adversary, and nothing was published. "
+            "Try the method auto, which works against all of them, or publish without strict."
+        )
+    return plan
+
+
+def write(request: HidingRequest, source: HidingInput, plan: HidingPlan, place: Path) -> None:
+    """Write the table with its cells withheld, whole or frame by frame."""
+    if not source.rows.large:
+        for frame in source.rows.frames():
+            write_table(withheld(frame, plan.changes), place, request.form)
+        return
+    frames = _withheld_frames(request, source, plan.changes)
+    write_pieces((frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in frames), place, request.form)
+
+
+def _withheld_frames(
+    request: HidingRequest, source: HidingInput, changes: Sequence[CellChange]
+) -> Iterator[pl.DataFrame]:
+    """Frame by frame; a column with groups in it is text in all frames."""
+    texts = {change.attribute for change in changes if change.shows is not None}
+    start, waiting = 0, sorted(changes, key=lambda change: change.row)
+    rows = [change.row for change in waiting]
+    for frame in source.rows.frames():
+        mine = waiting[bisect_left(rows, start) : bisect_left(rows, start + frame.height)]
+        as_text = frame.with_columns(frame[name].cast(pl.String) for name in texts)
+        yield withheld(as_text, [replace(change, row=change.row - start) for change in mine])
+        start += frame.height
+        request.clock.rows("writing", start, source.rows.height)
+
+
+def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame:
+    """The table with changes applied, in fresh memory; a column with groups in it becomes text.
+
+    Examples
+    --------
+    >>> withheld(pl.DataFrame({"age": [39, 40]}), [CellChange(1, "age", "(30, 50]")])["age"].to_list()
+    ['39', '(30, 50]']
+    """
+    shows: dict[str, dict[int, str | None]] = {}
+    for change in changes:
+        shows.setdefault(change.attribute, {})[change.row] = change.shows
+    columns = []
+    for name, cells in shows.items():
+        column = frame[name].cast(pl.String) if any(cells.values()) else frame[name].clone()
+        groups = {row: label for row, label in cells.items() if label is not None}
+        column = column.scatter([row for row in cells if row not in groups], None)
+        columns.append(column.scatter(list(groups), list(groups.values())) if groups else column)
+    return fresh_frame(frame.with_columns(columns))
+
+
+def verify(request: HidingRequest, source: HidingInput, plan: HidingPlan, written: Path) -> Verdict:
+    """The second opinion on the written bytes; raises unless everything holds."""
+    rename = safe_name if request.form.kind == "csv" else str
+    withheld_cells = Telling(plan, source, rename).of(request.adversaries)
+
+    def pieces() -> Iterator[Any]:
+        for frame in source.rows.frames():
+            named = frame.rename({name: rename(name) for name in frame.columns})
+            yield named.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+    if source.rows.large:
+        progress = functools.partial(request.clock.rows, "verifying")
+        original = Pieces(source.rows.height, pieces, source.resources, progress)
+        verdict = verify_hidden_cells(written, request.form, original, withheld_cells)
+    else:
+        verdict = verify_hidden_cells(written, request.form, next(pieces()), withheld_cells)
+    if not verdict.passed:
+        failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
+        raise VerificationError(f"The table failed its verification and was not published. {failed}.")
+    return verdict
+
+
+def describe(request: HidingRequest, source: HidingInput, plan: HidingPlan, verdict: Verdict) -> HidingFacts:
+    """The facts of a verified hiding."""
+    judges = request.judges(large=source.rows.large)
+    account = Account(plan, source, judges, request.first_row)
+    return account.facts(
+        verdict,
+        source=request.path.name if request.path else f"a {source.rows.origin.form} table",
+        output=request.to.name if request.to else None,
+        attack=request.attack,
+        notices=(*source.notices, *_sampled(judges)),
+        seconds=request.clock.seconds,
+    )
+
+
+def _sampled(judges: Iterable[Adversary]) -> Iterator[Notice]:
+    """Who has not learnt from all rows."""
+    for judge in judges:
+        if isinstance(judge, SklearnAdversary) and judge.most_rows is not None:
+            message = f"learns from at most {judge.most_rows:,} rows, taken evenly: the table is larger than memory."
+            yield Notice("adversary-sampled", judge.name, message)
+
+
+@contextmanager
+def _private_places(request: HidingRequest) -> Iterator[tuple[Path, Path | None]]:
+    """Where table and report are written first: beside their targets, where both appear or none; or in passing."""
+    to, report = request.to, request.report_to
+    with ExitStack() as stack:
+        if to:
+            drafts = stack.enter_context(staged_together(to, [report] if report else []))
+            yield drafts[to], drafts[report] if report else None
+        else:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="incrowd-"))
+            yield Path(folder) / "hidden.parquet", stack.enter_context(staged(report)) if report else None

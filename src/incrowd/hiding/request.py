@@ -1,0 +1,311 @@
+"""What is asked for: cells to be hidden, of what, how, to where; and the table they are in, read and encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.clock import Clock
+from incrowd.errors import HeaderError, Notice, OutputError, ParameterError
+from incrowd.hiding.adversaries import Adversary, SklearnAdversary, adversary_named
+from incrowd.hiding.generic import Generic
+from incrowd.hiding.methods import Options, method_named
+from incrowd.hiding.on_disk import FlatTable
+from incrowd.holding.blocks import block_rows
+from incrowd.holding.choice import in_blocks
+from incrowd.publishing.staging import check_target
+from incrowd.reading.draft import draft_schema
+from incrowd.reading.encode import encode
+from incrowd.reading.read import read
+from incrowd.reading.source import Origin
+from incrowd.reading.streams.draft import draft_stream
+from incrowd.reading.streams.encode import encode_stream
+from incrowd.reading.streams.repeats import Shared, shared_values
+from incrowd.reading.streams.stream import Stream, open_stream
+from incrowd.recipe import Recipe
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+
+AUTO = "auto"
+SCRATCH = "scratch"
+MOST_ROWS = 200_000
+"""Rows that an adversary of scikit-learn is trained on, of a table larger than memory."""
+MOST_VALUES = 1000
+"""Of a column whose costs are measured."""
+_FEW_VALUES = 20  # a column of so few tells no rows apart, and its numbers are as good as categories
+_SAMPLE = 200_000  # rows from which it is guessed whether a column tells rows apart
+_OFTEN_NEW = 4  # a column is counted beforehand if one row of so many has a value of its own in the sample
+_AS_IT_IS = (ColumnType.BOOLEAN, ColumnType.CATEGORICAL, ColumnType.ORDERED)
+
+
+@dataclass(frozen=True, eq=False)
+class HidingRequest:
+    """Cells to be hidden: of what, how, to where. Rows of cells are counted from ``first_row``."""
+
+    table: Any
+    cells: tuple[tuple[int, str], ...]
+    method: str = AUTO
+    adversaries: tuple[str, ...] = ("nb", "id3")
+    options: Options = field(default_factory=Options)
+    recipe: Recipe = field(default_factory=Recipe)
+    predictors: tuple[str, ...] = ()
+    to: Path | None = None
+    report_to: Path | None = None
+    first_row: int = 0
+    strict: bool = False
+    attack: bool = False
+    randomness: Randomness | None = None
+    clock: Clock = field(default_factory=Clock)
+    memory: int | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The input file, if it is one."""
+        return Path(self.table) if isinstance(self.table, str | Path) else None
+
+    @property
+    def hider(self) -> str:
+        """The name of the method; the generic one where none is chosen."""
+        return Generic.name if self.method == AUTO else self.method
+
+    @property
+    def form(self) -> FileForm:
+        """How the table is written; one for this process goes through Parquet."""
+        return FileForm.of(self.to) if self.to else FileForm("parquet")
+
+    def judges(self, *, large: bool = False) -> tuple[Adversary, ...]:
+        """Who checks the result; of a table larger than memory, some learn from a sample."""
+        if not self.adversaries:
+            raise ParameterError("Name at least one adversary, for instance nb and id3: nobody would check the result.")
+        if len(set(self.adversaries)) < len(self.adversaries):
+            raise ParameterError("An adversary is named more than once. Name each once.")
+        named = (adversary_named(name) for name in self.adversaries)
+        return tuple(replace(a, most_rows=MOST_ROWS) if large and isinstance(a, SklearnAdversary) else a for a in named)
+
+    def check(self) -> None:
+        """Refuse what cannot be done before any work is done."""
+        method_named(self.hider, self.judges())
+        if not self.cells:
+            raise ParameterError("No cell is named. Name at least one: its row and its column.")
+        targets = [path for path in (self.to, self.report_to) if path is not None]
+        for path in targets:
+            check_target(path, (self.path,) if self.path else ())
+        if len({path.resolve() for path in targets}) < len(targets):
+            raise OutputError("Table and report need different file names.")
+        _ = self.form
+
+
+@dataclass(frozen=True, eq=False)
+class InputRows:
+    """The rows of the table: in memory, or read again from a file too large for it, always in the same order.
+
+    ``frames`` gives all of them, in one frame or several.
+    """
+
+    origin: Origin
+    height: int
+    large: bool
+    frames: Callable[[], Iterator[pl.DataFrame]]
+
+
+@dataclass(frozen=True, eq=False)
+class HidingInput:
+    """The input, read and encoded.
+
+    Parameters
+    ----------
+    rows, schema, table
+        The table as it was given, its columns, and as codes.
+    values
+        How many different values each column has.
+    predictors
+        The columns adversaries reckon with.
+    notices
+        What should be known.
+    resources
+        What the run may use.
+    """
+
+    rows: InputRows
+    schema: Schema
+    table: EncodedTable
+    values: Mapping[str, int]
+    predictors: tuple[str, ...]
+    notices: tuple[Notice, ...]
+    resources: Resources
+
+
+def read_input(request: HidingRequest, folder: Path) -> HidingInput:
+    """The table as integer codes, in memory or in a scratch folder, and what was named found in it."""
+    if request.path is not None and in_blocks(request.path, request.form, request.memory):
+        return _read_large(request, request.path, folder)
+    with request.clock("reading"):
+        source = read(request.table, **request.recipe.reading)
+        _check_cells(request, source.frame.columns, source.frame.height)
+    with request.clock("encoding"):
+        drafted = request.recipe.schema(draft_schema(source))
+        schema = _published(drafted, request)
+        table, notices = encode(source, schema, schema.names)
+        _check_values(request, table)
+    columns = _Columns(drafted, _typed(schema, table.columns), table, _counted(table.columns))
+    rows = InputRows(source.origin, source.frame.height, large=False, frames=lambda: iter((source.frame,)))
+    return _settled(request, rows, columns, (*source.notices, *notices), Resources(request.memory))
+
+
+def _read_large(request: HidingRequest, path: Path, folder: Path) -> HidingInput:
+    """The same in blocks; columns that tell many rows apart are not encoded where nobody asks for their values."""
+    scratch = folder / SCRATCH
+    resources = Resources(request.memory, scratch=scratch)
+    (scratch / "codes").mkdir(mode=0o700, parents=True)
+    scratch.chmod(0o700)
+    with request.clock("reading"):
+        stream = open_stream(path, **request.recipe.reading, scratch=scratch)
+        _check_cells(request, stream.columns, stream.rows)
+    with request.clock("encoding"):
+        draft, sampled = draft_stream(stream)
+        drafted = request.recipe.schema(draft)
+        schema = _published(drafted, request)
+        shared = shared_values(stream, _often_new(request, stream, schema), scratch)
+        beside = {name: c for name, c in shared.items() if tells_rows_apart(c) and c.values > MOST_VALUES}
+        at_once = block_rows(resources, len(stream.columns))
+        blocks = encode_stream(
+            stream,
+            schema,
+            [name for name in schema.names if name not in beside],
+            scratch / "codes",
+            threads=resources.threads,
+            progress=lambda done, rows: request.clock.rows("encoding", done, rows),
+            rows=at_once,
+            drafted=_may_change(request, schema),
+        )
+        table = FlatTable(stream, blocks, beside, scratch).table(schema.names)
+        _check_values(request, table)
+    columns = _Columns(drafted, _typed(schema, blocks.columns), table, _counted(blocks.columns) | beside)
+    rows = InputRows(stream.origin, stream.rows, large=True, frames=lambda: stream.frames(at_once))
+    notices = (*stream.notices, *blocks.markers, *sampled, *blocks.notices)
+    return _settled(request, rows, columns, notices, resources)
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The columns: as they were drafted, as they are published, their codes, and how many values they have."""
+
+    drafted: Schema
+    schema: Schema
+    table: EncodedTable
+    counts: Mapping[str, Shared]
+
+
+def _settled(
+    request: HidingRequest, rows: InputRows, columns: _Columns, notices: tuple[Notice, ...], resources: Resources
+) -> HidingInput:
+    """With the predictors, and what should be known about the columns."""
+    apart = {name for name, counts in columns.counts.items() if tells_rows_apart(counts)}
+    predictors = request.predictors or tuple(name for name in columns.schema.names if name not in apart)
+    return HidingInput(
+        rows=rows,
+        schema=columns.schema,
+        table=columns.table,
+        values={name: columns.counts[name].values for name in columns.schema.names},
+        predictors=predictors,
+        notices=(*notices, *_doubts(request, columns, predictors)),
+        resources=resources,
+    )
+
+
+def _typed(schema: Schema, columns: Mapping[str, EncodedColumn]) -> Schema:
+    """The schema with the types that columns have on all rows."""
+    return Schema(tuple(replace(c, type=columns[c.name].type) if c.name in columns else c for c in schema.columns))
+
+
+def _counted(columns: Mapping[str, EncodedColumn]) -> dict[str, Shared]:
+    """Of each column the rows that show a value, and the values."""
+    return {name: Shared(int(c.counts[:-1].sum()), len(c.dictionary)) for name, c in columns.items()}
+
+
+def _often_new(request: HidingRequest, stream: Stream, schema: Schema) -> list[str]:
+    """Columns that seem to tell rows apart, and whose values nobody needs."""
+    sample = stream.part(0, min(stream.rows, _SAMPLE))
+    needed = {*(name for _, name in request.cells), *request.predictors}
+    needed |= {column.name for column in schema.columns if column.hierarchy is not None}
+    return [
+        name
+        for name in schema.names
+        if name not in needed and _OFTEN_NEW * sample[name].drop_nulls().n_unique() > sample.height
+    ]
+
+
+def _may_change(request: HidingRequest, schema: Schema) -> set[str]:
+    """Columns whose type was drafted from a sample, and may be another one on all rows."""
+    stated = {name for name, column in request.recipe.columns.items() if "type" in column}
+    return {column.name for column in schema.columns if column.type not in _AS_IT_IS} - stated
+
+
+def _check_cells(request: HidingRequest, columns: Sequence[str], height: int) -> None:
+    """Every cell must be there."""
+    last = height - 1 + request.first_row
+    for row, name in request.cells:
+        if name not in columns:
+            raise HeaderError(unknown_column(name, columns))
+        if isinstance(row, bool) or not isinstance(row, int):
+            raise ParameterError("A row is a whole number. Name a cell as a pair such as (17, 'diagnosis').")
+        if not request.first_row <= row <= last:
+            raise ParameterError(f"There is no row {row}: rows are counted from {request.first_row} to {last}.")
+
+
+def _check_values(request: HidingRequest, table: EncodedTable) -> None:
+    """Every cell must show something."""
+    for row, name in request.cells:
+        if table[name].codes[row - request.first_row] == table[name].missing_code:
+            raise ParameterError(f"Row {row} shows nothing in column {name!r} already. Leave this cell out.")
+
+
+def _published(drafted: Schema, request: HidingRequest) -> Schema:
+    """The columns of the published table; truth values stay as they are written."""
+    generalizes = "-g" in request.hider
+    return Schema(tuple(_as_other(column, generalizes) for column in drafted.columns))
+
+
+def _as_other(column: Column, generalizes: bool) -> Column:
+    kind = ColumnType.CATEGORICAL if column.type is ColumnType.BOOLEAN else column.type
+    return replace(column, role=Role.OTHER, type=kind, hierarchy=column.hierarchy if generalizes else None)
+
+
+def tells_rows_apart(column: Shared) -> bool:
+    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column.
+
+    Examples
+    --------
+    >>> tells_rows_apart(Shared(rows=100, values=60)), tells_rows_apart(Shared(rows=100, values=10))
+    (True, False)
+    """
+    if column.rows <= 1:
+        return False
+    return column.values == column.rows or (column.values > _FEW_VALUES and 2 * column.values > column.rows)
+
+
+def _doubts(request: HidingRequest, columns: _Columns, predictors: Sequence[str]) -> Iterator[Notice]:
+    """What the user should know about the columns."""
+    wide = [
+        c.name for c in columns.drafted.columns if c.type.is_numeric and columns.counts[c.name].values > _FEW_VALUES
+    ]
+    if wide:
+        message = "nb and id3 take each number for a category of its own. Bin them first for a sharper check."
+        yield Notice("numbers-as-categories", ", ".join(wide), message)
+    for column in columns.drafted.columns:
+        name = column.name
+        if column.role is Role.IDENTIFIER:
+            message = f"published as it is, although it looks like an identifier ({column.reason})."
+            yield Notice("identifier", name, message)
+        elif not request.predictors and name not in predictors:
+            message = "adversaries do not reckon with it: nearly every row has its own value. Bin it if it is a number."
+            yield Notice("not-a-predictor", name, message)
+        if column.hierarchy is not None and columns.schema[name].hierarchy is None:
+            yield Notice("hierarchy-not-used", name, f"its hierarchy is not used: {request.hider} does not generalize.")
