@@ -32,7 +32,7 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe, engine: Eng
     """Release two thirds of the rows, learn from them before and after, test on the last third.
 
     The learner is C4.5 with missing values shared out over branches. How it takes cells that are no plain values is
-    the lab's usual :class:`~incrowd.lab.feeding.Feeding`. At most 60,000 rows, drawn at random, are used.
+    the usual :class:`~incrowd.lab.feeding.Feeding`. At most 60,000 rows, drawn at random, are used.
     """
     assert schema.target is not None
     randomness = SystemRandomness()

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from incrowd.lab.papers.tables import PRINTED, by_case, printed
+from experiments.papers import PRINTED, by_case, printed
 from incrowd.lab.statistics.critical_difference import bonferroni_dunn, bonferroni_dunn_quantile
 from incrowd.lab.statistics.five_by_two import five_by_two_test
 from incrowd.lab.statistics.friedman import friedman_test

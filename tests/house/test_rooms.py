@@ -77,6 +77,7 @@ ROOMS = {
     "estimators": WHOLE,
     "classifiers": WHOLE | {"modelling", "estimators"},
     "cli": WHOLE | {"modelling", "hiding", "api", "ledger"},
+    "__main__": {"cli"},
     "__init__": WHOLE | {"api", "estimators", "hiding", "modelling"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -103,6 +104,11 @@ def test_a_room_imports_only_from_rooms_above_it(path):
     room = room_of(path)
     used = {name.split(".")[1] for name in imports_of(path) if name.startswith("incrowd.")}
     assert used - {room} <= ROOMS[room], f"{room} may not import {sorted(used - {room} - ROOMS[room])}"
+
+
+def test_the_package_knows_nothing_of_what_stands_beside_it():
+    beside = {"bench", "docs", "experiments", "quality", "tests"}
+    assert not [path for path in FILES if beside & {name.split(".")[0] for name in imports_of(path)}]
 
 
 def test_duckdb_is_the_second_opinion_and_nothing_else():

@@ -34,14 +34,14 @@ _FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minu
 
 
 def compare(
-    table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd lab datasets.")],
-    target: Annotated[str | None, typer.Option(help="The class to predict; known for data sets of the lab.")] = None,
+    table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
+    target: Annotated[str | None, typer.Option(help="The class to predict; known for named data sets.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     methods: Annotated[
         str | None, typer.Option(help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')")
     ] = None,
     k: Annotated[str | None, typer.Option("-k", help="One or several: 5,20,100")] = None,
-    learners: Annotated[str, typer.Option(help="See: incrowd lab learners.")] = "c45,nb,logistic",
+    learners: Annotated[str, typer.Option(help="See: incrowd learners.")] = "c45,nb,logistic",
     protocol: Annotated[
         str | None, typer.Option(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
     ] = None,
@@ -56,7 +56,7 @@ def compare(
     hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
     complete: Annotated[bool, typer.Option("--complete", help="Use only rows in which nothing is missing.")] = False,
     rows: Annotated[int, typer.Option(help="Use at most so many rows, drawn at random; 0 for all.", min=0)] = 60_000,
-    data: Annotated[Path | None, typer.Option(help="A folder with the lab's data sets; else INCROWD_DATA.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.")] = None,
     to: Annotated[Path | None, typer.Option(help="A folder for results and pages; goes on if interrupted.")] = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 1,
     jobs: Annotated[int | None, typer.Option(help="Processes; one for each core if not given.", min=1)] = None,

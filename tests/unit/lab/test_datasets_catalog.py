@@ -3,14 +3,14 @@ import io
 
 import polars as pl
 import pytest
-from tic_tac_toe import as_csv, as_orange_file, endgames
 
+from experiments.papers import printed
 from incrowd.errors import ParameterError
 from incrowd.lab.datasets.catalog import DATASETS, find_dataset
 from incrowd.lab.datasets.checksum import rows_digest
 from incrowd.lab.datasets.converting import canonical_csv, parsed
 from incrowd.lab.datasets.entry import Dataset, Shape
-from incrowd.lab.papers.tables import printed
+from tic_tac_toe import as_csv, as_orange_file, endgames
 
 NAMES = [
     "adult",

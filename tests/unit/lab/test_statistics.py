@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from experiments.papers import by_case, printed
 from incrowd.errors import ParameterError
-from incrowd.lab.papers.tables import by_case, printed
 from incrowd.lab.statistics.critical_difference import PostHoc, bonferroni_dunn, nemenyi, nemenyi_quantile
 from incrowd.lab.statistics.five_by_two import five_by_two_test
 from incrowd.lab.statistics.friedman import friedman_test
