@@ -18,7 +18,7 @@ from bench.process import Costs, Workshop
 from bench.setting import Setting, tell
 from bench.touched import rows_touched
 from experiments.pages import Goal, Picture, Section, Table
-from incrowd.lab.charts.standalone import bar_chart, line_chart
+from incrowd.compare.charts.standalone import bar_chart, line_chart
 
 K, MOST_COPIES, MOST_GIGABYTES = 150, 6, 2.0
 FEW, QUICK_COPIES = 1_000, 2

@@ -17,8 +17,8 @@ from bench.setting import Setting, tell
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.algorithms.anonymous_induction.induction import Induction
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
+from incrowd.compare.charts.standalone import line_chart
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.lab.charts.standalone import line_chart
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.c45 import C45
 from incrowd.trees.id3 import ID3

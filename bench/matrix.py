@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from bench.process import Cost, LeftOut
 from experiments.pages import Picture, Table
-from incrowd.lab.charts.standalone import Scale, line_chart
+from incrowd.compare.charts.standalone import Scale, line_chart
 
 Matrix = Mapping[str, Mapping[int, Cost | LeftOut]]
 Value = Callable[[Cost], float]

@@ -10,20 +10,19 @@ from statistics import fmean
 import numpy as np
 
 from incrowd.algorithms.catalog import METHODS, find_method
+from incrowd.compare.charts.standalone import line_chart
+from incrowd.compare.datasets.catalog import find_dataset
+from incrowd.compare.datasets.load import load
+from incrowd.compare.examples import Examples
+from incrowd.compare.feeding import Feeding, feed_release, feed_unprotected
+from incrowd.compare.learners.c45 import C45Learner
+from incrowd.compare.protocol import FixedSplit, Split, seed_of
+from incrowd.compare.published import publish_and_score
+from incrowd.compare.releasing import release_rows
+from incrowd.compare.scores import Quality, quality
+from incrowd.compare.subject import Subject, understand_table
 from incrowd.errors import RequirementError
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.lab.charts.standalone import line_chart
-from incrowd.lab.datasets.catalog import find_dataset
-from incrowd.lab.datasets.load import load
-from incrowd.lab.examples import Examples
-from incrowd.lab.feeding import Feeding, feed_release, feed_unprotected
-from incrowd.lab.learners.c45 import C45Learner
-from incrowd.lab.protocol import FixedSplit, Split
-from incrowd.lab.published import publish_and_score
-from incrowd.lab.releasing import release_rows
-from incrowd.lab.scores import Quality, quality
-from incrowd.lab.seeds import seed_of
-from incrowd.lab.subject import Subject, understand_table
 from incrowd.reading.read import read
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.asking import asked_for

@@ -19,12 +19,12 @@ from incrowd.attacks.attack import Finding
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.run import attack_scene
 from incrowd.attacks.scene import HiddenCells, Promised, Scene
+from incrowd.compare.datasets.catalog import find_dataset
+from incrowd.compare.datasets.load import load
+from incrowd.compare.protocol import seed_of
+from incrowd.compare.releasing import without_unused
+from incrowd.compare.subject import Subject, understand_table
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.lab.datasets.catalog import find_dataset
-from incrowd.lab.datasets.load import load
-from incrowd.lab.releasing import without_unused
-from incrowd.lab.seeds import seed_of
-from incrowd.lab.subject import Subject, understand_table
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.asking import asked_for

@@ -26,7 +26,7 @@ from experiments.attacks.adult import (
 from experiments.pages import Goal, Picture, Section, Table, machine, write_page
 from incrowd.attacks.attack import LEAK, Finding
 from incrowd.attacks.catalog import ATTACKS
-from incrowd.lab.charts.standalone import line_chart
+from incrowd.compare.charts.standalone import line_chart
 
 LIMIT = 600.0
 PERCENT = (
@@ -65,7 +65,7 @@ GOALS = {
 WHY = {
     "membership by box": "Why: a cut along a hierarchy makes boxes only of groups that somebody is in. Who would lie "
     "between the boxes is known not to be in the table. Against it: no hierarchies, see below.",
-    "composition": "Why: the lab's two releases are partitioned each by itself, and two small boxes may share only "
+    "composition": "Why: the two releases here are partitioned each by itself, and two small boxes may share only "
     "one value. Against it: one partition for all releases (`incrowd release --ledger`), or l-diversity of the column.",
     "sequential releases": "Why: a tenth more rows move the cuts, and a box of the one release crosses a box of the "
     "other in a few people. Against it: the partition of the first release used again (`incrowd release --ledger`).",
@@ -176,7 +176,7 @@ def _goals(found: Results, promised: Results, wall: float, cpu: float) -> Sectio
         parts += [_goal(promised if under_more else found, attack, column, under_more) for column in _columns(attack)]
     parts.append(_goal(found, "attribute inference", OCCUPATION))
     parts.append(
-        Goal("the whole lab within 10 minutes", f"{wall:.0f} s, of which {cpu:.0f} s of CPU", wall <= LIMIT, BUSY)
+        Goal("all attacks within 10 minutes", f"{wall:.0f} s, of which {cpu:.0f} s of CPU", wall <= LIMIT, BUSY)
     )
     return Section("Goals", parts)
 

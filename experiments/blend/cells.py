@@ -9,7 +9,7 @@ from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from incrowd.lab.datasets.catalog import find_dataset
+from incrowd.compare.datasets.catalog import find_dataset
 
 UNPROTECTED, BINNED = "unprotected", "unprotected, same bins"
 PLAIN, COUNTS, STRICT = "", "counts", "strict"
@@ -22,7 +22,7 @@ class Cell:
     Parameters
     ----------
     table, known
-        A data set of the lab and its set of quasi-identifiers.
+        A data set and its set of quasi-identifiers.
     method
         With parameters in brackets, if they are not the usual ones.
     form

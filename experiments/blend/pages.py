@@ -37,7 +37,7 @@ from experiments.blend.figures import LEARNERS, Figures, asker, at_or_above, riv
 from experiments.blend.trying import SEED
 from experiments.pages import Picture, machine
 from experiments.papers import printed
-from incrowd.lab.charts.standalone import line_chart
+from incrowd.compare.charts.standalone import line_chart
 
 DRAWN = (
     ("blend", COUNTS),

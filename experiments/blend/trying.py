@@ -19,25 +19,23 @@ from incrowd.algorithms.blending.blend import Blend, Prepared
 from incrowd.algorithms.catalog import find_method, make_method
 from incrowd.algorithms.judging import Judge
 from incrowd.algorithms.release_forms import formed, suited
+from incrowd.compare.choices import KADET, Choice
+from incrowd.compare.datasets.catalog import find_dataset
+from incrowd.compare.examples import Examples, Numbers
+from incrowd.compare.fed_cells import raw_cells
+from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected, joined, label_names
+from incrowd.compare.learners.catalog import find_learner
+from incrowd.compare.protocol import FiveByTwo, seed_of
+from incrowd.compare.published import publish_and_score
+from incrowd.compare.releasing import without_unused
+from incrowd.compare.run import read_subject
+from incrowd.compare.scores import quality
+from incrowd.compare.subject import Subject, find_table
 from incrowd.engines.embedded.applying import applied
 from incrowd.engines.embedded.binning import bin_table
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import IncrowdError
-from incrowd.lab.choices import KADET, Choice
-from incrowd.lab.compare import read_subject
-from incrowd.lab.datasets.catalog import find_dataset
-from incrowd.lab.examples import Examples, Numbers
-from incrowd.lab.fed_cells import raw_cells
-from incrowd.lab.feeding import Feeding, Parts, feed_release, feed_unprotected, joined, label_names
-from incrowd.lab.given import find_given
-from incrowd.lab.learners.catalog import find_learner
-from incrowd.lab.protocol import FiveByTwo
-from incrowd.lab.published import publish_and_score
-from incrowd.lab.releasing import without_unused
-from incrowd.lab.scores import quality
-from incrowd.lab.seeds import seed_of
-from incrowd.lab.subject import Subject
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Seat, Show, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
@@ -130,11 +128,11 @@ SEED = 20_261_116
 
 
 def subject_of(table: str, known: str, data: Path | None = None, rows: int | None = None) -> Subject:
-    """A data set of the lab, complete rows only."""
+    """A data set by name, complete rows only."""
     dataset = find_dataset(table)
-    given = find_given(table, data, lambda _said: None)
+    named = find_table(table, data, lambda _said: None)
     wanted = list(dataset.quasi_identifiers(known))
-    return read_subject(given, target=dataset.target, quasi_identifiers=wanted, complete=True, rows=rows, seed=SEED)
+    return read_subject(named, target=dataset.target, quasi_identifiers=wanted, complete=True, rows=rows, seed=SEED)
 
 
 @dataclass(eq=False)
@@ -230,7 +228,7 @@ class Bench:
         requirement: Requirement,
         randomness: SeededRandomness,
     ) -> Outcome:
-        """A release of plain values, fed as everywhere in the lab; of sets no test row shows, a value is drawn."""
+        """A release of plain values, fed as in every comparison; of sets no test row shows, a value is drawn."""
         engine, frame = EmbeddedEngine(), self.subject.frame
         if cell.form == STRICT:
             steps = formed(steps, STRICT, population, requirement)

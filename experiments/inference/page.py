@@ -23,7 +23,7 @@ from experiments.pages import Goal, Picture, Table
 from incrowd.algorithms.cell_hiding.generic import Generic
 from incrowd.algorithms.cell_hiding.quiet import Quiet
 from incrowd.algorithms.cell_hiding.steps import Status
-from incrowd.lab.charts.standalone import line_chart
+from incrowd.compare.charts.standalone import line_chart
 
 Parts = list[str | Table | Picture | Goal]
 TOLD = (BLANK, *SINGLE, *HYBRID, *OURS)

@@ -11,7 +11,7 @@ import polars as pl
 
 from incrowd.adversaries.published import PublishedTable
 from incrowd.algorithms.cell_hiding.hide import Cell
-from incrowd.lab.datasets.load import load
+from incrowd.compare.datasets.load import load
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Schema

@@ -21,11 +21,11 @@ from experiments.reproduce.reproduction import Reproduction
 from experiments.reproduce.running import run, work_left
 from incrowd.cli.compare import watched
 from incrowd.cli.shared import Json, print_json
+from incrowd.compare.choices import listed
+from incrowd.compare.cost import in_words
+from incrowd.compare.results import Results
+from incrowd.compare.run import Watcher
 from incrowd.errors import ParameterError
-from incrowd.lab.choices import listed
-from incrowd.lab.compare import Watcher
-from incrowd.lab.cost import in_words
-from incrowd.lab.results import Results
 from incrowd.report.wording import counted
 
 EXPERIMENTS = {experiment.name: experiment for experiment in (KACTUS, KADET, IAC)}

@@ -149,8 +149,8 @@ def as_html(document: Document) -> str:
 
 @cache
 def lab_style() -> Html:
-    """What the pages of the lab look like."""
-    return Html(files("incrowd.lab").joinpath("style.css").read_text(encoding="utf-8"))
+    """What the pages of a comparison look like."""
+    return Html(files("incrowd.compare").joinpath("style.css").read_text(encoding="utf-8"))
 
 
 @cache

@@ -10,11 +10,10 @@ from statistics import fmean, stdev
 import polars as pl
 
 from experiments.reproduce.experiment import ERROR, Part
-from incrowd.lab.statistics.critical_difference import CriticalDifference, bonferroni_dunn
-from incrowd.lab.statistics.five_by_two import FOLDS, REPETITIONS, five_by_two_test
-from incrowd.lab.statistics.friedman import FriedmanTest, friedman_test
-from incrowd.lab.summary import accuracies
-from incrowd.lab.trial import Result
+from incrowd.compare.statistics.five_by_two import FOLDS, REPETITIONS, five_by_two_test
+from incrowd.compare.statistics.ranks import CriticalDifference, FriedmanTest, bonferroni_dunn, friedman_test
+from incrowd.compare.summary import accuracies
+from incrowd.compare.trial import Result
 
 
 @dataclass(frozen=True)
@@ -280,7 +279,7 @@ def distance(name: str, cells: Iterable[Cell]) -> Distance | None:
 
     Examples
     --------
-    >>> from incrowd.lab.trial import Result
+    >>> from incrowd.compare.trial import Result
     >>> def cell(ours, theirs):
     ...     result = Result("x", 5, 0, 0, "c45", accuracy=ours)
     ...     return Cell("2", "a", "C4.5", "x", 5, (result,), printed=Printed(theirs))

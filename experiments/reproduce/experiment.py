@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from incrowd.compare.choices import UNPROTECTED, Choice
+from incrowd.compare.feeding import Feeding
+from incrowd.compare.protocol import Protocol
 from incrowd.errors import ParameterError
-from incrowd.lab.choices import UNPROTECTED, Choice
-from incrowd.lab.feeding import Feeding
-from incrowd.lab.protocol import Protocol
 
 if TYPE_CHECKING:
     from experiments.reproduce.evidence import Evidence
@@ -26,13 +26,13 @@ class Table:
     Parameters
     ----------
     dataset
-        A name of the lab's catalog.
+        A name of the catalog of data sets.
     quasi_identifiers, attributes
         Sets of attributes of the catalog; columns outside ``attributes`` are left out altogether.
     hierarchies
         ``""``: none; ``"categories"``: Adult's own for its categories; ``"all"``: also that of age.
     discretize
-        As in :class:`incrowd.lab.trial.Setup`.
+        As in :class:`incrowd.compare.trial.Setup`.
     """
 
     dataset: str

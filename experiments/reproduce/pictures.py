@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from experiments.reproduce.document import Block, Picture, Words
 from experiments.reproduce.evidence import Cell, Evidence, Ranking, ranked
 from experiments.reproduce.experiment import ERROR, Part
-from incrowd.lab.charts.critical_difference import critical_difference_diagram
-from incrowd.lab.charts.drawing import (
+from incrowd.compare.charts.critical_difference import critical_difference_diagram
+from incrowd.compare.charts.drawing import (
     BOTTOM,
     HEIGHT,
     LEFT,

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.reproduce.experiment import Case, Experiment, Part, Table
+from incrowd.compare.choices import Choice, learner_names
+from incrowd.compare.datasets.catalog import find_dataset
+from incrowd.compare.datasets.entry import Dataset
+from incrowd.compare.datasets.load import load
+from incrowd.compare.run import Step, Watcher
+from incrowd.compare.subject import Subject, discretized, understand_table
+from incrowd.compare.trial import Laboratory, Setup, Trial
 from incrowd.errors import ParameterError
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.lab.choices import Choice, learner_names
-from incrowd.lab.compare import Step, Watcher
-from incrowd.lab.datasets.catalog import find_dataset
-from incrowd.lab.datasets.entry import Dataset
-from incrowd.lab.datasets.load import load
-from incrowd.lab.subject import Subject, discretized, understand_table
-from incrowd.lab.trial import Laboratory, Setup, Trial
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 
@@ -35,7 +35,7 @@ class Options:
     weka
         Weka's learners in place of ours, where there are some.
     seed, jobs
-        As in :func:`incrowd.lab.compare.compare`.
+        As in :func:`incrowd.compare.run.compare`.
     """
 
     quick: bool = False
@@ -123,7 +123,7 @@ def prepare(
     experiment, options
         What to run, and how.
     data
-        A folder with the lab's data sets; without one, as :func:`incrowd.lab.datasets.load.load` finds them.
+        A folder with the data sets; without one, as :func:`incrowd.compare.datasets.load.load` finds them.
     watch
         Is told what is done.
     """

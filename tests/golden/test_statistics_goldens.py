@@ -4,10 +4,8 @@ import polars as pl
 import pytest
 
 from experiments.papers import PRINTED, by_case, printed
-from incrowd.lab.statistics.critical_difference import bonferroni_dunn, bonferroni_dunn_quantile
-from incrowd.lab.statistics.five_by_two import five_by_two_test
-from incrowd.lab.statistics.friedman import friedman_test
-from incrowd.lab.statistics.ranks import mean_ranks
+from incrowd.compare.statistics.five_by_two import five_by_two_test
+from incrowd.compare.statistics.ranks import bonferroni_dunn, bonferroni_dunn_quantile, friedman_test, mean_ranks
 
 RECOMPUTED = [
     # table, methods, cases, mean ranks, Iman-Davenport F, critical difference

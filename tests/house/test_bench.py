@@ -21,7 +21,7 @@ from bench.releasing import release_timed
 from bench.setting import Setting
 
 from experiments.pages import Goal, Section, Table
-from incrowd.lab.charts.standalone import bar_chart, line_chart
+from incrowd.compare.charts.standalone import bar_chart, line_chart
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = [f"## {PARTS[name].title}" for name in GROUPS["all"]]

@@ -10,7 +10,7 @@ import typer
 from incrowd.cli.shared import Json, print_json
 
 if TYPE_CHECKING:
-    from incrowd.lab.datasets.entry import Dataset
+    from incrowd.compare.datasets.entry import Dataset
 
 
 def methods(json: Json = False) -> None:
@@ -27,7 +27,7 @@ def methods(json: Json = False) -> None:
 
 def learners(json: Json = False) -> None:
     """List the learners that compare can train. Any scikit-learn classifier can be named, too."""
-    from incrowd.lab.learners.catalog import LEARNERS
+    from incrowd.compare.learners.catalog import LEARNERS
 
     if json:
         print_json([{"name": name, "summary": entry.summary} for name, entry in LEARNERS.items()])
@@ -43,8 +43,8 @@ def datasets(
     json: Json = False,
 ) -> None:
     """List the data sets that compare takes by name in place of a file, and where each would come from."""
-    from incrowd.lab.datasets.catalog import find_dataset
-    from incrowd.lab.datasets.describe import describe
+    from incrowd.compare.datasets.catalog import find_dataset
+    from incrowd.compare.datasets.load import describe
 
     listings = describe(data)
     if name is not None:

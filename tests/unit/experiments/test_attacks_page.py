@@ -85,7 +85,7 @@ def test_what_did_not_run_is_never_met(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("seconds", "met"), [(100.0, "Met"), (400.0, "Missed")])
 def test_the_time_is_judged_by_the_clock_and_cpu_is_told(tmp_path: Path, seconds: float, met: str) -> None:
     told = page(tmp_path, results(finding("skewness", 0.0, 0.1), seconds=seconds))
-    assert f"**{met}**: the whole lab within 10 minutes. Measured: {3 * seconds + 3:.0f} s" in told
+    assert f"**{met}**: all attacks within 10 minutes. Measured: {3 * seconds + 3:.0f} s" in told
 
 
 def adult_like(rows: int) -> pl.DataFrame:

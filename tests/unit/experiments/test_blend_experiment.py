@@ -12,7 +12,7 @@ from experiments.__main__ import app
 from experiments.blend.cells import Cell, Outcome, adult_cells, keep, part_cells, read_outcomes, small_cells, waiting
 from experiments.blend.pages import adult_page, adult_plots, papers_best, parts_page, small_page
 from experiments.blend.trying import Bench, deal, feed_counts, purity
-from incrowd.lab.subject import understand_table
+from incrowd.compare.subject import understand_table
 
 CELL = Cell("adult", "14/14", "blend", "counts", 100, "", 0, 0)
 

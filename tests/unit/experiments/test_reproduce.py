@@ -16,10 +16,10 @@ from experiments.reproduce.experiment import Case, Experiment, Part, Point, Tabl
 from experiments.reproduce.kactus import INDUCERS, KACTUS, WEKA
 from experiments.reproduce.preparing import Options, chosen_learners, prepare
 from experiments.reproduce.running import run
+from incrowd.compare.datasets.catalog import TIC_TAC_TOE
+from incrowd.compare.protocol import FiveByTwo
+from incrowd.compare.trial import Laboratory
 from incrowd.errors import IncrowdError, ParameterError
-from incrowd.lab.datasets.catalog import TIC_TAC_TOE
-from incrowd.lab.protocol import FiveByTwo
-from incrowd.lab.trial import Laboratory
 from tic_tac_toe import as_csv, endgames
 
 BOARDS = Table("tic-tac-toe", discretize="before")

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from experiments.papers import by_case, printed
 from experiments.reproduce.document import Document, Grid, Shown, as_html, as_markdown, escaped, own_style, standalone
 from experiments.reproduce.evidence import (
     Cell,
@@ -36,7 +37,8 @@ from experiments.reproduce.kactus import (
 from experiments.reproduce.kadet import Spans, better_by, bumps, exposes_none, has_root, worst_confidence
 from experiments.reproduce.page import beside_grid, marks_grid
 from experiments.reproduce.pictures import Lines, beside_chart
-from incrowd.lab.trial import Result
+from incrowd.compare.trial import Result
+from incrowd.errors import ParameterError
 
 SAME_K = Part("3", "Table 3", control="kACTUS")
 FROM_ONE = Part("2", "Table 2", control="none", at_same_k=False)
@@ -317,3 +319,15 @@ def test_a_drawing_as_a_file_has_every_colour_it_uses_on_light_and_dark():
     for name in used:
         assert f"{name}:#" in light
         assert f"{name}:#" in dark.partition("}}")[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: printed("kactus_table9"), "There are: kactus_table1"),
+        (lambda: by_case("kactus_table5", ("TDS",)), "no algorithm 'TDS'. It has: "),
+    ],
+)
+def test_what_was_not_printed_is_refused(call, reason: str) -> None:
+    with pytest.raises(ParameterError, match=reason):
+        call()
