@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from incrowd.compare.choices import UNPROTECTED, Choice
+from incrowd.compare.choices import Choice
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import Protocol
 from incrowd.errors import ParameterError
@@ -77,11 +77,6 @@ class Case:
     def choice(self) -> Choice:
         """The method with its parameters."""
         return Choice.of(self.method)
-
-    @property
-    def is_unprotected(self) -> bool:
-        """Whether the table itself is learned from."""
-        return self.choice.method == UNPROTECTED
 
 
 @dataclass(frozen=True)

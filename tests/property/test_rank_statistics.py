@@ -1,4 +1,4 @@
-"""The lab's statistics against oracles written a second way."""
+"""The statistics of comparisons against oracles written a second way."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""``incrowd compare`` and ``incrowd lab``."""
+"""``incrowd compare``, and what it can name: learners and data sets."""
 
 from __future__ import annotations
 

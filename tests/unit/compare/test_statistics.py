@@ -11,7 +11,6 @@ from incrowd.compare.statistics.intervals import (
 from incrowd.compare.statistics.ranks import (
     bonferroni_dunn,
     friedman_test,
-    mean_ranks,
     ranks,
 )
 from incrowd.errors import ParameterError
@@ -78,7 +77,7 @@ def test_ranks_need_a_table(values: object, reason: str) -> None:
 
 def test_ranks_need_every_value() -> None:
     with pytest.raises(ParameterError, match="some are missing"):
-        mean_ranks([[1, math.nan]])
+        ranks([[1, math.nan]])
 
 
 def test_bonferroni_dunn_says_who_beats_whom() -> None:

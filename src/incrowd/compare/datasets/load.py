@@ -188,11 +188,6 @@ class Listing:
     dataset: Dataset
     where: str
 
-    def __str__(self) -> str:
-        known = self.dataset
-        inputs = f"{len(known.attributes)} attributes, {len(known.numeric)} of them numeric"
-        return f"{known.name}: {known.title}, {known.rows:,} rows, {inputs} ({self.where})"
-
 
 def describe(folder: Path | None = None) -> list[Listing]:
     """Every data set, and where `load` would take it from.

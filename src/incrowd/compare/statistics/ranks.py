@@ -39,17 +39,6 @@ def ranks(values: npt.ArrayLike, larger_is_better: bool = True) -> Numbers:
     return np.asarray(rankdata(-found if larger_is_better else found, axis=1), np.float64)
 
 
-def mean_ranks(values: npt.ArrayLike, larger_is_better: bool = True) -> Numbers:
-    """The mean rank of each method over the cases.
-
-    Examples
-    --------
-    >>> mean_ranks([[85.0, 83.0, 85.0], [70.0, 72.0, 71.0]]).tolist()
-    [2.25, 2.0, 1.75]
-    """
-    return np.asarray(ranks(values, larger_is_better).mean(axis=0), np.float64)
-
-
 @dataclass(frozen=True)
 class FriedmanTest:
     """The outcome of a Friedman test over ``cases`` cases.
