@@ -10,8 +10,15 @@ from statistics import fmean, stdev
 import polars as pl
 
 from experiments.reproduce.experiment import ERROR, Part
-from incrowd.compare.statistics.five_by_two import FOLDS, REPETITIONS, five_by_two_test
-from incrowd.compare.statistics.ranks import CriticalDifference, FriedmanTest, bonferroni_dunn, friedman_test
+from incrowd.compare.statistics.significance import (
+    FOLDS,
+    REPETITIONS,
+    CriticalDifference,
+    FriedmanTest,
+    bonferroni_dunn,
+    five_by_two_test,
+    friedman_test,
+)
 from incrowd.compare.summary import accuracies
 from incrowd.compare.trial import Result
 

@@ -4,8 +4,13 @@ import polars as pl
 import pytest
 
 from experiments.papers import PRINTED, by_case, printed
-from incrowd.compare.statistics.five_by_two import five_by_two_test
-from incrowd.compare.statistics.ranks import bonferroni_dunn, bonferroni_dunn_quantile, friedman_test, ranks
+from incrowd.compare.statistics.significance import (
+    bonferroni_dunn,
+    bonferroni_dunn_quantile,
+    five_by_two_test,
+    friedman_test,
+    ranks,
+)
 
 RECOMPUTED = [
     # table, methods, cases, mean ranks, Iman-Davenport F, critical difference

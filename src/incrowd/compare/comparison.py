@@ -98,7 +98,7 @@ class Comparison:
 
     def markdown(self) -> str:
         """The same in Markdown, without the charts."""
-        from incrowd.compare.markdown import comparison_markdown
+        from incrowd.compare.page import comparison_markdown
 
         return comparison_markdown(self)
 

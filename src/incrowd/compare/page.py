@@ -1,8 +1,8 @@
-"""A comparison as one HTML page: no network, no script, charts as inline SVG."""
+"""A comparison as pages: HTML with charts, and Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -21,7 +21,7 @@ from incrowd.compare.tables import (
 )
 from incrowd.report.html import page
 from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
-from incrowd.report.wording import counted
+from incrowd.report.wording import counted, plain
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -108,3 +108,60 @@ def _texts(rows: list[tuple[str, ...]]) -> list[list[Html]]:
 @cache
 def _style() -> Html:
     return Html(files("incrowd.compare").joinpath("style.css").read_text(encoding="utf-8"))
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """The recommendation, the tables, and how it was measured."""
+    return "\n".join(_markdown_lines(comparison))
+
+
+def _markdown_lines(comparison: Comparison) -> Iterator[str]:
+    summary = comparison.summary
+    yield f"# What classifiers learn from releases of {_safe(comparison.name)}\n"
+    if comparison.recommendation.overall:
+        yield f"{_safe(comparison.recommendation.overall)}\n"
+    for advice in comparison.recommendation.advice:
+        yield f"- {_safe(str(advice))}"
+    yield "\nThese are the best of what was measured here; `index.html` has the charts. Accuracy is in per cent."
+    for scores in score_tables(summary):
+        yield from _score_lines(scores)
+    yield "\n## What the releases are like\n"
+    yield from _markdown_table(release_header(), release_rows(summary))
+    found = troubles(summary)
+    if found:
+        yield "\n## What could not be done\n"
+        yield from (f"- {_safe(trouble)}" for trouble in found)
+    yield "\n## How it was measured\n"
+    yield from (f"- {term}: {_safe(said)}" for term, said in how_measured(comparison).items())
+    if comparison.notices:
+        yield "\n## Notices\n"
+        yield from (f"- {_safe(str(notice))}" for notice in comparison.notices)
+    yield ""
+
+
+def _score_lines(scores: ScoreTable) -> Iterator[str]:
+    yield f"\n## {scores.title}\n"
+    rows = [
+        (method, *(f"**{score.accuracy}** {score.spread}" if score.best else str(score) for score in own))
+        for method, own in scores.rows
+    ]
+    yield from _markdown_table(("", *(f"k={k}" for k in scores.ks)), rows)
+
+
+def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield f"|---|{'---:|' * (len(header) - 1)}"
+    for row in rows:
+        yield f"| {' | '.join(_markdown_cell(cell) for cell in row)} |"
+
+
+def _markdown_cell(words: str) -> str:
+    return plain(words).replace("|", "\\|")
+
+
+def _safe(words: str) -> str:
+    """Text in which names of columns cannot become markup."""
+    said = plain(words)
+    for letter in "\\`*_[]<>#":
+        said = said.replace(letter, f"\\{letter}")
+    return said

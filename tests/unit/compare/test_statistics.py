@@ -3,13 +3,13 @@ import math
 import numpy as np
 import pytest
 
-from incrowd.compare.statistics.five_by_two import five_by_two_test
 from incrowd.compare.statistics.intervals import (
     corrected_t_interval,
     wilson_interval,
 )
-from incrowd.compare.statistics.ranks import (
+from incrowd.compare.statistics.significance import (
     bonferroni_dunn,
+    five_by_two_test,
     friedman_test,
     ranks,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from incrowd.compare.statistics.ranks import TEST, CriticalDifference
+from incrowd.compare.statistics.significance import TEST, CriticalDifference
 from incrowd.report.markup import Html, element, join, text
 from incrowd.report.wording import clipped
 
@@ -39,7 +39,7 @@ def critical_difference_diagram(found: CriticalDifference) -> Html:
 
     Examples
     --------
-    >>> from incrowd.compare.statistics.ranks import bonferroni_dunn
+    >>> from incrowd.compare.statistics.significance import bonferroni_dunn
     >>> found = bonferroni_dunn({"TDR": 2.347, "TDS": 2.444, "kACTUS": 1.208}, cases=72, control="kACTUS")
     >>> "kACTUS is better than TDR and TDS" in critical_difference_diagram(found)
     True
