@@ -16,23 +16,23 @@ fast: $(VENV)/.ready-test
 	$(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "not slow"
 
 lint: $(VENV)/.ready-lint
-	$(BIN)/ruff check src tests bench quality
-	$(BIN)/ruff format --check src tests bench quality
+	$(BIN)/ruff check src tests bench experiments quality
+	$(BIN)/ruff format --check src tests bench experiments quality
 	$(BIN)/mypy
 
 bench: $(VENV)/.ready-test
-	$(BIN)/python -m bench speed --write docs/performance.md
+	$(BIN)/python -m bench speed --write docs/results/performance.md
 
 bench-largest: $(VENV)/.ready-test
-	$(BIN)/python -m bench largest --write docs/performance.md
+	$(BIN)/python -m bench largest --write docs/results/performance.md
 
 bench-all: $(VENV)/.ready-test
-	$(BIN)/python -m bench all --write docs/performance.md
+	$(BIN)/python -m bench all --write docs/results/performance.md
 
 quality: $(VENV)/.ready-test
-	$(BIN)/python -m quality faults --write docs/quality.md
-	$(BIN)/python -m quality mutants --write docs/quality.md
-	$(BIN)/python -m quality fuzz --write docs/quality.md
+	$(BIN)/python -m quality faults --write docs/results/quality.md
+	$(BIN)/python -m quality mutants --write docs/results/quality.md
+	$(BIN)/python -m quality fuzz --write docs/results/quality.md
 
 docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build

@@ -14,8 +14,7 @@ from time import perf_counter
 from bench.page import warning, write_performance
 from bench.parts import GROUPS, PARTS, chosen
 from bench.setting import Setting, tell
-from incrowd.lab.machine import machine
-from incrowd.lab.section import Section
+from experiments.pages import Section, machine
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from bench.people import ATTRIBUTES, TARGET, decode, encode, expand
 from bench.process import Cost, LeftOut, Workshop
 from bench.renamed import people_with_hierarchies
 from bench.setting import Setting, tell
-from incrowd.lab.section import Picture, Section, Table
+from experiments.pages import Picture, Section, Table
 
 METHODS, QUICK_METHODS, LIMIT = ("kactus", "tdr", "mondrian"), ("kactus",), 180.0
 WIDTHS, QUICK_WIDTHS = (2, 4, 8, 14, 24, 40), (2, 16)

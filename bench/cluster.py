@@ -12,7 +12,7 @@ from bench.process import Costs, Workshop
 from bench.renamed import people_with_hierarchies
 from bench.setting import Setting, tell
 from bench.sizes import FIRST, K
-from incrowd.lab.section import Goal, Section, Table
+from experiments.pages import Goal, Section, Table
 
 MASTER, ROWS, QUICK_ROWS, ROUNDS, MOST = "local[2]", 10_000_000, 3_000, 2, 3.0
 PLAIN = (

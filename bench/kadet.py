@@ -14,11 +14,11 @@ import polars as pl
 import incrowd
 from bench.people import ATTRIBUTES, NUMERIC, QUICK_ROWS, TARGET, encode, people
 from bench.setting import Setting, tell
+from experiments.pages import Goal, Picture, Section, Table
 from incrowd.algorithms.anonymous_induction.induction import Induction
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
+from incrowd.compare.charts.standalone import line_chart
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.lab.charts.standalone import line_chart
-from incrowd.lab.section import Goal, Picture, Section, Table
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.c45 import C45
 from incrowd.trees.id3 import ID3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bench.process import Cost, LeftOut
-from incrowd.lab.charts.standalone import Scale, line_chart
-from incrowd.lab.section import Picture, Table
+from experiments.pages import Picture, Table
+from incrowd.compare.charts.standalone import Scale, line_chart
 
 Matrix = Mapping[str, Mapping[int, Cost | LeftOut]]
 Value = Callable[[Cost], float]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from bench.parts import TITLES
 from bench.setting import Setting
-from incrowd.lab.machine import machine
-from incrowd.lab.section import Section
+from experiments.pages import Section, machine
 
 ABOUT = (
     "Each section was written by the command that it names, with the data in the folder that `--data` or "

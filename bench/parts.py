@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from bench.setting import Setting
-from incrowd.lab.section import Section
+from experiments.pages import Section
 
 
 class Part(NamedTuple):

@@ -16,7 +16,7 @@ from bench.process import Cost, Workshop
 from bench.renamed import people_with_hierarchies
 from bench.sampled import WAITS
 from bench.setting import Setting, tell
-from incrowd.lab.section import Picture, Section, Table
+from experiments.pages import Picture, Section, Table
 
 METHOD, K, QUICK_COPIES, LINES = "kactus", 150, 2, 15
 Stacks = Sequence[tuple[Sequence[str], float]]

@@ -13,7 +13,7 @@ from bench.people import ATTRIBUTES, encode, write_people
 from bench.process import Cost, Costs, LeftOut, Workshop
 from bench.renamed import people_with_hierarchies
 from bench.setting import Setting, tell
-from incrowd.lab.section import Goal, Picture, Section, Table
+from experiments.pages import Goal, Picture, Section, Table
 
 K, LIMIT, MOST_COPIES, MOST_GIGABYTES = 150, 600.0, 5.0, 4.0
 SIZES, CAPPED_FROM = (45_222, 452_220, 1_356_660, 10_000_000), 5_000_000

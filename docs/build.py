@@ -82,7 +82,7 @@ GENERATED: dict[str, Callable[[], str]] = {"cli.md": cli_page, "api.md": api_pag
 
 def broken_links() -> list[str]:
     """Links to files that do not exist, with the page they are on."""
-    pages = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
+    pages = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
     return [
         f"{page.relative_to(ROOT)}: {link}"
         for page in pages

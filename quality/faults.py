@@ -107,7 +107,7 @@ def section(trials: Sequence[Trial]) -> str:
         "permuted, an identifier is released, the order of rows is kept, a file holds more than it shows. A release of "
         "an invented table is run with each; without a fault every one of them is published. Refused means: an error "
         "with status 1 or 2, nothing published, no folder left behind. The catalogue is `tests/faults`; this was "
-        f"written by `python -m quality faults --write docs/quality.md`.\n\n{table(header, rows)}\n\n"
+        f"written by `python -m quality faults --write docs/results/quality.md`.\n\n{table(header, rows)}\n\n"
         + (f"Published all the same:\n\n{names}" if survivors else "None was published.")
     )
 

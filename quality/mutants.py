@@ -244,7 +244,7 @@ def section(outcomes: dict[Mutant, str], everything: int, harmless: int, asked: 
         "statement removed, a condition of SQL dropped. It is killed if a test of the program fails. Mutants are made "
         f"of verification, requirements and publication: {everything:,}, of which {harmless:,} were not drawn, "
         "or change nothing that anybody could notice (`quality/equivalent.toml` has those, with reasons). "
-        f"This was written by `python -m quality mutants{sampled} --write docs/quality.md`.\n\n"
+        f"This was written by `python -m quality mutants{sampled} --write docs/results/quality.md`.\n\n"
         f"{table(['room', 'mutants', 'killed', 'share'], rows)}\n\n"
         + (f"Survivors:\n\n{names}" if survivors else "None survived.")
     )

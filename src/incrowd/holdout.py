@@ -9,12 +9,12 @@ import numpy as np
 
 from incrowd.algorithms.catalog import make_method
 from incrowd.algorithms.release_forms import formed, suited
+from incrowd.compare.examples import Examples
+from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
+from incrowd.compare.learners.c45 import C45Learner
+from incrowd.compare.learners.learner import predicted
+from incrowd.compare.releasing import without_unused
 from incrowd.engines.engine import Engine
-from incrowd.lab.examples import Examples
-from incrowd.lab.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
-from incrowd.lab.learners.c45 import C45Learner
-from incrowd.lab.learners.learner import predicted
-from incrowd.lab.releasing import without_unused
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Source
@@ -32,7 +32,7 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe, engine: Eng
     """Release two thirds of the rows, learn from them before and after, test on the last third.
 
     The learner is C4.5 with missing values shared out over branches. How it takes cells that are no plain values is
-    the lab's usual :class:`~incrowd.lab.feeding.Feeding`. At most 60,000 rows, drawn at random, are used.
+    the usual :class:`~incrowd.compare.feeding.Feeding`. At most 60,000 rows, drawn at random, are used.
     """
     assert schema.target is not None
     randomness = SystemRandomness()

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from incrowd.lab.choices import Choice
-from incrowd.lab.datasets.catalog import find_dataset
-from incrowd.lab.learners.catalog import find_learner
-from incrowd.lab.papers.tables import printed
-from incrowd.lab.reproduce.catalog import EXPERIMENTS
-from incrowd.lab.reproduce.evidence import Cell, Evidence, Value
-from incrowd.lab.reproduce.iac import IAC
-from incrowd.lab.reproduce.kactus import KACTUS
-from incrowd.lab.reproduce.kactus_points import ours_is_better, rivals_collapse
-from incrowd.lab.reproduce.kadet import KADET
-from incrowd.lab.reproduce.ranking import ranked
-from incrowd.lab.reproduce.targets import printed_cells
+from experiments.papers import printed
+from experiments.reproduce.command import EXPERIMENTS
+from experiments.reproduce.evidence import Cell, Evidence, Value, printed_cells, ranked
+from experiments.reproduce.iac import IAC
+from experiments.reproduce.kactus import KACTUS, ours_is_better, rivals_collapse
+from experiments.reproduce.kadet import KADET
+from incrowd.compare.choices import Choice
+from incrowd.compare.datasets.catalog import find_dataset
+from incrowd.compare.learners.catalog import find_learner
 
 CELLS = {"2": 240, "3": 234, "4": 234, "5": 144}
 

@@ -3,11 +3,14 @@
 import polars as pl
 import pytest
 
-from incrowd.lab.papers.tables import PRINTED, by_case, printed
-from incrowd.lab.statistics.critical_difference import bonferroni_dunn, bonferroni_dunn_quantile
-from incrowd.lab.statistics.five_by_two import five_by_two_test
-from incrowd.lab.statistics.friedman import friedman_test
-from incrowd.lab.statistics.ranks import mean_ranks
+from experiments.papers import PRINTED, by_case, printed
+from incrowd.compare.statistics.significance import (
+    bonferroni_dunn,
+    bonferroni_dunn_quantile,
+    five_by_two_test,
+    friedman_test,
+    ranks,
+)
 
 RECOMPUTED = [
     # table, methods, cases, mean ranks, Iman-Davenport F, critical difference
@@ -119,4 +122,4 @@ def test_quantiles_of_bonferroni_and_dunn() -> None:
 
 def test_mean_ranks_sum_to_that_of_any_order() -> None:
     values = by_case("kactus_table3", ("TDS", "TDR", "kADET", "kACTUS")).drop("case", "k").to_numpy()
-    assert mean_ranks(values).sum() == pytest.approx(4 * 5 / 2)
+    assert ranks(values).mean(axis=0).sum() == pytest.approx(4 * 5 / 2)

@@ -20,8 +20,8 @@ from bench.process import Cost, Costs, LeftOut, Workshop
 from bench.releasing import release_timed
 from bench.setting import Setting
 
-from incrowd.lab.charts.standalone import bar_chart, line_chart
-from incrowd.lab.section import Goal, Section, Table
+from experiments.pages import Goal, Section, Table
+from incrowd.compare.charts.standalone import bar_chart, line_chart
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = [f"## {PARTS[name].title}" for name in GROUPS["all"]]
@@ -43,14 +43,15 @@ def test_a_quick_run_goes_through_everything(tmp_path):
 
 
 def test_the_published_page_names_the_commands_that_made_it():
-    text = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "results" / "performance.md").read_text(encoding="utf-8")
     sections = sections_of(text)
     assert list(sections) == list(TITLES)
     for section in sections.values():
         made = section.split("\n\n")[1]
-        assert re.fullmatch(r"\*Written by `python -m bench \w+ --write docs/performance.md` on \d+ cores, .+\*", made)
+        command = r"python -m bench \w+ --write docs/results/performance.md"
+        assert re.fullmatch(rf"\*Written by `{command}` on \d+ cores, .+\*", made)
     for picture in re.findall(r"\((plots/\w+\.svg)\)", text):
-        ElementTree.parse(ROOT / "docs" / picture)
+        ElementTree.parse(ROOT / "docs" / "results" / picture)
 
 
 def test_a_process_is_charged_for_what_it_does_and_not_for_its_parent(tmp_path):

@@ -30,8 +30,8 @@ from bench.renamed import people_with_hierarchies
 from bench.sampled import Sampler, cut
 from bench.setting import Setting
 
+from experiments.pages import Picture, Section
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.lab.section import Picture, Section
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -19,8 +19,9 @@ from incrowd.cli.main import app
 from incrowd.demo import make_patients
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-RUN = [page for page in PAGES if page.name == "README.md" or page.parent.name == "docs"]
+RESULTS = ROOT / "docs" / "results"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+RUN = [page for page in PAGES if page.name == "README.md" or page.parent.name in ("docs", "results")]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 SECTION = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]*)\)")
@@ -101,8 +102,8 @@ def test_every_link_to_a_section_leads_to_a_heading(page: Path) -> None:
 
 def test_the_index_names_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
-    assert pages == {link for link in LINK.findall(index) if link.endswith(".md") and "/" not in link}
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")} - {"index.md"}
+    assert pages == {link for link in LINK.findall(index) if link.endswith(".md") and not link.startswith("..")}
 
 
 def test_the_documentation_knows_every_method() -> None:
@@ -156,7 +157,7 @@ def test_the_example_recipe_names_every_column_of_the_demo_table(with_patients: 
 
 @pytest.mark.parametrize("experiment", ["kactus", "kadet", "iac", "inference"])
 def test_a_page_of_a_reproduction_was_written_by_its_full_command(experiment: str) -> None:
-    text = (ROOT / "docs" / f"reproduction_{experiment}.md").read_text(encoding="utf-8")
-    assert f"ritten by `incrowd lab reproduce {experiment}`" in text
+    text = (RESULTS / f"reproduction_{experiment}.md").read_text(encoding="utf-8")
+    assert f"ritten by `python -m experiments reproduce {experiment}`" in text
     for picture in re.findall(r"\((plots/[^)]+\.svg)\)", text):
-        ElementTree.parse(ROOT / "docs" / picture)
+        ElementTree.parse(RESULTS / picture)

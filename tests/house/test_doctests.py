@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
 MODULES = [
-    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-    for path in sorted(SOURCE.rglob("*.py"))
+    ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
+    for folder, files in ((ROOT / "src", "**/*.py"), (ROOT, "experiments/**/*.py"))
+    for path in sorted(folder.glob(files))
 ]
 
 

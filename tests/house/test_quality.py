@@ -165,7 +165,7 @@ def test_the_page_counts_and_names_what_was_published():
 
 
 def test_the_page_in_the_documentation_has_all_sections():
-    text = (ROOT / "docs/quality.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/results/quality.md").read_text(encoding="utf-8")
     assert all(f"<!-- {name} -->" in text and f"<!-- /{name} -->" in text for name in ("faults", "mutants", "fuzz"))
 
 

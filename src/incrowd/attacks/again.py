@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.lab.releasing import Made, release_rows
+from incrowd.compare.releasing import Made, release_rows
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema

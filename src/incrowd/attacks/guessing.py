@@ -18,7 +18,7 @@ from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released
 from incrowd.attacks.measuring import Floats
 from incrowd.attacks.scene import Split
-from incrowd.lab.seeds import seed_of
+from incrowd.compare.protocol import seed_of
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
 

@@ -19,8 +19,8 @@ import polars as pl
 from incrowd.attacks.again import Again, Rows
 from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released, read_released
-from incrowd.lab.releasing import Made
-from incrowd.lab.seeds import seed_of
+from incrowd.compare.protocol import seed_of
+from incrowd.compare.releasing import Made
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement

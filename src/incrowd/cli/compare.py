@@ -25,23 +25,23 @@ from incrowd.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from incrowd.lab.compare import Prepared, Question, Step, Watcher
-    from incrowd.lab.comparison import Comparison
-    from incrowd.lab.protocol import Protocol
-    from incrowd.lab.tables import ScoreTable
+    from incrowd.compare.comparison import Comparison
+    from incrowd.compare.protocol import Protocol
+    from incrowd.compare.run import Prepared, Question, Step, Watcher
+    from incrowd.compare.tables import ScoreTable
 
 _FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minute."
 
 
 def compare(
-    table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd lab datasets.")],
-    target: Annotated[str | None, typer.Option(help="The class to predict; known for data sets of the lab.")] = None,
+    table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
+    target: Annotated[str | None, typer.Option(help="The class to predict; known for named data sets.")] = None,
     quasi_identifiers: QuasiIdentifiers = None,
     methods: Annotated[
         str | None, typer.Option(help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')")
     ] = None,
     k: Annotated[str | None, typer.Option("-k", help="One or several: 5,20,100")] = None,
-    learners: Annotated[str, typer.Option(help="See: incrowd lab learners.")] = "c45,nb,logistic",
+    learners: Annotated[str, typer.Option(help="See: incrowd learners.")] = "c45,nb,logistic",
     protocol: Annotated[
         str | None, typer.Option(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
     ] = None,
@@ -56,7 +56,7 @@ def compare(
     hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
     complete: Annotated[bool, typer.Option("--complete", help="Use only rows in which nothing is missing.")] = False,
     rows: Annotated[int, typer.Option(help="Use at most so many rows, drawn at random; 0 for all.", min=0)] = 60_000,
-    data: Annotated[Path | None, typer.Option(help="A folder with the lab's data sets; else INCROWD_DATA.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.")] = None,
     to: Annotated[Path | None, typer.Option(help="A folder for results and pages; goes on if interrupted.")] = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 1,
     jobs: Annotated[int | None, typer.Option(help="Processes; one for each core if not given.", min=1)] = None,
@@ -71,9 +71,9 @@ def compare(
     A part of the rows is released by each method; learners see only the release and are tested on the other rows.
     Nothing is published.
     """
-    from incrowd.lab.choices import listed
-    from incrowd.lab.compare import Question
-    from incrowd.lab.feeding import parse_feeding
+    from incrowd.compare.choices import listed
+    from incrowd.compare.feeding import parse_feeding
+    from incrowd.compare.run import Question
 
     question = Question(
         methods=None if methods is None else listed(methods),
@@ -110,17 +110,17 @@ def compare(
 
 
 def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Question, watch: Watcher) -> Prepared:
-    from incrowd.lab.compare import Step, prepare, read_subject
-    from incrowd.lab.given import find_given
+    from incrowd.compare.run import Step, prepare, read_subject
+    from incrowd.compare.subject import find_table
 
     watch(Step("reading"))
-    given = find_given(table, data, lambda said: watch(Step(said)))
-    return prepare(read_subject(given, **how), question, watch)
+    named = find_table(table, data, lambda said: watch(Step(said)))
+    return prepare(read_subject(named, **how), question, watch)
 
 
 def _run(prepared: Prepared, to: Path | None, watch: Watcher) -> Comparison:
     """Run; if it is interrupted, say what is left of it."""
-    from incrowd.lab.compare import run
+    from incrowd.compare.run import run
 
     try:
         return run(prepared, to, watch)
@@ -131,8 +131,8 @@ def _run(prepared: Prepared, to: Path | None, watch: Watcher) -> Comparison:
 
 
 def _protocol(text: str | None, repeats: int | None, full: bool) -> Protocol | None:
+    from incrowd.compare.protocol import FiveByTwo, parse_protocol
     from incrowd.errors import ParameterError
-    from incrowd.lab.protocol import FiveByTwo, parse_protocol
 
     if text and full:
         raise ParameterError("--full is a protocol of its own. Leave out --protocol, or --full.")
@@ -176,7 +176,7 @@ def _lines() -> Watcher:
 
 
 def _left(step: Step) -> str:
-    from incrowd.lab.cost import in_words
+    from incrowd.compare.cost import in_words
 
     return f", about {in_words(step.left)} left" if step.left and step.done < step.total else ""
 
@@ -201,7 +201,7 @@ def _bar() -> Iterator[Watcher]:
 
 
 def _cost(prepared: Prepared) -> str:
-    from incrowd.lab.cost import in_words
+    from incrowd.compare.cost import in_words
     from incrowd.report.wording import counted
 
     time = "" if prepared.seconds is None else f", about {in_words(prepared.seconds)}"
@@ -223,7 +223,7 @@ def _tell_cost(prepared: Prepared, json: bool) -> None:
 
 
 def _as_json(found: Comparison) -> dict[str, Any]:
-    from incrowd.lab.tables import how_measured
+    from incrowd.compare.tables import how_measured
 
     return {
         "recommendation": str(found.recommendation).splitlines(),
@@ -237,7 +237,7 @@ def _print(found: Comparison, folder: Path | None) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from incrowd.lab.tables import score_tables, troubles
+    from incrowd.compare.tables import score_tables, troubles
     from incrowd.report.wording import plain
 
     console = Console()

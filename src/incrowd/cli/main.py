@@ -21,9 +21,8 @@ from incrowd.cli.hide import hide
 from incrowd.cli.hierarchy import hierarchy_app
 from incrowd.cli.inspect import inspect
 from incrowd.cli.keys import keys_app
-from incrowd.cli.lab import lab_app
 from incrowd.cli.ledger import ledger_app
-from incrowd.cli.methods import methods
+from incrowd.cli.methods import datasets, learners, methods
 from incrowd.cli.model import model
 from incrowd.cli.release import release
 from incrowd.cli.risk import risk
@@ -38,13 +37,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, risk, compare, release, model, hide, verify, attack, explain, transform, methods, demo):
+for command in (inspect, risk, compare, release, model, hide, verify, attack, explain, transform, decode):
     app.command()(command)
-app.command()(decode)
+for listing in (methods, learners, datasets):
+    app.command()(listing)
+app.command()(demo)
 app.add_typer(hierarchy_app)
 app.add_typer(keys_app)
 app.add_typer(ledger_app)
-app.add_typer(lab_app)
 
 
 def _show_version(asked: bool) -> None:
@@ -73,16 +73,16 @@ class Stopped(BaseException):
     """A signal asked the program to end."""
 
 
-def main() -> None:
+def main(commands: typer.Typer = app) -> None:
     """Run the command line; errors become one line on standard error, never a value of the table."""
     with _own_words():
-        _run()
+        _run(commands)
 
 
-def _run() -> None:
+def _run(commands: typer.Typer) -> None:
     received = _listen()
     try:
-        app(standalone_mode=True)
+        commands(standalone_mode=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -1,10 +1,16 @@
-"""``incrowd methods``: the catalog."""
+"""``incrowd methods``, ``incrowd learners``, ``incrowd datasets``: what can be named in other commands."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli.shared import Json, print_json
+
+if TYPE_CHECKING:
+    from incrowd.compare.datasets.entry import Dataset
 
 
 def methods(json: Json = False) -> None:
@@ -17,3 +23,69 @@ def methods(json: Json = False) -> None:
     width = max(map(len, METHODS))
     for entry in METHODS.values():
         typer.echo(f"{entry.name:<{width}} {entry.summary}\n{'':<{width}} {entry.paper}")
+
+
+def learners(json: Json = False) -> None:
+    """List the learners that compare can train. Any scikit-learn classifier can be named, too."""
+    from incrowd.compare.learners.catalog import LEARNERS
+
+    if json:
+        print_json([{"name": name, "summary": entry.summary} for name, entry in LEARNERS.items()])
+        return
+    width = max(map(len, LEARNERS))
+    for name, entry in LEARNERS.items():
+        typer.echo(f"{name:<{width}}  {entry.summary}")
+
+
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="One data set: citation, licence, notes.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A folder with the files; else INCROWD_DATA.")] = None,
+    json: Json = False,
+) -> None:
+    """List the data sets that compare takes by name in place of a file, and where each would come from."""
+    from incrowd.compare.datasets.catalog import find_dataset
+    from incrowd.compare.datasets.load import describe
+
+    listings = describe(data)
+    if name is not None:
+        wanted = find_dataset(name)
+        listings = [listing for listing in listings if listing.dataset is wanted]
+    facts = [_facts(listing.dataset, listing.where) for listing in listings]
+    if json:
+        print_json(facts)
+    elif name is not None:
+        for term, value in facts[0].items():
+            typer.echo(f"{term:<18} {'; '.join(map(str, value)) if isinstance(value, list) else value}")
+    else:
+        _list(facts)
+
+
+def _facts(dataset: Dataset, where: str) -> dict[str, Any]:
+    return {
+        "name": dataset.name,
+        "title": dataset.title,
+        "rows": dataset.rows,
+        "attributes": len(dataset.attributes),
+        "numeric": len(dataset.numeric),
+        "quasi-identifiers": ["all", *(chosen.name for chosen in dataset.attribute_sets)],
+        "from": where,
+        "citation": dataset.citation,
+        "licence": dataset.licence,
+        "notes": list(dataset.notes),
+    }
+
+
+def _list(facts: list[dict[str, Any]]) -> None:
+    shown = ("name", "rows", "attributes", "from", "title")
+    rows = [
+        shown,
+        *(tuple(f"{one[key]:,}" if isinstance(one[key], int) else one[key] for key in shown) for one in facts),
+    ]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(shown))]
+    for row in rows:
+        cells = [
+            f"{cell:>{width}}" if key in ("rows", "attributes") else f"{cell:<{width}}"
+            for key, cell, width in zip(shown, row, widths, strict=True)
+        ]
+        typer.echo("  ".join(cells).rstrip())
+    typer.echo("\nOne of them with citation and licence: incrowd datasets NAME")

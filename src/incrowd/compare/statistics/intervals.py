@@ -1,0 +1,107 @@
+"""How sure an accuracy is. Each interval says what it is, for they answer different questions.
+
+- `corrected_t_interval`: for the mean over repeated or k-fold cross-validation, widened for the rows that folds share
+  (Nadeau, Bengio: Inference for the Generalization Error, Machine Learning 52, 2003).
+- `wilson_interval`: for one test set, well behaved near 0 and 1, too (Wilson, JASA 22, 1927).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ConfidenceInterval:
+    """An estimate and the interval around it, for a confidence ``level``; ``kind`` says how it was found."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    kind: str
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.4g}, {self.level * 100:g} % interval {self.low:.4g} to {self.high:.4g} ({self.kind})"
+
+
+def corrected_t_interval(values: npt.ArrayLike, test_by_train: float, level: float = 0.95) -> ConfidenceInterval:
+    """The mean over folds whose training rows overlap, corrected as by Nadeau and Bengio.
+
+    Parameters
+    ----------
+    values
+        One value for each fold of each repetition.
+    test_by_train
+        Rows of a test part by rows of a training part: 1 for two-fold, 1/9 for ten-fold cross-validation.
+    level
+        The confidence level.
+
+    Examples
+    --------
+    >>> print(corrected_t_interval([0.84, 0.86, 0.85], test_by_train=1 / 2))
+    0.85, 95 % interval 0.8107 to 0.8893 (t interval over 3 folds, corrected for shared training rows)
+    """
+    if not test_by_train > 0 or math.isinf(test_by_train):
+        raise ParameterError("test_by_train, test rows by training rows, must be a number above 0.")
+    from scipy.stats import t
+
+    _check_level(level)
+    folds = _folds(values)
+    mean = float(folds.mean())
+    variance = (1 / len(folds) + test_by_train) * float(folds.var(ddof=1))
+    width = float(t.isf((1 - level) / 2, len(folds) - 1)) * math.sqrt(variance)
+    kind = f"t interval over {len(folds)} folds, corrected for shared training rows"
+    return ConfidenceInterval(mean, mean - width, mean + width, level, kind)
+
+
+def wilson_interval(accuracy: float, rows: int, level: float = 0.95) -> ConfidenceInterval:
+    """The accuracy on one test set, by Wilson's score interval; it never leaves 0 to 1.
+
+    Examples
+    --------
+    >>> print(wilson_interval(1.0, 10))
+    1, 95 % interval 0.7225 to 1 (Wilson, 10 test rows)
+    """
+    _check_share(accuracy, rows)
+    z = _normal_quantile(level)
+    middle = (accuracy + z**2 / (2 * rows)) / (1 + z**2 / rows)
+    width = z / (1 + z**2 / rows) * math.sqrt(accuracy * (1 - accuracy) / rows + z**2 / (4 * rows**2))
+    low, high = max(0.0, middle - width), min(1.0, middle + width)
+    return ConfidenceInterval(accuracy, low, high, level, f"Wilson, {rows:,} test rows")
+
+
+def _folds(values: npt.ArrayLike) -> Numbers:
+    found = np.asarray(values, np.float64).ravel()
+    if len(found) < 2 or not np.isfinite(found).all():
+        raise ParameterError("A spread over folds needs the values of two folds at least, and no missing one.")
+    return found
+
+
+def _normal_quantile(level: float) -> float:
+    from scipy.stats import norm
+
+    _check_level(level)
+    return float(norm.isf((1 - level) / 2))
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ParameterError("A confidence level must lie between 0 and 1.")
+
+
+def _check_share(accuracy: float, rows: int) -> None:
+    if not 0 <= accuracy <= 1:
+        raise ParameterError("An accuracy must lie between 0 and 1; divide per cent by 100.")
+    if rows < 1:
+        raise ParameterError("There must be one test row at least.")

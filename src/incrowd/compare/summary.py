@@ -1,0 +1,152 @@
+"""Results, taken together: for each method, k and learner its mean accuracy over the splits, with an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from incrowd.compare.choices import KADET, MAJORITY, UNPROTECTED
+from incrowd.compare.statistics.intervals import ConfidenceInterval, corrected_t_interval, wilson_interval
+from incrowd.compare.trial import DONE, Result
+
+ENOUGH_FOLDS = 6
+_Z = 1.959964
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method at one k with one learner: its results over all splits.
+
+    ``results`` are those that are done; ``status`` says why some, or all, are not.
+    """
+
+    method: str
+    k: int
+    learner: str
+    results: tuple[Result, ...]
+    status: str = DONE
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a result on any split."""
+        return bool(self.results)
+
+    @property
+    def accuracy(self) -> float:
+        """Mean accuracy over the splits."""
+        return fmean(accuracies(self.results))
+
+    @property
+    def interval(self) -> ConfidenceInterval:
+        """Of the accuracy: over the folds where they are enough, else as if each row were tested once."""
+        values = accuracies(self.results)
+        if len(values) >= ENOUGH_FOLDS:
+            return corrected_t_interval(values, _test_by_train(self.results))
+        return wilson_interval(self.accuracy, rows_tested(self.results))
+
+    def mean(self, name: str) -> float | None:
+        """Mean of another figure over the splits; None where there is none."""
+        values = [getattr(result, name) for result in self.results]
+        known = [float(value) for value in values if value is not None]
+        return fmean(known) if known else None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All cells, in the order of the methods asked for, and of k."""
+
+    cells: tuple[Cell, ...]
+
+    @classmethod
+    def of(cls, results: Iterable[Result]) -> Summary:
+        """The cells of the results."""
+        groups: dict[tuple[str, int, str], list[Result]] = {}
+        for result in results:
+            groups.setdefault((result.method, result.k, result.learner), []).append(result)
+        return cls(tuple(_cell(*key, found) for key, found in groups.items()))
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods, but for the standards."""
+        names = dict.fromkeys(cell.method for cell in self.cells)
+        return tuple(name for name in names if name not in (UNPROTECTED, MAJORITY))
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """Every k, ascending."""
+        return tuple(sorted({cell.k for cell in self.cells if cell.method in self.methods}))
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The learners that are fed with tables, in their order."""
+        return tuple(dict.fromkeys(cell.learner for cell in self.cells if cell.method == UNPROTECTED))
+
+    @property
+    def majority(self) -> Cell | None:
+        """What guessing the most frequent class is worth."""
+        return next((cell for cell in self.cells if cell.method == MAJORITY and cell.is_known), None)
+
+    def unprotected(self, learner: str) -> Cell | None:
+        """What a learner makes of the table itself."""
+        return next((c for c in self.cells if c.method == UNPROTECTED and c.learner == learner and c.is_known), None)
+
+    def find(self, method: str, k: int, learner: str) -> Cell | None:
+        """The cell of a method; a method that is its own learner has one for every learner."""
+        wanted = (learner, method.partition("(")[0])
+        return next((c for c in self.cells if c.method == method and c.k == k and c.learner in wanted), None)
+
+    def rivals(self, learner: str, k: int) -> tuple[Cell, ...]:
+        """The methods whose releases a learner can learn from, at one k, the best first."""
+        found = [cell for cell in self.cells if (cell.learner, cell.k) == (learner, k) and cell.method in self.methods]
+        return tuple(sorted((cell for cell in found if cell.is_known), key=lambda cell: -cell.accuracy))
+
+    def tree(self, k: int) -> Cell | None:
+        """kADET's published tree at one k; the best, if there are several."""
+        trees = [cell for cell in self.cells if cell.learner == KADET and cell.k == k and cell.is_known]
+        return max(trees, key=lambda cell: cell.accuracy, default=None)
+
+
+def accuracies(results: Iterable[Result]) -> list[float]:
+    """The accuracies that are known."""
+    return [result.accuracy for result in results if result.accuracy is not None]
+
+
+def noise(one: Cell, other: Cell) -> float:
+    """The difference of accuracies that chance may well make, on the same splits (95 %).
+
+    Over enough folds: half the width of the corrected interval of the paired differences. Else as if the two were
+    tested on different rows, which is too careful.
+    """
+    pairs = _paired(one.results, other.results)
+    if len(pairs) >= ENOUGH_FOLDS:
+        found = corrected_t_interval([a - b for a, b in pairs], _test_by_train(one.results))
+        return (found.high - found.low) / 2
+    share = (one.accuracy + other.accuracy) / 2
+    return _Z * math.sqrt(2 * share * (1 - share) / rows_tested(one.results))
+
+
+def rows_tested(results: Sequence[Result]) -> int:
+    """How many different rows are tested: those of one repetition, the fullest."""
+    rows: dict[int, int] = {}
+    for result in results:
+        rows[result.repetition] = rows.get(result.repetition, 0) + result.test_rows
+    return max(rows.values())
+
+
+def _paired(one: Iterable[Result], other: Iterable[Result]) -> list[tuple[float, float]]:
+    """Accuracies on the same splits."""
+    beside = {(r.repetition, r.fold): r.accuracy for r in other}
+    pairs = [(r.accuracy, beside.get((r.repetition, r.fold))) for r in one]
+    return [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
+
+
+def _test_by_train(results: Sequence[Result]) -> float:
+    return fmean(result.test_rows / result.train_rows for result in results)
+
+
+def _cell(method: str, k: int, learner: str, found: Sequence[Result]) -> Cell:
+    done = tuple(sorted((r for r in found if r.status == DONE), key=lambda r: (r.repetition, r.fold)))
+    others = [r.status for r in found if r.status != DONE]
+    return Cell(method, k, learner, done, others[0] if others else DONE)

@@ -1,0 +1,161 @@
+"""The tables and sentences of a comparison, as plain text: the terminal, Markdown and HTML all say the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from incrowd.compare.choices import KADET
+from incrowd.compare.comparison import Comparison
+from incrowd.compare.cost import in_words
+from incrowd.compare.recommend import name_of
+from incrowd.compare.summary import ENOUGH_FOLDS, Cell, Summary
+from incrowd.compare.trial import DONE
+from incrowd.report.wording import counted, percent
+
+
+@dataclass(frozen=True)
+class Score:
+    """A cell of the table: accuracy in per cent, half its interval, and whether no other is better at this k."""
+
+    accuracy: str
+    spread: str = ""
+    best: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.accuracy} {self.spread}".strip()
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Accuracy of one learner: a row for each method, a column for each k."""
+
+    learner: str
+    ks: tuple[int, ...]
+    rows: tuple[tuple[str, tuple[Score, ...]], ...]
+
+    @property
+    def title(self) -> str:
+        """What the table shows."""
+        return f"Accuracy of {name_of(self.learner)}, in per cent"
+
+
+def score_tables(summary: Summary) -> list[ScoreTable]:
+    """A table for each learner."""
+    return [_score_table(summary, learner) for learner in summary.learners]
+
+
+def _score_table(summary: Summary, learner: str) -> ScoreTable:
+    rows = [(method, tuple(_score(summary, method, k, learner) for k in summary.ks)) for method in summary.methods]
+    for name, cell in (("unprotected", summary.unprotected(learner)), ("most frequent class", summary.majority)):
+        if cell is not None:
+            rows.append((name, (_of(cell),) * len(summary.ks)))
+    return ScoreTable(learner, summary.ks, tuple(rows))
+
+
+def _score(summary: Summary, method: str, k: int, learner: str) -> Score:
+    cell = summary.find(method, k, learner)
+    if cell is None or not cell.is_known:
+        return Score("–")
+    rivals = summary.rivals(learner, k)
+    return _of(cell, best=bool(rivals) and cell.method == rivals[0].method)
+
+
+def _of(cell: Cell, best: bool = False) -> Score:
+    half = (cell.interval.high - cell.interval.low) / 2
+    return Score(f"{100 * cell.accuracy:.1f}", f"±{100 * half:.1f}", best)
+
+
+def release_header() -> tuple[str, ...]:
+    """The columns of :func:`release_rows`."""
+    return (
+        "method",
+        "k",
+        "smallest group",
+        "groups",
+        "cells shown",
+        "rows lost",
+        "average risk",
+        "rows in pure groups",
+        "seconds",
+    )
+
+
+def release_rows(summary: Summary) -> list[tuple[str, ...]]:
+    """What the releases are like, whatever is learned from them; means over the splits."""
+    seen: dict[tuple[str, int], Cell] = {}
+    for cell in summary.cells:
+        if cell.is_known and cell.method in (*summary.methods, "unprotected"):
+            seen.setdefault((cell.method, cell.k), cell)
+    return [_release_row(cell) for cell in seen.values()]
+
+
+def _release_row(cell: Cell) -> tuple[str, ...]:
+    kept, lost = cell.mean("cells_kept"), _lost(cell)
+    smallest = min((r.smallest_group for r in cell.results if r.smallest_group is not None), default=0)
+    return (
+        cell.method,
+        f"{cell.k:,}",
+        f"{smallest:,}",
+        f"{cell.mean('groups') or 0:,.0f}",
+        "–" if kept is None else f"{100 * kept:.0f} %",
+        "–" if lost is None else f"{100 * lost:.1f} %",
+        percent(cell.mean("average_risk") or 0.0),
+        "–" if cell.method.startswith(KADET) else f"{100 * (cell.mean('pure_rows') or 0):.1f} %",
+        f"{cell.mean('release_seconds') or 0:.2f}",
+    )
+
+
+def _lost(cell: Cell) -> float | None:
+    released = cell.mean("released_rows")
+    trained = cell.mean("train_rows")
+    return None if released is None or not trained else 1 - released / trained
+
+
+def troubles(summary: Summary) -> list[str]:
+    """What could not be done, and why; each reason once."""
+    found: dict[str, list[str]] = {}
+    for cell in summary.cells:
+        if cell.status != DONE:
+            found.setdefault(cell.status, []).append(f"{cell.method} at k={cell.k} with {name_of(cell.learner)}")
+    return [f"{_some(cases)}: {status}" for status, cases in found.items()]
+
+
+def _some(cases: list[str]) -> str:
+    return "; ".join(cases[:3]) + (f" and {len(cases) - 3} more" if len(cases) > 3 else "")
+
+
+def how_measured(comparison: Comparison) -> dict[str, str]:
+    """How it was measured, term by term."""
+    setup = comparison.setup
+    free = f"; released unchanged: {', '.join(comparison.free)}" if comparison.free else ""
+    cut = {
+        None: "",
+        "train": "on the rows to learn from, after the release",
+        "before": "on all rows, before the splits",
+    }
+    said = {
+        "table": f"{comparison.name}, {counted(comparison.rows, 'row')}",
+        "class": comparison.target,
+        "quasi-identifiers": ", ".join(comparison.quasi_identifiers) + free,
+        "protocol": f"{setup.protocol}; only rows to learn from are released; the same splits for all methods",
+        "feeding": f"{setup.feeding} (suppressed and missing cells are missing; means and midpoints are numbers)",
+        "test rows": "through the plan where a method generalizes, else as they are, numbers in the plan's public bins",
+        "interval": _interval_words(comparison),
+        "risk": "mean over the released rows of one over the size of their group, counted on the released frame",
+        "seed": str(setup.seed),
+        "took": f"{in_words(comparison.seconds)}; seconds in tables are CPU seconds",
+        "versions": ", ".join(f"{name} {number}" for name, number in comparison.versions.items()),
+    }
+    return said | ({"numbers": f"cut by MDL {cut[setup.discretize]}"} if setup.discretize else {})
+
+
+def _interval_words(comparison: Comparison) -> str:
+    folds = setup_folds(comparison)
+    if folds >= ENOUGH_FOLDS:
+        return f"95 %, t over {folds} splits, corrected for shared training rows (Nadeau, Bengio 2003)"
+    return "95 %, Wilson, as if each row had been tested once; there are too few splits to see how they differ"
+
+
+def setup_folds(comparison: Comparison) -> int:
+    """How many splits there are."""
+    return comparison.setup.protocol.folds * comparison.setup.protocol.repetitions

@@ -1,1 +1,0 @@
-"""The lab: does a release still train good classifiers?"""

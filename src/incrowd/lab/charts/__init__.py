@@ -1,1 +1,0 @@
-"""Charts of the lab, as inline SVG."""

@@ -1,0 +1,126 @@
+"""Charts of a comparison."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from incrowd.compare.charts.accuracy_by_k import accuracy_by_k
+from incrowd.compare.charts.drawing import LETTER, SERIES, Box, even_scale, log_scale, marker, place_labels, powers
+from incrowd.compare.charts.pareto import Release, frontier, pareto, releases_of
+from incrowd.compare.summary import Summary
+from incrowd.compare.trial import Result
+
+METHODS = [f"method-{number}" for number in range(6)]
+KS = (5, 10, 20, 50, 100, 110, 1000)
+
+
+def summary(methods=METHODS, ks=KS, risk=1.0):
+    found = [Result("unprotected", 1, 0, 0, "nb", accuracy=0.86, train_rows=500, test_rows=500)]
+    found.append(Result("majority", 1, 0, 0, "majority", accuracy=0.6, train_rows=500, test_rows=500))
+    for place, method in enumerate(methods):
+        for k in ks:
+            accuracy = 0.85 - place * 0.003 - k / 10000
+            figures = {"train_rows": 500, "test_rows": 500, "average_risk": risk / (k + place)}
+            found.append(Result(method, k, 0, 0, "nb", accuracy=accuracy, **figures))
+    return Summary.of(found)
+
+
+def parsed(svg):
+    return ElementTree.fromstring(svg)
+
+
+def texts(svg, kind):
+    return [(t.text, float(t.get("x")), float(t.get("y"))) for t in parsed(svg).iter("text") if t.get("class") == kind]
+
+
+def boxes(svg):
+    """The room that every text takes."""
+    found = []
+    for text in parsed(svg).iter("text"):
+        wide = (LETTER - 0.5) * len(text.text)
+        x, y = float(text.get("x")), float(text.get("y"))
+        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor")]
+        found.append((text.text, Box(left, y - 10, left + wide, y + 2)))
+    return found
+
+
+@pytest.mark.parametrize("chart", [accuracy_by_k, pareto])
+@pytest.mark.parametrize(
+    "methods", [METHODS[:1], METHODS, [f"kactus(numeric='mean', reading='{i}')" for i in range(9)]]
+)
+@pytest.mark.parametrize("ks", [(5,), KS])
+def test_no_two_labels_touch_and_all_are_inside(chart, methods, ks):
+    svg = chart(summary(methods, ks), "nb")
+    width, height = float(parsed(svg).get("width")), float(parsed(svg).get("height"))
+    found = boxes(svg)
+    for place, (said, box) in enumerate(found):
+        assert box.left >= -1, said
+        assert box.right <= width + 1, said
+        assert box.bottom <= height, said
+        for other, beside in found[place + 1 :]:
+            assert not box.touches(beside), (said, other)
+
+
+def test_the_accuracy_chart_tells_everything_in_words():
+    svg = accuracy_by_k(summary(METHODS[:2], (5, 20)), "nb")
+    said = parsed(svg).get("aria-label")
+    assert said.startswith("Accuracy of nb by k. unprotected 86.0 %; most frequent class 60.0 %; method-0 k=5: 85.0 %")
+    assert [label for label, _, _ in texts(svg, "legend")] == [
+        "unprotected",
+        "most frequent class",
+        "method-0",
+        "method-1",
+    ]
+
+
+def test_higher_accuracy_is_higher_on_the_chart():
+    svg = accuracy_by_k(summary(METHODS[:1], (5, 1000)), "nb")
+    line = next(p for p in parsed(svg).iter("path") if p.get("class") == "line series-0" and p.get("d").count("L") == 1)
+    line = [p for p in parsed(svg).iter("path") if p.get("class") == "line series-0"][-1]
+    (_, first), (_, last) = (map(float, pair.split()) for pair in re.findall(r"[\d.]+ [\d.]+", line.get("d")))
+    assert first < last
+
+
+def test_nothing_is_coloured_but_by_the_style_sheet():
+    for svg in (accuracy_by_k(summary(), "nb"), pareto(summary(), "nb")):
+        assert not re.search(r'(fill|stroke|style)="', svg)
+
+
+def test_methods_differ_in_shape_as_well_as_in_colour():
+    drawn = [marker(number, (0, 0)) for number in range(SERIES)]
+    shapes = {re.sub(r'class="[^"]*"', "", each) for each in drawn}
+    assert len(shapes) == SERIES
+
+
+def test_the_frontier_is_what_no_other_release_beats():
+    found = [
+        Release("a", 5, 0.2, 0.9),
+        Release("b", 5, 0.1, 0.9),
+        Release("c", 5, 0.05, 0.7),
+        Release("d", 5, 0.3, 0.95),
+    ]
+    assert [one.method for one in frontier(found)] == ["c", "b", "d"]
+    twins = [Release("a", 5, 0.1, 0.9), Release("b", 5, 0.1, 0.9)]
+    assert frontier(twins) == twins
+
+
+def test_releases_without_a_measured_risk_are_not_drawn():
+    assert pareto(summary(risk=0.0), "nb") is None
+    assert len(releases_of(summary(METHODS[:2], (5, 20)), "nb")) == 4
+
+
+def test_scales_hold_their_values():
+    up = even_scale([0.5, 0.5], 10, 0)
+    assert up.low <= 0.5 <= up.high
+    one = log_scale([5.0], 0, 100)
+    assert one(5.0) == pytest.approx(50)
+    assert powers(log_scale([0.011, 0.012], 0, 1)).ticks
+
+
+def test_a_label_without_room_is_left_out():
+    room = Box(0, 0, 100, 100)
+    assert list(place_labels([("k=5", (50, 50))], [Box(0, 0, 100, 100)], room)) == []
+    assert len(list(place_labels([("k=5", (50, 50)), ("k=6", (50, 50)), ("k=7", (50, 50))], [], room))) == 3
