@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
 from strategies import TARGET, Case, cases
 
-from incrowd.algorithms.blending.bins import BINS
 from incrowd.algorithms.catalog import METHODS, find_method, make_method
 from incrowd.algorithms.numeric_forms import NUMERIC
+from incrowd.algorithms.public_bins import BINS
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import PlanError, RequirementError

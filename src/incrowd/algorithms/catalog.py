@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
-from incrowd.algorithms.algorithm import Algorithm
+from incrowd.algorithms.method import Method
 from incrowd.errors import ParameterError
 
 
@@ -141,12 +141,12 @@ def find_method(name: str) -> Entry:
     raise ParameterError(f"There is no method {name!r}.{hint} Methods: {', '.join(METHODS)}.")
 
 
-def make_method(name: str, parameters: dict[str, Any]) -> Algorithm:
+def make_method(name: str, parameters: dict[str, Any]) -> Method:
     """A method with its parameters; unknown parameters are refused."""
     factory = find_method(name).load()
     known = [field.name for field in fields(factory)]
     for parameter in parameters:
         if parameter not in known:
             raise ParameterError(f"{name} has no parameter {parameter!r}. It has: {', '.join(known)}.")
-    made: Algorithm = factory(**parameters)
+    made: Method = factory(**parameters)
     return made

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incrowd.algorithms.algorithm import Algorithm
+from incrowd.algorithms.method import Method
 from incrowd.algorithms.population import Population
-from incrowd.algorithms.tree_suppression.binning import FEW, public_cuts
+from incrowd.algorithms.public_bins import FEW, public_cuts
 from incrowd.errors import ParameterError
 from incrowd.measures.cuts import even_cuts, roundest
 from incrowd.plan.steps import AsCounts, Bin, Group, Rarest, Show, Spread, Step
@@ -24,7 +24,7 @@ from incrowd.vocabulary.schema import ColumnType
 PIECES = 16  # of a number, where no class says which cuts matter
 
 
-def suited(method: Algorithm, form: str | None) -> Algorithm:
+def suited(method: Method, form: str | None) -> Method:
     """The method as it suits the form; Blend makes other groups where they must be told in plain values.
 
     Examples

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[2] / "property"))
 from strategies import TARGET, cases
 
-from incrowd.algorithms.blending.bins import BINS
 from incrowd.algorithms.catalog import METHODS, make_method
 from incrowd.algorithms.numeric_forms import NUMERIC
+from incrowd.algorithms.public_bins import BINS
 from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.plan.release_plan import ReleasePlan

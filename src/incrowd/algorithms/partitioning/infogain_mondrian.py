@@ -11,8 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.algorithms.partitioning.deciding import Showing, decide_partition
-from incrowd.algorithms.partitioning.growing import Rule
+from incrowd.algorithms.partitioning.deciding import CutRule, Showing, decide_partition
 from incrowd.algorithms.population import Population
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.plan.steps import Step
@@ -62,5 +61,5 @@ class InfoGainMondrian:
                 "InfoGain Mondrian needs a target: the class recipients will learn. Name one with target=, "
                 "or use method mondrian."
             )
-        rule = Rule(by_class=True, min_gain=self.min_gain)
+        rule = CutRule(by_class=True, min_gain=self.min_gain)
         return decide_partition(population, requirement, rule, Showing(self.numeric, self.boxes))

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.algorithms.blending.bins import public_bins
-from incrowd.algorithms.blending.blend import Blend, Prepared
+from incrowd.algorithms.blending.blend import Blend, PreparedRows
 from incrowd.algorithms.catalog import find_method, make_method
 from incrowd.algorithms.judging import Judge
+from incrowd.algorithms.public_bins import public_bins
 from incrowd.algorithms.release_forms import formed, suited
 from incrowd.engines.embedded.applying import applied
 from incrowd.engines.embedded.engine import EmbeddedEngine
@@ -63,7 +63,7 @@ class Bench:
     repetition: int
     fold: int
     learners: Sequence[str] = LEARNERS
-    _prepared: dict[str, Prepared] = field(default_factory=dict)
+    _prepared: dict[str, PreparedRows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         classes = self.subject.classes.codes.astype(np.int64)

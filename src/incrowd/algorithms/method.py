@@ -1,11 +1,36 @@
-"""The ranges of the methods' parameters."""
+"""What every method is, and the ranges of its parameters."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, Protocol
 
+from incrowd.algorithms.population import Population
 from incrowd.errors import ParameterError
+from incrowd.plan.steps import Step
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.requirement import Requirement
+
+
+class Method(Protocol):
+    """Decides what happens to which rows so that the requirement holds.
+
+    A method is a frozen dataclass whose fields are its parameters. ``name`` is its name in the catalog.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in the catalog."""
+        ...
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as plain data, for the plan and the certificate."""
+        ...
+
+    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
+        """The steps of the release."""
+        ...
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
