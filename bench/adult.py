@@ -16,6 +16,7 @@ import polars as pl
 from bench.held import hold
 from bench.people import ATTRIBUTES, TARGET, people
 from bench.setting import Setting, tell
+from incrowd.algorithms.catalog import find_method
 from incrowd.holdout import measure_accuracy
 from incrowd.job import Job, Outputs
 from incrowd.lab.charts.standalone import line_chart
@@ -142,7 +143,7 @@ def _job(case: Case, file: Path) -> Job:
 
 
 def _may_lose(case: Case) -> int:
-    return case.k - 1 if case.method == "kactus" else 0
+    return case.k - 1 if find_method(case.method).loses_rows else 0
 
 
 def _heading(words: str, results: Sequence[Result]) -> str:

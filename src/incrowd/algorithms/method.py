@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from incrowd.algorithms.population import Population
 from incrowd.errors import ParameterError
-from incrowd.plan.steps import Step
-from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.requirement import Requirement
+
+if TYPE_CHECKING:
+    from incrowd.algorithms.population import Population
+    from incrowd.plan.steps import Step
+    from incrowd.vocabulary.randomness import Randomness
+    from incrowd.vocabulary.requirement import Requirement
+
+INTERVALS = ("interval", "bounds", "midpoint", "mean")
+"""How methods that generalize may write numbers, see :mod:`incrowd.algorithms.numeric_forms`."""
+BINNED = ("bins", "levels", "mean", "interval")
+"""How methods that cut numbers at public places may write them, see :mod:`incrowd.algorithms.public_bins`."""
 
 
 class Method(Protocol):

@@ -24,11 +24,12 @@ from incrowd.algorithms.blending.guide import (
     hidden_names,
 )
 from incrowd.algorithms.blending.splitting import Grouping, RowFeatures, Worth, split_rows
+from incrowd.algorithms.catalog import target_of
 from incrowd.algorithms.judging import Judge
 from incrowd.algorithms.method import check_choice, check_flag, check_not_negative
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.public_bins import BINS, public_bins
-from incrowd.errors import ParameterError, SchemaError
+from incrowd.errors import ParameterError
 from incrowd.measures.mutual_information import mutual_information
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -197,14 +198,13 @@ def _told(column: EncodedColumn, target: EncodedColumn) -> float:
 
 
 def _target(population: Population) -> str:
-    if population.schema.target is None:
-        raise SchemaError("Blend needs a target: the class recipients will learn. Name one with target=.")
+    target = target_of(population.schema, "Blend")
     if population.sample().height < population.rows:
         raise ParameterError(
             f"Blend looks at every row at once, and {population.rows:,} rows are more than are held together here. "
             "Allow more memory, or choose a method that works block by block, such as infogain-mondrian."
         )
-    return population.schema.target
+    return target
 
 
 def _called(guide: Any) -> str:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.algorithms.catalog import target_of
 from incrowd.algorithms.judging import Judge, Records
 from incrowd.algorithms.mutual_information.levels import AttributeLevel, levels_of, tally
 from incrowd.algorithms.numeric_forms import ends_of, interval_form, spread_steps
 from incrowd.algorithms.population import Population
-from incrowd.errors import SchemaError
 from incrowd.measures.mutual_information import Counts, normalized_information, value_entropy
 from incrowd.plan.steps import Part, Recode, Recoding, Spread
 from incrowd.vocabulary.encoded_table import EncodedColumn
@@ -228,8 +228,7 @@ def _with_rows(part: Part, rows: int) -> Part:
 def generalize(population: Population, requirement: Requirement, numeric: str, min_entropy: float) -> Generalized:
     """Take every quasi-identifier to its best level and count the combinations that rows then show."""
     schema = population.schema
-    if schema.target is None:
-        raise SchemaError("IAC methods need a target: the class recipients will learn. Name one with target=.")
+    target_of(schema, "An IAC method")
     judge = Judge.of(requirement, population)
     table = population.sample()
     columns = [table[name] for name in schema.quasi_identifiers]

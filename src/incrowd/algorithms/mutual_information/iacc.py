@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.algorithms.method import check_choice, check_flag, check_not_negative
+from incrowd.algorithms.method import INTERVALS, check_choice, check_flag, check_not_negative
 from incrowd.algorithms.mutual_information.generalizing import TOLERANCE, Generalized, generalize
 from incrowd.algorithms.mutual_information.hiding import (
     ON_SMALL,
@@ -22,7 +22,6 @@ from incrowd.algorithms.mutual_information.hiding import (
     reasons,
 )
 from incrowd.algorithms.mutual_information.iack import TITLE
-from incrowd.algorithms.numeric_forms import NUMERIC
 from incrowd.algorithms.population import Population
 from incrowd.plan.steps import Step
 from incrowd.vocabulary.randomness import Randomness
@@ -67,7 +66,7 @@ class IACc:
         check_not_negative("delta_d", self.delta_d)
         check_not_negative("delta_c", self.delta_c)
         check_choice("scale", self.scale, SCALES)
-        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("numeric", self.numeric, INTERVALS)
         check_not_negative("min_entropy", self.min_entropy)
         check_flag("strict", self.strict)
         check_choice("on_small", self.on_small, ON_SMALL)

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.numeric_forms import NUMERIC, spread_steps
+from incrowd.algorithms.method import INTERVALS
+from incrowd.algorithms.numeric_forms import spread_steps
 from incrowd.algorithms.partitioning.dimensions import (
     ATTRIBUTE,
     BEGIN,
@@ -186,7 +187,7 @@ class Showing:
     boxes: str
 
     def __post_init__(self) -> None:
-        for name, value, choices in (("numeric", self.numeric, NUMERIC), ("boxes", self.boxes, BOXES)):
+        for name, value, choices in (("numeric", self.numeric, INTERVALS), ("boxes", self.boxes, BOXES)):
             if value not in choices:
                 raise ParameterError(f"{name} must be one of {', '.join(choices)}.")
         if self.boxes == "extremes" and self.numeric != "interval":

@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+from incrowd.algorithms.catalog import target_of
 from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.method import check_choice
-from incrowd.algorithms.numeric_forms import NUMERIC, interval_form, spread_steps
+from incrowd.algorithms.method import INTERVALS, check_choice
+from incrowd.algorithms.numeric_forms import interval_form, spread_steps
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.top_down_refinement.attribute import Look
 from incrowd.algorithms.top_down_refinement.attribute_kinds import attribute_of
@@ -26,7 +27,6 @@ from incrowd.algorithms.top_down_refinement.refinement import (
     gain_alone,
     tdr_score,
 )
-from incrowd.errors import SchemaError
 from incrowd.measures.cuts import outer_ends
 from incrowd.plan.steps import Reasons, Recode, Recoding, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
@@ -65,7 +65,7 @@ class TDR:
     criteria: ClassVar[Mapping[str, Score]] = {"score": tdr_score, "gain": gain_alone}
 
     def __post_init__(self) -> None:
-        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("numeric", self.numeric, INTERVALS)
         check_choice("loss_average", self.loss_average, AVERAGES)
         check_choice("criterion", self.criterion, tuple(self.criteria))
 
@@ -98,8 +98,7 @@ def begin(population: Population, requirement: Requirement, score: Score, averag
         Whether categories without hierarchy and order are disclosed one by one.
     """
     schema = population.schema
-    if schema.target is None:
-        raise SchemaError("Top-down refinement needs a target: the class recipients will learn. Name one with target=.")
+    target_of(schema, "Top-down refinement")
     requirement.check_possible(population.rows)
     judge = Judge.of(requirement, population)
     names = schema.quasi_identifiers

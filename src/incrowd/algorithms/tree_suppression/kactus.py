@@ -17,8 +17,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from incrowd.algorithms.catalog import target_of
 from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.method import check_choice
+from incrowd.algorithms.method import BINNED, check_choice
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.public_bins import bin_numbers
 from incrowd.algorithms.tree_suppression.pools import (
@@ -36,7 +37,7 @@ from incrowd.algorithms.tree_suppression.pools import (
     shares_of,
     union,
 )
-from incrowd.errors import ParameterError, SchemaError
+from incrowd.errors import ParameterError
 from incrowd.plan.steps import Group, Place, Show, Step
 from incrowd.trees.c45 import C45
 from incrowd.trees.inducer import Inducer, check_tree
@@ -47,7 +48,6 @@ from incrowd.vocabulary.released_value import Form, Interval, Mean, Shown, Shown
 from incrowd.vocabulary.requirement import Requirement
 
 READINGS = ("recommended", "literal")
-NUMERIC = ("bins", "levels", "mean", "interval")
 MISSING: dict[str, Literal["stop", "branch"]] = {"stuck": "stop", "branch": "branch"}
 FormOfSet = Callable[[str, frozenset[Value]], Form]
 
@@ -61,7 +61,8 @@ class KActus:
     inducer
         Any univariate tree inducer; by default C4.5 with a smallest node of k.
     reading
-        ``"recommended"`` or ``"literal"``, see above.
+        Of the paper's lines 19 to 27. ``"recommended"`` (default): rows move only to a pool that waits and lacks them.
+        ``"literal"``: they move up although nobody needs them.
     numeric
         How numbers are released. ``"bins"`` (default): they are cut at public places that tell the class apart,
         and released as the interval they lie in, the same for everybody; what learners take best. ``"levels"``: the
@@ -86,7 +87,7 @@ class KActus:
 
     def __post_init__(self) -> None:
         check_choice("reading", self.reading, READINGS)
-        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("numeric", self.numeric, BINNED)
         check_choice("missing", self.missing, tuple(MISSING))
         check_inducer(self.inducer)
 
@@ -179,10 +180,8 @@ def grow(inducer: Inducer | None, missing: str, population: Population, requirem
     """The wrapped inducer's tree on quasi-identifiers and class, checked."""
     schema = population.schema
     names = schema.quasi_identifiers
-    if schema.target is None:
-        raise SchemaError("Tree methods need a target: the class recipients will learn. Name one with target=.")
     chosen = inducer or C45(min_node=max(2, requirement.smallest_group), missing=MISSING[missing])
-    tree = chosen.grow(population.sample(), names, schema.target)
+    tree = chosen.grow(population.sample(), names, target_of(schema, "A tree method"))
     check_tree(tree, names)
     return tree
 

@@ -18,12 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.method import check_choice, check_flag
+from incrowd.algorithms.method import BINNED, check_choice, check_flag
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.public_bins import bin_numbers
 from incrowd.algorithms.tree_suppression.kactus import (
     MISSING,
-    NUMERIC,
     FormOfSet,
     check_inducer,
     describe_inducer,
@@ -85,7 +84,7 @@ class KActusPlus:
     name: ClassVar[str] = "kactus-plus"
 
     def __post_init__(self) -> None:
-        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("numeric", self.numeric, BINNED)
         check_choice("missing", self.missing, tuple(MISSING))
         check_inducer(self.inducer)
         if not isinstance(self.largest_set, int | float) or not 0 <= self.largest_set <= 1:
