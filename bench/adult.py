@@ -17,6 +17,7 @@ from bench.held import hold
 from bench.people import ATTRIBUTES, TARGET, people
 from bench.setting import Setting, tell
 from experiments.pages import Goal, Picture, Section, Table
+from incrowd.algorithms.catalog import find_method
 from incrowd.compare.charts.standalone import line_chart
 from incrowd.holdout import measure_accuracy
 from incrowd.job import Job, Outputs
@@ -142,7 +143,7 @@ def _job(case: Case, file: Path) -> Job:
 
 
 def _may_lose(case: Case) -> int:
-    return case.k - 1 if case.method == "kactus" else 0
+    return case.k - 1 if find_method(case.method).loses_rows else 0
 
 
 def _heading(words: str, results: Sequence[Result]) -> str:

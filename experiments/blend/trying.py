@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.blend.cells import BINNED, COUNTS, STRICT, UNPROTECTED, Cell, Outcome, keep
-from incrowd.algorithms.blending.bins import public_bins
-from incrowd.algorithms.blending.blend import Blend, Prepared
+from incrowd.algorithms.blending.blend import Blend, PreparedRows
 from incrowd.algorithms.catalog import find_method, make_method
 from incrowd.algorithms.judging import Judge
+from incrowd.algorithms.public_bins import public_bins
 from incrowd.algorithms.release_forms import formed, suited
 from incrowd.compare.choices import KADET, Choice
 from incrowd.compare.datasets.catalog import find_dataset
@@ -143,7 +143,7 @@ class Bench:
     repetition: int
     fold: int
     learners: Sequence[str] = LEARNERS
-    _prepared: dict[str, Prepared] = field(default_factory=dict)
+    _prepared: dict[str, PreparedRows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         classes = self.subject.classes.codes.astype(np.int64)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.algorithms.catalog import Entry, find_method, make_method
+from incrowd.algorithms.catalog import MethodEntry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.release_forms import formed, rare_kept_out, suited
@@ -328,7 +328,7 @@ def _rename(job: Job) -> Callable[[str], str]:
 
 
 def _hierarchies(
-    schema: Schema, columns: Mapping[str, EncodedColumn], method: Entry, subjects: Sequence[str]
+    schema: Schema, columns: Mapping[str, EncodedColumn], method: MethodEntry, subjects: Sequence[str]
 ) -> Iterator[Notice]:
     """Refuse a hierarchy that does not cover its column; tell what was handled, and what is not used."""
     for column in schema.columns:

@@ -20,7 +20,6 @@ from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role, Schema
 
 _FRAMES = ("pandas", "polars", "pyarrow")
-_VALUE_BY_VALUE = ("top_down_refinement", "mutual_information")
 
 
 def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -> Request:
@@ -62,8 +61,8 @@ def has_counts(recipe: Recipe) -> bool:
 
 def has_levels(recipe: Recipe) -> bool:
     """Whether the user asks for numbers as levels; methods that show value by value give means of that kind, too."""
-    numeric, family = recipe.parameters.get("numeric"), find_method(recipe.method).module
-    return numeric == "levels" or (numeric == "mean" and any(name in family for name in _VALUE_BY_VALUE))
+    numeric = recipe.parameters.get("numeric")
+    return numeric == "levels" or (numeric == "mean" and find_method(recipe.method).by_value)
 
 
 def _asked(column: Column, said: Any) -> Column:

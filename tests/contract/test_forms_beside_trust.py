@@ -5,10 +5,11 @@ import polars as pl
 import pytest
 
 import incrowd
+from incrowd.algorithms.catalog import METHODS
 from incrowd.errors import ParameterError
 
 ROLES = {"quasi_identifiers": ["age", "job", "town"], "target": "ill", "class_sensitive": False}
-GROUPED = ("blend", "mondrian", "infogain-mondrian", "kactus")
+GROUPED = [name for name, entry in METHODS.items() if not entry.by_value]
 
 
 @pytest.fixture(scope="module")

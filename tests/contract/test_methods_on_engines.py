@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
 from strategies import TARGET, Case, cases
 
-from incrowd.algorithms.blending.bins import BINS
 from incrowd.algorithms.catalog import METHODS, find_method, make_method
-from incrowd.algorithms.numeric_forms import NUMERIC
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import PlanError, RequirementError
@@ -31,6 +29,7 @@ from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from method_parameters import ways_of
 
 ENGINES = [EmbeddedEngine, lambda: BlockedEngine(7)]
 BOTH = pytest.mark.parametrize(
@@ -232,9 +231,7 @@ AWKWARD = {
 @pytest.mark.parametrize("table", AWKWARD, ids=str)
 def test_awkward_tables(engine, name, table):
     case = AWKWARD[table]
-    numeric = NUMERIC if METHODS[name].generalizes else ("bins", "levels", "mean", "interval")
-    ways = [{"bins": bins} for bins in BINS] if name == "blend" else [{"numeric": how} for how in numeric]
-    for way in ways:
+    for way in ways_of(name):
         for k in sorted({1, 2, 7, len(case.rows) // 2 + 1, len(case.rows)}):
             if k <= len(case.rows):
                 plan, draft, _ = make(case, k, engine, name, 3, **way)

@@ -27,8 +27,8 @@ from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
 
 ENGINES = [EmbeddedEngine(), BlockedEngine(7)]
-BY_VALUE = {"tdr", "tds", "iack", "iacc"}
-PARTITIONS = [name for name in METHODS if name not in BY_VALUE]
+BY_VALUE = [name for name, entry in METHODS.items() if entry.by_value]
+PARTITIONS = [name for name, entry in METHODS.items() if not entry.by_value]
 BOTH = pytest.mark.parametrize(("engine", "name"), [(engine, name) for engine in ENGINES for name in PARTITIONS])
 SOME = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -135,15 +135,15 @@ def test_new_rows_are_seen_in_the_words_of_the_counts(engine, name, data):
             assert plan.rows_dropped or "*" in draft.frame[attribute] or (word or "?") in words
 
 
-@pytest.mark.parametrize("name", sorted(BY_VALUE))
+@pytest.mark.parametrize("name", BY_VALUE)
 def test_a_method_without_groups_refuses_counts_and_says_which_do(name):
     case = find(cases(), lambda case: len(case.rows) > 10)
-    with pytest.raises(ParameterError, match="Choose mondrian"):
+    with pytest.raises(ParameterError, match="Choose form strict, or one of kactus"):
         release(case, 2, EmbeddedEngine(), name, "counts")
 
 
-def test_the_own_form_of_the_methods_here_is_strict():
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_released_in_its_own_form_if_none_is_asked_for(name):
     case = find(cases(), lambda case: len(case.rows) > 10)
-    for name in {*PARTITIONS} - {"blend"}:
-        plan, _ = release(case, 2, EmbeddedEngine(), name, None)
-        assert not any(isinstance(step, AsCounts) for step in plan.steps)
+    plan, _ = release(case, 2, EmbeddedEngine(), name, None)
+    assert any(isinstance(step, AsCounts) for step in plan.steps) is METHODS[name].counts

@@ -12,7 +12,6 @@ import pytest
 
 from incrowd import pipeline
 from incrowd.algorithms.catalog import METHODS
-from incrowd.algorithms.numeric_forms import NUMERIC
 from incrowd.api import release, transform
 from incrowd.errors import VerificationError
 from incrowd.hierarchies.dates import calendar
@@ -55,12 +54,7 @@ def private_home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
 
-FORMS = [
-    (name, numeric)
-    for name, entry in METHODS.items()
-    if name != "blend"
-    for numeric in (NUMERIC if entry.generalizes else ("bins", "levels", "mean", "interval"))
-]
+FORMS = [(name, numeric) for name, entry in METHODS.items() for numeric in entry.numeric or (None,)]
 
 
 def written(names, numeric, frame):
@@ -75,7 +69,7 @@ def written(names, numeric, frame):
 @pytest.mark.parametrize(("name", "numeric"), FORMS)
 def test_type_in_is_type_out_and_verified(form, name, numeric):
     table = TO[form](people())
-    made = release(table, **ROLES, k=6, method=name, parameters={"numeric": numeric})
+    made = release(table, **ROLES, k=6, method=name, parameters={"numeric": numeric} if numeric else {})
     assert made.verdict.passed
     assert made.verdict.sizes.smallest >= 6
     assert type(made.table) is type(table)
@@ -140,10 +134,13 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arff"])
-@pytest.mark.parametrize("numeric", NUMERIC)
-@pytest.mark.parametrize("name", [name for name, entry in METHODS.items() if entry.generalizes])
-def test_every_form_of_numbers_with_hierarchies_in_files(tmp_path, ending, numeric, name):
-    boxes = {"boxes": "extremes"} if "mondrian" in name and numeric == "interval" and ending == "csv" else {}
+@pytest.mark.parametrize(
+    ("name", "numeric"),
+    [(name, each) for name, entry in METHODS.items() if entry.generalizes for each in entry.numeric],
+)
+def test_every_form_of_numbers_with_hierarchies_in_files(tmp_path, ending, name, numeric):
+    extremes = "boxes" in METHODS[name].parameters and numeric == "interval" and ending == "csv"
+    boxes = {"boxes": "extremes"} if extremes else {}
     made = release(
         people(),
         **ROLES,
@@ -159,7 +156,7 @@ def test_every_form_of_numbers_with_hierarchies_in_files(tmp_path, ending, numer
     assert transform(made.plan, people().head(30)).height == 30
 
 
-@pytest.mark.parametrize("name", ["mondrian", "infogain-mondrian"])
+@pytest.mark.parametrize("name", [name for name, entry in METHODS.items() if "boxes" in entry.parameters])
 def test_boxes_may_end_at_extremes(name):
     made = release(people(), **ROLES, k=6, method=name, parameters={"boxes": "extremes"})
     shown = [cell for cell in made.table["born"].drop_nulls().to_list() if cell.startswith("[")]

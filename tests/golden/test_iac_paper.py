@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.mutual_information.choosing import best_level, level_score
+from incrowd.algorithms.mutual_information.generalizing import best_level, level_score
 from incrowd.algorithms.mutual_information.iacc import IACc
 from incrowd.algorithms.mutual_information.iack import IACk
 from incrowd.engines.embedded.engine import EmbeddedEngine

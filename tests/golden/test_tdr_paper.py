@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.top_down_refinement.gains import bits
+from incrowd.algorithms.top_down_refinement.attribute import bits
 from incrowd.algorithms.top_down_refinement.tdr import TDR
 from incrowd.algorithms.top_down_refinement.tds import TDS
 from incrowd.engines.embedded.population import EmbeddedPopulation

@@ -44,7 +44,7 @@ def test_the_best_split_is_the_best_of_all(node, k, with_scores, with_pairs):
     start = np.cumsum([0, *widths])
     scales = np.array([0.5, 2.0, 1.0][: len(widths)])
     cut = score.shape[1] if with_scores else 0
-    rows = kernel.Rows((places + start[:-1]).astype(np.int32), start, np.array(ordered), scales, score, cut, 1.0)
+    rows = kernel.RowTable((places + start[:-1]).astype(np.int32), start, np.array(ordered), scales, score, cut, 1.0)
     orders = np.argsort(score, axis=0, kind="stable").T[: max(1, cut)].copy()
     room = kernel.make_room(rows, len(score))
     if not with_pairs:  # rows are moved one by one, as in small nodes

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from oracle_iac import Hidden, changes, exceeds, information, per, views
 from strategies import TARGET, cases
 
-from incrowd.algorithms.mutual_information.choosing import choose
+from incrowd.algorithms.mutual_information.generalizing import choose
 from incrowd.algorithms.mutual_information.iacc import IACc
 from incrowd.algorithms.mutual_information.iack import IACk
 from incrowd.engines.embedded.engine import EmbeddedEngine

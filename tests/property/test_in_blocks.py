@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from strategies import TARGET, cases
 
 from incrowd.algorithms.catalog import METHODS, find_method
-from incrowd.algorithms.numeric_forms import NUMERIC
 from incrowd.api import release
 from incrowd.errors import IncrowdError
 from incrowd.holding import blocks as holding_blocks
 from incrowd.holding import choice
+from method_parameters import ways_of
 
 SOME = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 BLOCK = 7
@@ -65,14 +65,14 @@ def put(frame, folder, form):
     return path
 
 
-def asked(case, k, name, numeric, **more):
+def asked(case, k, name, parameters, **more):
     return {
         "quasi_identifiers": list(case.names),
         "target": TARGET,
         "sensitive": [NOTE],
         "k": k,
         "method": name,
-        "parameters": {"numeric": numeric},
+        "parameters": parameters,
         **more,
     }
 
@@ -111,9 +111,8 @@ def test_a_release_in_blocks_verifies_for_any_table_and_format(name, data):
     case = data.draw(cases())
     frame = case.frame.with_columns(pl.Series(NOTE, [f"n{i % 5}" for i in range(len(case.rows))]))
     k = data.draw(st.integers(1, len(case.rows)))
-    forms = NUMERIC if METHODS[name].generalizes else ("bins", "levels", "mean", "interval")
-    numeric, seed = data.draw(st.sampled_from(forms)), data.draw(st.integers(0, 99))
-    request = asked(case, k, name, numeric, seed=seed)
+    parameters, seed = data.draw(st.sampled_from(ways_of(name))), data.draw(st.integers(0, 99))
+    request = asked(case, k, name, parameters, seed=seed)
     with TemporaryDirectory() as place:
         folder = Path(place)
         path = put(frame, folder, data.draw(st.sampled_from(GIVEN)))

@@ -16,11 +16,10 @@ from oracle_kadet import Id3, brute_spans, keeps, rest
 
 from incrowd.algorithms.anonymous_induction.attributes import Categories
 from incrowd.algorithms.anonymous_induction.growing import Growth
+from incrowd.algorithms.anonymous_induction.induction import SpanRequirement
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
-from incrowd.algorithms.anonymous_induction.pruning import reached_nodes
-from incrowd.algorithms.anonymous_induction.publishing import publish
-from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
-from incrowd.algorithms.anonymous_induction.training import Training
+from incrowd.algorithms.anonymous_induction.publishing import publish, reached_nodes
+from incrowd.algorithms.anonymous_induction.spans import InductionTable
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -128,7 +127,7 @@ def grow(case, steps):
     method, names = case.method, list(case.domains)
     attributes = [method._attribute(i, case.table[name], case.schema) for i, name in enumerate(names)]
     public = [name not in method.private for name in names]
-    training = Training.of(attributes, public, case.table["class"], method.class_private)
+    training = InductionTable.of(attributes, public, case.table["class"], method.class_private)
     need = method.requirement
     growth = Growth(training, need, method.score == "gain_ratio")
     for _ in range(steps):

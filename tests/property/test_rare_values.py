@@ -25,12 +25,11 @@ from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
 
 ENGINES = [EmbeddedEngine(), BlockedEngine(7)]
-BY_VALUE = {"tdr", "tds", "iack", "iacc"}
 FORMS = [
     (name, {}, form)
-    for name in METHODS
+    for name, entry in METHODS.items()
     for form in (None, "strict", "counts")
-    if form != "counts" or name not in BY_VALUE
+    if form is None or form in entry.forms
 ]
 NUMERIC = [
     *(("kactus", {"numeric": numeric}, None) for numeric in ("mean", "levels", "interval")),

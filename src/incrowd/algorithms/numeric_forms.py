@@ -14,8 +14,6 @@ from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import Form, Interval, Level, Midpoint, Suppressed
 from incrowd.vocabulary.schema import ColumnType
 
-NUMERIC = ("interval", "bounds", "midpoint", "mean")
-
 
 def interval_form(interval: Interval, numeric: str, ends: tuple[float, float]) -> Form:
     """What rows of an interval show; an interval without ends tells nothing.
@@ -25,7 +23,7 @@ def interval_form(interval: Interval, numeric: str, ends: tuple[float, float]) -
     interval
         Where the numbers lie.
     numeric
-        One of ``NUMERIC``; the mean is that of all rows that show the interval.
+        One of ``INTERVALS``; the mean is that of all rows that show the interval.
     ends
         For the middle of an interval without an end: the number that stands for it, see :func:`ends_of`.
 

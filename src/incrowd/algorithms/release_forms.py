@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incrowd.algorithms.algorithm import Algorithm
+from incrowd.algorithms.catalog import METHODS
+from incrowd.algorithms.method import Method
 from incrowd.algorithms.population import Population
-from incrowd.algorithms.tree_suppression.binning import FEW, public_cuts
+from incrowd.algorithms.public_bins import FEW, public_cuts
 from incrowd.errors import ParameterError
 from incrowd.measures.cuts import even_cuts, roundest
 from incrowd.plan.steps import AsCounts, Bin, Group, Rarest, Show, Spread, Step
@@ -24,7 +25,7 @@ from incrowd.vocabulary.schema import ColumnType
 PIECES = 16  # of a number, where no class says which cuts matter
 
 
-def suited(method: Algorithm, form: str | None) -> Algorithm:
+def suited(method: Method, form: str | None) -> Method:
     """The method as it suits the form; Blend makes other groups where they must be told in plain values.
 
     Examples
@@ -83,9 +84,10 @@ def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest,
 def _as_counts(steps: tuple[Step, ...], population: Population, k: int) -> tuple[Step, ...]:
     show = next((step for step in steps if isinstance(step, Show)), None)
     if show is None:
+        grouping = ", ".join(name for name, entry in METHODS.items() if not entry.by_value)
         raise ParameterError(
-            "This method shows value by value, not by groups of rows, so there are no groups to count in. Choose "
-            "mondrian, infogain-mondrian, kactus or kactus-plus, or form strict."
+            "This method shows value by value, not by groups of rows, so there are no groups to count in. Choose form "
+            f"strict, or one of {grouping}."
         )
     cuts = {name: places for step in steps if isinstance(step, Bin) for name, places in step.cuts}
     table, target = population.sample(), population.schema.target

@@ -11,6 +11,7 @@ from incrowd.cli.shared import Json, print_json
 
 if TYPE_CHECKING:
     from incrowd.compare.datasets.entry import Dataset
+_FACTS = ("name", "summary", "paper", "needs_target", "generalizes", "loses_rows", "forms", "numeric")
 
 
 def methods(json: Json = False) -> None:
@@ -18,7 +19,7 @@ def methods(json: Json = False) -> None:
     from incrowd.algorithms.catalog import METHODS
 
     if json:
-        print_json([{"name": e.name, "summary": e.summary, "paper": e.paper} for e in METHODS.values()])
+        print_json([{fact: getattr(entry, fact) for fact in _FACTS} for entry in METHODS.values()])
         return
     width = max(map(len, METHODS))
     for entry in METHODS.values():

@@ -39,7 +39,7 @@ def _fitted_by_fit(estimator: Sampler) -> bool:
 
 
 class Sampler(BaseEstimator):  # type: ignore[misc]
-    """What the faces share; a subclass names its method and its parameters."""
+    """What the faces share; :mod:`incrowd.estimators.making` adds the method and its parameters."""
 
     _method: ClassVar[str]
     _method_parameters: ClassVar[tuple[str, ...]]

@@ -20,12 +20,20 @@ class KeptByKey(IndexDataCacheFile):
     version; whoever reads it next runs code for arrays of another kind, and may crash.
     """
 
+    def _load_index(self) -> dict[Any, str]:
+        """The versions kept so far; none if they speak of a class that the program does not have any more."""
+        kept: Any = super()
+        try:
+            return dict(kept._load_index())
+        except (AttributeError, ImportError):
+            return {}
+
     def save(self, key: Any, data: Any) -> None:
         """Keep a version; it is in its place before the index says so."""
         kept: Any = super()
         name = kept._data_name(int(sha256(repr(key).encode()).hexdigest()[:12], 16))
         kept._save_data(name, data)
-        kept._save_index({**kept._load_index(), key: name})
+        kept._save_index({**self._load_index(), key: name})
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:

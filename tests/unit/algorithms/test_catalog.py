@@ -13,6 +13,7 @@ from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
+from incrowd.vocabulary.release_form import RELEASE_FORMS
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
@@ -56,16 +57,31 @@ def test_a_slip_gets_a_suggestion():
         find_method("kactus-pluss")
 
 
-@pytest.mark.parametrize("name", ["kactus", "kactus-plus"])
+@pytest.mark.parametrize("name", [name for name, entry in METHODS.items() if "missing" in entry.parameters])
 def test_missing_values_are_handled_in_known_ways(name):
     with pytest.raises(ParameterError, match="missing must be one of"):
         make_method(name, {"missing": "drop"})
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "mondrian"])
+@pytest.mark.parametrize("name", METHODS)
 def test_methods_that_look_at_the_class_need_a_target(name):
     column = EncodedColumn("a", ColumnType.CATEGORICAL, np.zeros(4, np.int32), pl.Series(["x"]))
     schema = Schema((Column("a", Role.QUASI_IDENTIFIER),))
     population = EmbeddedEngine().population(EncodedTable.of([column]), schema, SeededRandomness(1))
-    with pytest.raises(SchemaError, match=r"needs? a target"):
-        make_method(name, {}).decide(population, KAnonymity(2), SeededRandomness(1))
+    if METHODS[name].needs_target:
+        with pytest.raises(SchemaError, match=r"needs a target: .* or choose mondrian, which needs none"):
+            make_method(name, {}).decide(population, KAnonymity(2), SeededRandomness(1))
+    else:
+        assert make_method(name, {}).decide(population, KAnonymity(2), SeededRandomness(1))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_entry_is_true_of_its_method(name):
+    entry = METHODS[name]
+    assert entry.module.startswith("incrowd.algorithms.")
+    assert set(entry.forms) <= set(RELEASE_FORMS)
+    assert entry.parameters == {field.name: field.default for field in fields(make_method(name, {}))}
+    assert bool(entry.numeric) == ("numeric" in entry.parameters)
+    for numeric in entry.numeric:
+        assert make_method(name, {"numeric": numeric}).parameters()["numeric"] == numeric
+    assert entry.estimator_numeric is None or entry.estimator_numeric in entry.numeric

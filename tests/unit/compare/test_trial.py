@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.catalog import METHODS, Entry
+from incrowd.algorithms.catalog import METHODS, MethodEntry
 from incrowd.compare.choices import Choice, choices, learner_names, listed
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, FixedSplit
@@ -49,7 +49,7 @@ class AsItIs:
 
 @pytest.fixture
 def as_it_is(monkeypatch):
-    entry = Entry("as-it-is", __name__, "AsItIs", "", "")
+    entry = MethodEntry(name="as-it-is", module=__name__, factory="AsItIs", summary="", paper="", page="")
     monkeypatch.setitem(METHODS, "as-it-is", entry)
     return Choice.of("as-it-is")
 

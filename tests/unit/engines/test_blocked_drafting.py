@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[2] / "property"))
 from strategies import TARGET, cases
 
-from incrowd.algorithms.blending.bins import BINS
 from incrowd.algorithms.catalog import METHODS, make_method
-from incrowd.algorithms.numeric_forms import NUMERIC
 from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
+from method_parameters import ways_of
 
 SOME = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 BLOCK = 7
@@ -46,9 +45,7 @@ def rows_of(table):
 def test_blocks_show_what_the_whole_shows(name, data):
     case = data.draw(cases())
     k = data.draw(st.integers(1, len(case.rows)))
-    forms = NUMERIC if METHODS[name].generalizes else ("bins", "levels", "mean", "interval")
-    ways = [{"bins": bins} for bins in BINS] if name == "blend" else [{"numeric": form} for form in forms]
-    method = make_method(name, data.draw(st.sampled_from(ways)))
+    method = make_method(name, data.draw(st.sampled_from(ways_of(name))))
     engine, chance = BlockedEngine(BLOCK), SeededRandomness(data.draw(st.integers(0, 99)))
     population = engine.population(case.table, case.schema, chance)
     steps = (Drop(()), *method.decide(population, KAnonymity(k), chance))

@@ -1,7 +1,7 @@
 """The scikit-learn faces: scikit-learn's own checks, imbalanced-learn's pipeline, new rows."""
 
 import pickle
-from dataclasses import fields
+import re
 
 import numpy as np
 import pandas as pd
@@ -17,19 +17,35 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from incrowd import C45, KActus, KActusPlus, SklearnInducer, estimators
 from incrowd.algorithms.catalog import METHODS
 from incrowd.errors import ParameterError, RequirementError, SchemaError
-from incrowd.estimators import TDR, TDS, Blend, IACc, IACk, InfoGainMondrian, Mondrian
 from incrowd.vocabulary.hierarchy import Hierarchy
 
-TREES = [KActus, KActusPlus]
-GENERAL = [TDR, TDS, IACk, IACc, Mondrian, InfoGainMondrian]
-FACES = [*TREES, *GENERAL, Blend]
+
+def faces(wanted=lambda entry: True):
+    """The faces of the methods with some property."""
+    return [getattr(estimators, entry.factory) for entry in METHODS.values() if wanted(entry)]
+
+
+def has(parameter):
+    return lambda entry: parameter in entry.parameters
+
+
+FACES = faces()
+TREES, GENERAL = faces(has("inducer")), faces(lambda entry: entry.generalizes)
+IN_NUMBERS = faces(lambda entry: not entry.counts)
 
 
 def test_every_method_has_a_face_with_its_parameters():
     assert {face._method for face in FACES} == set(METHODS)
-    assert sorted(face.__name__ for face in FACES) == sorted(estimators.__all__)
-    for face in FACES:
-        assert set(face._method_parameters) == {field.name for field in fields(METHODS[face._method].load())}
+    assert {face.__name__ for face in FACES} <= set(dir(estimators))
+    for face, entry in zip(FACES, METHODS.values(), strict=True):
+        taken = {"k", "quasi_identifiers", "random_state", *entry.parameters}
+        taken |= {"hierarchies"} if entry.generalizes else set()
+        taken |= {"known_together"} if entry.by_value else set()
+        assert set(face().get_params()) == taken
+        assert all(f"\n{name}\n" in face.__doc__ or re.search(rf"\n[\w, ]*\b{name}\b", face.__doc__) for name in taken)
+        assert face().get_params() == clone(face()).get_params()
+        assert face._method == pickle.loads(pickle.dumps(face()))._method
+    assert not hasattr(estimators, "Nothing")
 
 
 SUBTRACT = (
@@ -43,12 +59,12 @@ SUBTRACT = (
 def checks():
     """All of scikit-learn's checks but the one of array libraries, which a table of mixed types cannot come from.
 
-    Four subtract what ``transform`` gave from what it gives, which Blend writes as words: see the test below.
+    Four subtract what ``transform`` gave from what it gives, which is words where counts are released: see below.
     """
     for face in FACES:
         for estimator, check in estimator_checks_generator(face(k=2)):
             name = getattr(check, "func", check).__name__
-            if name != "check_array_api_input" and not (face is Blend and name in SUBTRACT):
+            if name != "check_array_api_input" and (face in IN_NUMBERS or name not in SUBTRACT):
                 yield pytest.param(estimator, check, id=f"{face.__name__}-{name}")
 
 
@@ -57,11 +73,12 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_what_blend_makes_of_new_rows_depends_on_each_row_alone():
+@pytest.mark.parametrize("face", [face for face in FACES if face not in IN_NUMBERS])
+def test_what_becomes_of_new_rows_depends_on_each_row_alone(face):
     """What the four checks ask: after pickling, fitting again, of some rows, in another order, it is the same."""
     rng = np.random.default_rng(4)
     rows, classes = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
-    fitted = Blend(k=5, random_state=1).fit(rows, classes)
+    fitted = face(k=5, random_state=1).fit(rows, classes)
     told = fitted.transform(rows)
     order = rng.permutation(60)
     assert np.array_equal(fitted.transform(rows[order]), told[order])
@@ -138,8 +155,7 @@ def test_a_learner_takes_what_generalizing_faces_give(people, face):
     assert len(pipeline.predict(X)) == len(X)
 
 
-FORMS = [(face, form) for face in TREES for form in ("bins", "levels", "mean", "interval")]
-FORMS += [(face, form) for face in GENERAL for form in ("interval", "bounds", "midpoint", "mean")]
+FORMS = [(face, numeric) for face, entry in zip(FACES, METHODS.values(), strict=True) for numeric in entry.numeric]
 
 
 @pytest.mark.parametrize(("face", "numeric"), FORMS)
@@ -152,9 +168,10 @@ def test_new_rows(people, face, numeric):
     new.loc[2, "job"] = None
     new["age"] = new["age"] + 0.5
     shown = fitted.transform(new)
-    spread = {"age", "height", "note"} if numeric == "bounds" else set()
+    spread = {name for name in frame.columns if f"{name}_low" in shown.columns}
+    assert spread <= ({"age", "height", "note"} if numeric == "bounds" else set())
     columns = [[f"{name}_low", f"{name}_high"] if name in spread else [name] for name in frame.columns]
-    assert face is IACk or face is IACc or list(shown.columns) == [name for pair in columns for name in pair]
+    assert list(shown.columns) == [name for pair in columns for name in pair]
     assert len(shown) == 50
     assert shown["job"].isna()[0]
     assert shown["job"].isna()[2]
@@ -211,7 +228,7 @@ def test_hierarchies_are_used(people, face):
     assert clone(sampler).hierarchies == {"job": JOBS}
 
 
-@pytest.mark.parametrize("face", [TDR, TDS, IACk, IACc])
+@pytest.mark.parametrize("face", faces(lambda entry: entry.by_value))
 def test_sets_of_columns_have_their_own_k(people, face):
     frame, y = people
     sampler = face(known_together=[(["age", "job"], 8), (["job", "height"], 40)])

@@ -1,5 +1,7 @@
 """Kernels that are kept on disk: two processes that compile at the same time never read each other's version."""
 
+import sys
+
 import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
@@ -52,3 +54,11 @@ def test_an_index_never_names_code_of_an_older_source(folder):
     assert newer.load(("key", "new code")) is None
     newer.save(("key", "new code"), "new")
     assert newer.load(("key", "new code")) == "new"
+
+
+def test_versions_of_a_class_that_is_gone_are_compiled_anew(folder, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "Renamed", type("Renamed", (), {"__module__": __name__}), raising=False)
+    KeptByKey(*folder).save(sys.modules[__name__].Renamed, "old")
+    monkeypatch.delattr(sys.modules[__name__], "Renamed")
+    KeptByKey(*folder).save("key", "new")
+    assert KeptByKey(*folder).load("key") == "new"

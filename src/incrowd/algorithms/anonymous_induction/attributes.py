@@ -21,7 +21,7 @@ Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Part:
+class DivisionPart:
     """One way out of a split: its test, and its name if it is a group of a hierarchy."""
 
     predicate: Predicate
@@ -34,7 +34,7 @@ class Division:
 
     attribute: int
     part_of: Codes
-    parts: tuple[Part, ...]
+    parts: tuple[DivisionPart, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +123,14 @@ class Thresholds:
         """The split after one of the bins ``low`` to ``high``, which all do the same to the rows of the node."""
         if self.domain is None:
             cut, threshold = self._threshold(low, high)
-            parts = Part(Le(self.name, threshold)), Part(Gt(self.name, threshold))
+            parts = DivisionPart(Le(self.name, threshold)), DivisionPart(Gt(self.name, threshold))
         else:
             cut = low
             end = self.domain.index(self.column.dictionary[int(self.bins.last[cut])]) + 1
-            parts = Part(one_of(self.name, self.domain[:end])), Part(one_of(self.name, self.domain[end:]))
+            parts = (
+                DivisionPart(one_of(self.name, self.domain[:end])),
+                DivisionPart(one_of(self.name, self.domain[end:])),
+            )
         part_of = (np.arange(self.width) > cut).astype(np.int32)
         return Division(self.number, part_of, parts)
 
@@ -161,9 +164,9 @@ def _domain(column: EncodedColumn, declared: Column) -> tuple[str, ...]:
 
 
 def _by_value(number: int, name: str, domain: Sequence[str], places: npt.NDArray[np.int64], missing: bool) -> Division:
-    parts = [Part(Eq(name, value)) for value in domain]
+    parts = [DivisionPart(Eq(name, value)) for value in domain]
     if missing:
-        parts.append(Part(Missing(name)))
+        parts.append(DivisionPart(Missing(name)))
     return Division(number, places[: len(places) - (not missing)].astype(np.int32), tuple(parts))
 
 
@@ -173,8 +176,8 @@ def _by_group(number: int, hierarchy: Hierarchy, level: int, places: npt.NDArray
     parts = []
     for node in nodes.tolist():
         values = [hierarchy.labels[hierarchy.leaves[place]] for place in hierarchy.leaves_below(node)]
-        parts.append(Part(one_of(hierarchy.name, values), hierarchy.labels[node] if len(values) > 1 else None))
+        parts.append(DivisionPart(one_of(hierarchy.name, values), hierarchy.labels[node] if len(values) > 1 else None))
     if missing:
-        parts.append(Part(Missing(hierarchy.name)))
+        parts.append(DivisionPart(Missing(hierarchy.name)))
     part_of = np.append(part_of_leaf, len(nodes))[places]
     return Division(number, part_of[: len(places) - (not missing)].astype(np.int32), tuple(parts))

@@ -1,13 +1,132 @@
-"""What an induction gives back: the model to publish, and what stays in the house."""
+"""What an induction has to keep, and what it gives back.
+
+The population of every span keeps its size, and how well its classes are mixed. The model is published; spans and the
+trace of the growth stay in the house.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.errors import ParameterError, SchemaError
 from incrowd.models.published_tree import PublishedTree
+from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.requirements.asking import parse_requirements
+from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
+from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
+from incrowd.vocabulary.requirements.exact import Flags, Histograms
+from incrowd.vocabulary.requirements.subject import Subject
+from incrowd.vocabulary.requirements.together import Columnwise, Part, Together
+
+
+@dataclass(frozen=True)
+class SpanRequirement:
+    """k-anonymity of spans, alone or together with requirements on the class.
+
+    Parameters
+    ----------
+    k
+        Rows of a span.
+    l, max_confidence
+        Short forms of entropy l-diversity and of a cap on the confidence.
+    further
+        Other requirements on the class.
+
+    Examples
+    --------
+    >>> asked = SpanRequirement(4, max_confidence=0.75)
+    >>> asked.holds([3, 1]), asked.holds([4, 1]), asked.holds([2, 1])
+    (True, False, False)
+    >>> str(asked)
+    'every span has at least 4 rows, none of its classes a share above 0.75'
+    """
+
+    k: int
+    l: float | None = None  # noqa: E741
+    max_confidence: float | None = None
+    further: tuple[Columnwise, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", KAnonymity(self.k).k)
+        _ = self.on_class  # each checks its own parameter
+        for name in ("l", "max_confidence"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else float(value))
+
+    @property
+    def on_class(self) -> tuple[Columnwise, ...]:
+        """The requirements on the class."""
+        short: list[Columnwise] = []
+        if self.l is not None:
+            short.append(EntropyDiversity(self.l))
+        if self.max_confidence is not None:
+            short.append(ConfidenceCap(self.max_confidence))
+        return (*short, *self.further)
+
+    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+        """Whether populations with these class counts may be spans of a table; an empty one may."""
+        sizes = histograms.sum(axis=1)
+        found = np.asarray((sizes >= self.k) | (sizes == 0))
+        for part in self.on_class:
+            left = np.flatnonzero(found)
+            found[left] = part.holds_each(histograms[left], subject)
+        return found
+
+    def holds(self, histogram: npt.ArrayLike, whole: npt.ArrayLike | None = None) -> bool:
+        """Whether a population with these class counts may be a span; ``whole`` are the counts of all rows."""
+        counts = np.asarray(histogram, np.int64)
+        subject = Subject("", counts if whole is None else np.asarray(whole, np.int64))
+        return bool(counts.any()) and bool(self.holds_each(counts[None, :], subject)[0])
+
+    def to_json(self) -> dict[str, Any]:
+        """The requirement as plain data."""
+        data: dict[str, Any] = {"is": "k-anonymity of spans", "k": self.k, "l": self.l}
+        data["max_confidence"] = self.max_confidence
+        return {**data, "further": [part.to_json() for part in self.further]} if self.further else data
+
+    def __str__(self) -> str:
+        said = [f"every span has at least {self.k} rows"]
+        if self.l is not None:
+            said.append(f"its classes an entropy of at least log2 {self.l:g}")
+        if self.max_confidence is not None:
+            said.append(f"none of its classes a share above {self.max_confidence:g}")
+        return ", ".join([*said, *map(str, self.further)])
+
+
+def required_of_spans(given: str | Part | Together | Iterable[str | Part | Together]) -> tuple[Columnwise, ...]:
+    """The requirements on the class that a model can keep, from their text form or objects.
+
+    Examples
+    --------
+    >>> [str(part) for part in required_of_spans("t=0.2, alpha=0.8")]
+    ['0.2-closeness of the class', 'confidence in any value of the class of at most 0.8']
+    """
+    found: list[Columnwise] = []
+    for one in [given] if isinstance(given, str) or not isinstance(given, Iterable) else given:
+        parts = parse_requirements(one) if isinstance(one, str) else one.parts if isinstance(one, Together) else (one,)
+        for part in parts:
+            if not isinstance(part, Columnwise):
+                raise ParameterError(
+                    "A model shows no rows: beside k it can keep requirements on its class. Give k by itself, and "
+                    "leave out k-map, delta-presence and sets of columns."
+                )
+            found.append(part)
+    return tuple(found)
+
+
+def about_class(parts: Iterable[Columnwise], target: str) -> None:
+    """Raise if a requirement is about another column than the class: a model tells nothing of it."""
+    for part in parts:
+        if part.on not in (None, target):
+            raise SchemaError(
+                f"A requirement is about {part.on!r}, but a model shows nothing of a column that it does not predict. "
+                f"Require something of its class {target!r}, or leave it out."
+            )
 
 
 @dataclass(frozen=True, eq=False)

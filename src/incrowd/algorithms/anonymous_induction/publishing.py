@@ -1,24 +1,59 @@
-"""From a grown tree to what may leave the house."""
+"""From a grown tree to what may leave the house: pruned, numbered anew, counts only where they keep the promise.
+
+Pruning keeps the guarantee: subtrees become leaves, and nothing else. Replacing a subtree by a leaf merges bins and can
+only make spans larger. Raising a branch in place of its parent could put a public test on the path of other rows and
+make spans smaller: it is not done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.algorithms.anonymous_induction.attributes import Categories
-from incrowd.algorithms.anonymous_induction.growing import Growing, Growth
-from incrowd.algorithms.anonymous_induction.induction import Span
-from incrowd.algorithms.anonymous_induction.pruning import reached_nodes, spans_again
-from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
-from incrowd.algorithms.anonymous_induction.training import Training
+from incrowd.algorithms.anonymous_induction.growing import GrowingNode, Growth
+from incrowd.algorithms.anonymous_induction.induction import Span, SpanRequirement
+from incrowd.algorithms.anonymous_induction.spans import InductionTable, SpanOrder, Territory
 from incrowd.errors import VerificationError
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree
+from incrowd.trees.pruning import splits_to_keep
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 
+CONFIDENCE = 0.25
 Counts = npt.NDArray[np.int64]
+
+
+def kept_splits(nodes: Sequence[GrowingNode]) -> npt.NDArray[np.bool_]:
+    """Which nodes stay split: those that promise fewer errors than a leaf would (Quinlan 1993, 4.2)."""
+    counts = np.array([node.counts for node in nodes], np.float64)
+    return splits_to_keep(counts, np.array([node.parent for node in nodes]), CONFIDENCE)
+
+
+def reached_nodes(nodes: Sequence[GrowingNode], split: npt.NDArray[np.bool_]) -> list[int]:
+    """The nodes that are left, level by level."""
+    reached = [0]
+    for number in reached:
+        if split[number]:
+            reached.extend(nodes[number].children)
+    return reached
+
+
+def spans_again(growth: Growth, split: npt.NDArray[np.bool_]) -> tuple[SpanOrder, dict[int, Territory]]:
+    """The spans of the tree that has only these splits, and the territory of each node that is left."""
+    spans = SpanOrder(growth.training, growth.spans.requirement)
+    territories = {0: spans.root()}
+    for number in reached_nodes(growth.nodes, split):
+        node = growth.nodes[number]
+        if split[number] and node.division is not None:
+            found = spans.split(territories[number], node.division)
+            for child in node.children:
+                territory = found[growth.nodes[child].place]
+                assert territory is not None
+                territories[child] = territory
+    return spans, territories
 
 
 def publish(
@@ -75,7 +110,7 @@ def _node(growth: Growth, number: int, split: bool, place: Mapping[int, int], no
     return Node(growth.training.attributes[node.division.attribute].name, tuple(branches), none)
 
 
-def _labels(nodes: list[Growing]) -> list[int]:
+def _labels(nodes: list[GrowingNode]) -> list[int]:
     """The majority class of each node, ties to the earlier class; a node without rows has its parent's."""
     labels: list[int] = []
     for node in nodes:
@@ -83,7 +118,7 @@ def _labels(nodes: list[Growing]) -> list[int]:
     return labels
 
 
-def _group(growth: Growth, node: Growing) -> str | None:
+def _group(growth: Growth, node: GrowingNode) -> str | None:
     """The name of the group that leads to a node."""
     division = growth.nodes[node.parent].division if node.parent >= 0 else None
     return None if division is None else division.parts[node.place].group
@@ -106,7 +141,7 @@ def _attributes(
 
 
 def _safe_counts(
-    tree: Tree, counts: list[Counts], requirement: SpanRequirement, training: Training
+    tree: Tree, counts: list[Counts], requirement: SpanRequirement, training: InductionTable
 ) -> tuple[tuple[int, ...] | None, ...]:
     """The counts of the leaves that may show them.
 
@@ -120,7 +155,7 @@ def _safe_counts(
     return tuple(tuple(counts[node].tolist()) if node in safe else None for node in range(len(counts)))
 
 
-def _is_safe(counts: Counts, requirement: SpanRequirement, training: Training) -> bool:
+def _is_safe(counts: Counts, requirement: SpanRequirement, training: InductionTable) -> bool:
     if training.class_private:
         return bool(requirement.holds_each(counts[None, :], training.subject)[0])
     return bool((counts[counts > 0] >= requirement.k).all())

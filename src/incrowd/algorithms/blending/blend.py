@@ -13,14 +13,23 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.algorithms.blending.bins import BINS, public_bins
-from incrowd.algorithms.blending.guide import AUTO, LARGEST, Guided, check_guide, chosen_guide, guided
-from incrowd.algorithms.blending.hiding import given_up, hidden_names
-from incrowd.algorithms.blending.splitting import Features, Grouping, Worth, split_rows
+from incrowd.algorithms.blending.guide import (
+    AUTO,
+    LARGEST,
+    Guided,
+    check_guide,
+    chosen_guide,
+    given_up,
+    guided,
+    hidden_names,
+)
+from incrowd.algorithms.blending.splitting import Grouping, RowFeatures, Worth, split_rows
+from incrowd.algorithms.catalog import target_of
 from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.parameters import check_choice, check_flag, check_not_negative
+from incrowd.algorithms.method import check_choice, check_flag, check_not_negative
 from incrowd.algorithms.population import Population
-from incrowd.errors import ParameterError, SchemaError
+from incrowd.algorithms.public_bins import BINS, public_bins
+from incrowd.errors import ParameterError
 from incrowd.measures.mutual_information import mutual_information
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -31,7 +40,7 @@ from incrowd.vocabulary.requirements.together import Together
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedRows:
     """The rows before they are split: numbers as bins, what is hidden, what groups are made alike in."""
 
     table: EncodedTable
@@ -39,7 +48,7 @@ class Prepared:
     target: str
     bins: Bin
     hidden: tuple[str, ...]
-    features: Features
+    features: RowFeatures
     found: Guided
 
 
@@ -113,16 +122,16 @@ class Blend:
         judge = Judge.of(requirement, population)
         return self.split(self.prepare(population, judge.k, randomness), judge, randomness)
 
-    def prepare(self, population: Population, k: int, randomness: Randomness) -> Prepared:
+    def prepare(self, population: Population, k: int, randomness: Randomness) -> PreparedRows:
         """All that comes before splitting; of k only whether it is below five matters."""
         target, names = _target(population), population.schema.quasi_identifiers
         bins = public_bins(population.sample(), names, population.sample()[target], self.bins, k)
         table = population.bin(bins).sample()
         hidden, found = self._hidden(table, names, target, randomness)
         features = features_of(table, [name for name in names if name not in hidden], target, bins, found)
-        return Prepared(table, names, target, bins, tuple(hidden), features, found)
+        return PreparedRows(table, names, target, bins, tuple(hidden), features, found)
 
-    def split(self, prepared: Prepared, judge: Judge, randomness: Randomness) -> tuple[Step, ...]:
+    def split(self, prepared: PreparedRows, judge: Judge, randomness: Randomness) -> tuple[Step, ...]:
         """The groups, and what they show."""
         names, marks = prepared.names, judge.of_rows(prepared.table)
         made = split_rows(prepared.features, judge, marks, Worth(self.attributes, self.labels, self.scores))
@@ -157,7 +166,7 @@ class Blend:
             found = guided(table, [name for name in telling if name not in gone], target, self.guide, randomness)
         return [*empty, *gone], found
 
-    def _reasons(self, prepared: Prepared, made: Grouping, k: int) -> Reasons:
+    def _reasons(self, prepared: PreparedRows, made: Grouping, k: int) -> Reasons:
         """How often each attribute and the score were split, and what is hidden."""
         columns, target = prepared.features.columns, prepared.table[prepared.target]
         uses = zip([*(column.name for column in columns), "the score"], made.uses.tolist(), strict=True)
@@ -173,13 +182,13 @@ class Blend:
         return Reasons("Splits", ("attribute", "splits"), rows, tuple(facts))
 
 
-def features_of(table: EncodedTable, names: Sequence[str], target: str, bins: Bin, found: Guided) -> Features:
+def features_of(table: EncodedTable, names: Sequence[str], target: str, bins: Bin, found: Guided) -> RowFeatures:
     """What groups are made alike in: an attribute counts by what it tells about the class on its own."""
     numbers = dict(bins.cuts)
     told = np.array([_told(table[name], table[target]) for name in names], np.float64)
     weights = told / told.sum() if told.sum() > 0 else np.full(len(told), 1 / max(1, len(told)))
     ordered = [name in numbers or table[name].type.has_order for name in names]
-    return Features([table[name] for name in names], ordered, weights, found.scores, table[target].codes)
+    return RowFeatures([table[name] for name in names], ordered, weights, found.scores, table[target].codes)
 
 
 def _told(column: EncodedColumn, target: EncodedColumn) -> float:
@@ -189,14 +198,13 @@ def _told(column: EncodedColumn, target: EncodedColumn) -> float:
 
 
 def _target(population: Population) -> str:
-    if population.schema.target is None:
-        raise SchemaError("Blend needs a target: the class recipients will learn. Name one with target=.")
+    target = target_of(population.schema, "Blend")
     if population.sample().height < population.rows:
         raise ParameterError(
             f"Blend looks at every row at once, and {population.rows:,} rows are more than are held together here. "
             "Allow more memory, or choose a method that works block by block, such as infogain-mondrian."
         )
-    return population.schema.target
+    return target
 
 
 def _called(guide: Any) -> str:

@@ -26,7 +26,7 @@ PREFIX, SINGLE, SCORE = range(3)
 MOST_THRESHOLDS, MOST_PAIRS = 256, 1024
 
 
-class Rows(NamedTuple):
+class RowTable(NamedTuple):
     """The features of all rows.
 
     ``places`` is rows x attributes: each value has a place of its own among those of all attributes; ``start`` says
@@ -63,7 +63,7 @@ class Room(NamedTuple):
 
 
 @compiled
-def make_room(rows: Rows, most: int) -> Room:
+def make_room(rows: RowTable, most: int) -> Room:
     """Scratch space for nodes of at most so many rows."""
     places, classes = rows.start[-1], rows.score.shape[1]
     paired = places if places <= min(MOST_PAIRS, most) else 0
@@ -81,7 +81,7 @@ def make_room(rows: Rows, most: int) -> Room:
 
 
 @compiled
-def _sum_up(rows: Rows, node: Any, room: Room) -> float:
+def _sum_up(rows: RowTable, node: Any, room: Room) -> float:
     """Count places and add up scores of a node; returns the square of its 0/1 columns' sums."""
     room.whole[:] = 0
     room.whole_score[:] = 0.0
@@ -103,7 +103,7 @@ def _sum_up(rows: Rows, node: Any, room: Room) -> float:
 
 
 @compiled
-def _pair(rows: Rows, node: Any, room: Room) -> bool:
+def _pair(rows: RowTable, node: Any, room: Room) -> bool:
     """Count how often two places come together in a node, if that is cheaper than moving its rows."""
     if room.pairs.size == 0 or node.size < 2 * rows.start[-1]:
         return False
@@ -120,7 +120,7 @@ def _pair(rows: Rows, node: Any, room: Room) -> bool:
 
 
 @compiled
-def _move_value(rows: Rows, place: int, room: Room) -> tuple[float, float]:
+def _move_value(rows: RowTable, place: int, room: Room) -> tuple[float, float]:
     """Move all rows of a value to the left, as :func:`_move` does one by one; returns the products anew."""
     ll, lw = 0.0, 0.0
     for a in range(rows.square.size):
@@ -137,7 +137,7 @@ def _move_value(rows: Rows, place: int, room: Room) -> tuple[float, float]:
 
 
 @compiled
-def _move(rows: Rows, i: int, room: Room, ll: float, lw: float) -> tuple[float, float]:
+def _move(rows: RowTable, i: int, room: Room, ll: float, lw: float) -> tuple[float, float]:
     """Move a row to the left; the products of the left columns with themselves and with the whole, up to date."""
     for a in range(rows.square.size):
         place = rows.places[i, a]
@@ -160,7 +160,7 @@ def _gain(room: Room, n: int, left: int, ll: float, lw: float, ww: float) -> flo
 
 
 @compiled
-def _by_value(rows: Rows, node: Any, a: int, room: Room) -> None:
+def _by_value(rows: RowTable, node: Any, a: int, room: Room) -> None:
     """The node's rows sorted by their value; ``room.begin`` says where each place's rows begin."""
     first, end = rows.start[a], rows.start[a + 1]
     room.begin[first] = 0
@@ -174,7 +174,7 @@ def _by_value(rows: Rows, node: Any, a: int, room: Room) -> None:
 
 
 @compiled
-def _widest_class(rows: Rows, node: Any, room: Room) -> int:
+def _widest_class(rows: RowTable, node: Any, room: Room) -> int:
     """The class whose score varies most among the rows."""
     best, widest = 0, -1.0
     for c in range(room.whole_score.size):
@@ -187,7 +187,7 @@ def _widest_class(rows: Rows, node: Any, room: Room) -> int:
 
 
 @compiled
-def _order_values(rows: Rows, a: int, pivot: int, room: Room) -> Any:
+def _order_values(rows: RowTable, a: int, pivot: int, room: Room) -> Any:
     """The attribute's places that the node has, in their order, or by their mean score; ranks are noted."""
     first, end = rows.start[a], rows.start[a + 1]
     present = np.flatnonzero(room.whole[first:end]) + first
@@ -202,7 +202,7 @@ def _order_values(rows: Rows, a: int, pivot: int, room: Room) -> Any:
 
 
 @compiled
-def _move_all(rows: Rows, place: int, paired: bool, room: Room, ll: float, lw: float) -> tuple[float, float]:
+def _move_all(rows: RowTable, place: int, paired: bool, room: Room, ll: float, lw: float) -> tuple[float, float]:
     """Move all rows of a value to the left."""
     if paired:
         return _move_value(rows, place, room)
@@ -221,7 +221,7 @@ def _empty(room: Room) -> None:
 
 @compiled
 def _prefix_splits(
-    rows: Rows, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, found: Any, listed: int
+    rows: RowTable, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, found: Any, listed: int
 ) -> int:
     """Splits between neighbours in the order of the values."""
     ll, lw, left = 0.0, 0.0, 0
@@ -240,7 +240,7 @@ def _prefix_splits(
 
 @compiled
 def _single_splits(
-    rows: Rows, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, found: Any, listed: int
+    rows: RowTable, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, found: Any, listed: int
 ) -> int:
     """Splits of one value from the rest; the first and the last of the order are prefixes already."""
     for p in range(1, present.size - 1):
@@ -255,7 +255,7 @@ def _single_splits(
 
 
 @compiled
-def _score_splits(rows: Rows, node: Any, k: int, c: int, room: Room, ww: float, found: Any, listed: int) -> int:
+def _score_splits(rows: RowTable, node: Any, k: int, c: int, room: Room, ww: float, found: Any, listed: int) -> int:
     """Splits between different scores of a class, by which the node is sorted; at most so many, evenly spread."""
     n, ll, lw, last = node.size, 0.0, 0.0, 0
     step = max(1, n // MOST_THRESHOLDS)
@@ -271,7 +271,7 @@ def _score_splits(rows: Rows, node: Any, k: int, c: int, room: Room, ww: float, 
 
 
 @compiled
-def list_splits(rows: Rows, orders: Any, begin: int, end: int, k: int, room: Room) -> Any:
+def list_splits(rows: RowTable, orders: Any, begin: int, end: int, k: int, room: Room) -> Any:
     """All splits of a node whose parts both have at least k rows.
 
     ``orders`` has the rows once for each class, sorted by its score within each node.
@@ -298,7 +298,7 @@ def list_splits(rows: Rows, orders: Any, begin: int, end: int, k: int, room: Roo
 
 
 @compiled
-def _is_left(rows: Rows, i: int, split: Any, room: Room) -> bool:
+def _is_left(rows: RowTable, i: int, split: Any, room: Room) -> bool:
     of = int(split[OF])
     if split[KIND] == SCORE:
         return bool(rows.score[i, of] <= split[LIMIT])
@@ -307,7 +307,7 @@ def _is_left(rows: Rows, i: int, split: Any, room: Room) -> bool:
 
 
 @compiled
-def evidence_of(rows: Rows, node: Any, splits: Any, room: Room, marks: Any, width: int) -> Any:
+def evidence_of(rows: RowTable, node: Any, splits: Any, room: Room, marks: Any, width: int) -> Any:
     """For each split the evidence of both sides: splits x 2 x width; see ``algorithms/judging``."""
     found = np.zeros((len(splits), 2, width), np.int64)
     for s in range(len(splits)):
@@ -320,7 +320,7 @@ def evidence_of(rows: Rows, node: Any, splits: Any, room: Room, marks: Any, widt
 
 
 @compiled
-def divide(rows: Rows, orders: Any, begin: int, end: int, split: Any, room: Room, goes_left: Any) -> int:
+def divide(rows: RowTable, orders: Any, begin: int, end: int, split: Any, room: Room, goes_left: Any) -> int:
     """Sort the node's rows by side, in every order, stably; returns where the right side begins."""
     middle = begin
     for i in orders[0, begin:end]:
@@ -340,7 +340,7 @@ def divide(rows: Rows, orders: Any, begin: int, end: int, split: Any, room: Room
 
 
 @compiled
-def grow(rows: Rows, orders: Any, begin: int, end: int, k: int, groups: Any, uses: Any) -> int:
+def grow(rows: RowTable, orders: Any, begin: int, end: int, k: int, groups: Any, uses: Any) -> int:
     """Split while both parts have at least k rows; numbers the groups from 0 and returns how many there are.
 
     ``uses`` counts the splits of each attribute, and of scores last.

@@ -24,7 +24,7 @@ AT_ONCE, PIECES, SMALL = 64, 16, 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class RowFeatures:
     """What groups are made alike in.
 
     Parameters
@@ -75,7 +75,7 @@ class Grouping:
     uses: Counts
 
 
-def split_rows(features: Features, judge: Judge, marks: Counts, worth: Worth) -> Grouping:
+def split_rows(features: RowFeatures, judge: Judge, marks: Counts, worth: Worth) -> Grouping:
     """Split all rows while a split is left whose parts may both be released.
 
     ``marks`` are :meth:`Judge.of_rows` of the rows.
@@ -87,9 +87,9 @@ def split_rows(features: Features, judge: Judge, marks: Counts, worth: Worth) ->
     return Grouping(growing.groups, count, growing.uses)
 
 
-def _kernel_rows(features: Features, worth: Worth) -> Any:
+def _kernel_rows(features: RowFeatures, worth: Worth) -> Any:
     """The features as the kernel takes them; of two classes the score of one says all."""
-    from incrowd.algorithms.blending.kernel import Rows
+    from incrowd.algorithms.blending.kernel import RowTable
 
     widths = [column.width for column in features.columns]
     start = np.cumsum([0, *widths]).astype(np.int64)
@@ -104,7 +104,7 @@ def _kernel_rows(features: Features, worth: Worth) -> Any:
     told = [_scaled(features.score, 1.0), _scaled(np.eye(classes)[features.labels], worth.labels)]
     cut = 0 if worth.scores == 0 else 1 if classes == 2 else classes
     ordered, squares = np.array(features.ordered, np.bool_), np.array(square, np.float64)
-    return Rows(places, start, ordered, squares, np.hstack(told), cut, float(worth.scores))
+    return RowTable(places, start, ordered, squares, np.hstack(told), cut, float(worth.scores))
 
 
 def _scaled(numbers: Numbers, variance: float) -> Numbers:

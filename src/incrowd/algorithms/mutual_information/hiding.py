@@ -2,25 +2,39 @@
 
 Rows that show nothing of a set anyway have nothing to hide; in the release they look like those that were hidden. If
 ``strict``, both together are at least k rows, or none, and keep whatever else is required.
+
+What hiding changed of every attribute (section 4 of the paper) is its information on the class and its distribution.
+A' is the attribute after generalization, A'' after hiding. Rows hidden in the attribute, or left out, count as
+suppressed; a missing value that was not hidden is a value like any other.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.algorithms.mutual_information.classes import Classes, Whole, classes_of
-from incrowd.algorithms.mutual_information.generalizing import Generalized
-from incrowd.plan.steps import Hide
+from incrowd.algorithms.mutual_information.generalizing import (
+    EquivalenceClasses,
+    Generalized,
+    LevelChoice,
+    Whole,
+    classes_of,
+)
+from incrowd.measures import mutual_information as measures
+from incrowd.plan.steps import Hide, Reasons
 from incrowd.vocabulary.requirement import KnownSet
 
 ON_SMALL = ("suppress", "drop")
 Flags = npt.NDArray[np.bool_]
+COLUMNS = ("attribute", "level", "of", "I_N", "margin", "H", "I_N change", "D_N", "scale of I_N", "scale of D_N")
 
 
-class Hiding:
+class CombinationHiding:
     """The combinations of a generalized table, and what is hidden of them so far.
 
     Parameters
@@ -88,7 +102,7 @@ class Hiding:
             content = 1 if self._treat(sets[turn]) else content + 1
             turn = (turn + 1) % len(sets)
 
-    def classes(self, names: Sequence[str]) -> Classes:
+    def classes(self, names: Sequence[str]) -> EquivalenceClasses:
         """What rows show of some attributes as things are now, in classes."""
         if not self.steps:
             return self._generalized.classes(names)
@@ -121,7 +135,7 @@ class Hiding:
         self.steps.append(Hide(known.names, known.k + self.raised, named, drop, rows))
         return True
 
-    def _allowed(self, classes: Classes, group: Whole, groups: int) -> Flags:
+    def _allowed(self, classes: EquivalenceClasses, group: Whole, groups: int) -> Flags:
         """Whether groups of classes may be released, but for their size; -1 is in no group."""
         if self._evidence is None:
             return np.ones(groups, np.bool_)
@@ -129,12 +143,12 @@ class Hiding:
         sizes = np.bincount(of[of >= 0], self._rows[of >= 0], groups).astype(np.int64)
         return self._evidence.holds(np.arange(len(of)), of, sizes)
 
-    def _may_hide(self, classes: Classes, unseen: Flags, k: int) -> bool:
+    def _may_hide(self, classes: EquivalenceClasses, unseen: Flags, k: int) -> bool:
         """Whether these classes may look alike, showing nothing."""
         together = np.where(unseen, 0, -1)
         return int(classes.sizes[unseen].sum()) >= k and bool(self._allowed(classes, together, 1)[0])
 
-    def _more(self, classes: Classes, unseen: Flags, among: Flags, k: int) -> Flags:
+    def _more(self, classes: EquivalenceClasses, unseen: Flags, among: Flags, k: int) -> Flags:
         """Further classes to be hidden, the smallest first: one, two, four, ... until all that is hidden may be."""
         places = np.flatnonzero(among)
         places = places[np.argsort(classes.sizes[places], kind="stable")]
@@ -152,3 +166,144 @@ class Hiding:
             self.hidden[self.dropped] = True
         else:
             self.hidden[np.ix_(np.flatnonzero(combinations), self._generalized.columns(names))] = True
+
+
+@dataclass(frozen=True)
+class AttributeChange:
+    """One attribute before and after.
+
+    Parameters
+    ----------
+    entropy
+        H(A').
+    class_entropy
+        H(C) over all rows.
+    before, after
+        I_N(A'; C) and I_N(A''; C).
+    divergence
+        D(A'||A'').
+    room
+        The largest divergence that keeps every value: log n - H(A').
+    """
+
+    entropy: float
+    class_entropy: float
+    before: float
+    after: float
+    divergence: float
+    room: float
+
+    @property
+    def information(self) -> float:
+        """The change of the normalized mutual information."""
+        return abs(self.after - self.before)
+
+    @property
+    def normalized_divergence(self) -> float:
+        """D_N(A'||A'')."""
+        return measures.ratio(self.divergence, self.entropy)
+
+    @property
+    def information_scale(self) -> float:
+        """The paper's scale for a change of I_N: H(C) / H(A')."""
+        return measures.ratio(self.class_entropy, self.entropy)
+
+    @property
+    def divergence_scale(self) -> float:
+        """The paper's scale for D_N: (log n - H(A')) / H(A')."""
+        return measures.ratio(self.room, self.entropy)
+
+    @property
+    def information_share(self) -> float:
+        """The change of I_N as a share of its scale."""
+        return measures.ratio(self.information * self.entropy, self.class_entropy)
+
+    @property
+    def divergence_share(self) -> float:
+        """D_N as a share of its scale; H(A') cancels out, so an attribute of one value has a share as well."""
+        return measures.ratio(self.divergence, self.room)
+
+
+def changes_of(generalized: Generalized, hidden: npt.NDArray[np.bool_]) -> tuple[AttributeChange, ...]:
+    """The change of each attribute if these combinations are hidden in these attributes."""
+    shown = generalized.still_shown(hidden)
+    return tuple(_change(choice.counts, after) for choice, after in zip(generalized.choices, shown, strict=True))
+
+
+def _change(before: measures.Counts, after: measures.Counts) -> AttributeChange:
+    rows = before.sum(axis=1)
+    return AttributeChange(
+        entropy=measures.value_entropy(before),
+        class_entropy=measures.class_entropy(before),
+        before=measures.normalized_information(before),
+        after=measures.normalized_information(after),
+        divergence=measures.divergence(rows, after.sum(axis=1)),
+        room=measures.divergence_room(rows),
+    )
+
+
+def alpha(changes: Sequence[AttributeChange]) -> float:
+    """The largest change of normalized mutual information (Algorithm 1, line 9).
+
+    Examples
+    --------
+    >>> alpha([AttributeChange(1, 1, 0.5, 0.25, 0, 1), AttributeChange(1, 1, 0.5, 0.625, 0, 1)])
+    0.25
+    """
+    return max((change.information for change in changes), default=0.0)
+
+
+def beta(changes: Sequence[AttributeChange]) -> float:
+    """The largest normalized divergence (Algorithm 1, line 10).
+
+    Examples
+    --------
+    >>> beta([AttributeChange(2, 1, 0, 0, 1, 1), AttributeChange(1, 1, 0, 0, 0.25, 1)])
+    0.5
+    """
+    return max((change.normalized_divergence for change in changes), default=0.0)
+
+
+def reasons(
+    title: str,
+    generalized: Generalized,
+    hiding: CombinationHiding,
+    changes: Sequence[AttributeChange],
+    facts: Sequence[tuple[str, Any]],
+) -> Reasons:
+    """The table of attributes, and the facts; the method's own come last."""
+    shown = [size for size in hiding.smallest.values() if size is not None]
+    common: list[tuple[str, Any]] = [
+        ("alpha", written(alpha(changes))),
+        ("beta", written(beta(changes))),
+        ("H(C)", changes[0].class_entropy if changes else 0.0),
+        ("k_actual", min(shown, default=None)),
+        ("rows hidden", hiding.rows_hidden),
+        ("rows left out", hiding.rows_dropped),
+    ]
+    rows = tuple(map(_row, generalized.choices, changes))
+    return Reasons(title, COLUMNS, rows, (*common, *facts))
+
+
+def _row(choice: LevelChoice, change: AttributeChange) -> tuple[Any, ...]:
+    numbers = (
+        choice.scores[choice.number - 1],
+        choice.margin,
+        change.entropy,
+        change.information,
+        change.normalized_divergence,
+        change.information_scale,
+        change.divergence_scale,
+    )
+    return (choice.name, choice.number, len(choice.scores), *map(written, numbers))
+
+
+def written(number: float) -> float | str:
+    """A number as a plan can hold it: JSON has no infinity.
+
+    Examples
+    --------
+    >>> written(0.5), written(math.inf)
+    (0.5, 'infinite')
+    """
+    return "infinite" if math.isinf(number) else number

@@ -12,14 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.algorithms.mutual_information.changes import Change, changes_of
-from incrowd.algorithms.mutual_information.choosing import TOLERANCE
-from incrowd.algorithms.mutual_information.generalizing import Generalized, generalize
-from incrowd.algorithms.mutual_information.hiding import ON_SMALL, Hiding
+from incrowd.algorithms.method import INTERVALS, check_choice, check_flag, check_not_negative
+from incrowd.algorithms.mutual_information.generalizing import TOLERANCE, Generalized, generalize
+from incrowd.algorithms.mutual_information.hiding import (
+    ON_SMALL,
+    AttributeChange,
+    CombinationHiding,
+    changes_of,
+    reasons,
+)
 from incrowd.algorithms.mutual_information.iack import TITLE
-from incrowd.algorithms.mutual_information.reasons import reasons
-from incrowd.algorithms.numeric_forms import NUMERIC
-from incrowd.algorithms.parameters import check_choice, check_flag, check_not_negative
 from incrowd.algorithms.population import Population
 from incrowd.plan.steps import Step
 from incrowd.vocabulary.randomness import Randomness
@@ -64,7 +66,7 @@ class IACc:
         check_not_negative("delta_d", self.delta_d)
         check_not_negative("delta_c", self.delta_c)
         check_choice("scale", self.scale, SCALES)
-        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("numeric", self.numeric, INTERVALS)
         check_not_negative("min_entropy", self.min_entropy)
         check_flag("strict", self.strict)
         check_choice("on_small", self.on_small, ON_SMALL)
@@ -87,9 +89,11 @@ class IACc:
         )
         return recode, *kept.steps, *generalized.spread, reasons(TITLE, generalized, kept, changes, facts)
 
-    def _furthest(self, generalized: Generalized, floor: Sequence[KnownSet]) -> tuple[Hiding, tuple[Change, ...]]:
+    def _furthest(
+        self, generalized: Generalized, floor: Sequence[KnownSet]
+    ) -> tuple[CombinationHiding, tuple[AttributeChange, ...]]:
         """The last hiding, size by size, before a threshold is exceeded; the floor's in any case."""
-        kept: tuple[Hiding, tuple[Change, ...]] | None = None
+        kept: tuple[CombinationHiding, tuple[AttributeChange, ...]] | None = None
         for hiding in self._rising(generalized, floor):
             changes = changes_of(generalized, hiding.hidden)
             exceeded = self.exceeds(changes)
@@ -100,7 +104,7 @@ class IACc:
         assert kept is not None
         return kept
 
-    def exceeds(self, changes: Sequence[Change]) -> bool:
+    def exceeds(self, changes: Sequence[AttributeChange]) -> bool:
         """Whether some attribute has changed by more than a threshold; equality is allowed."""
         if self.scale == "relative":
             pairs = [(change.divergence_share, change.information_share) for change in changes]
@@ -108,11 +112,11 @@ class IACc:
             pairs = [(change.normalized_divergence, change.information) for change in changes]
         return any(d > self.delta_d + TOLERANCE or c > self.delta_c + TOLERANCE for d, c in pairs)
 
-    def _rising(self, generalized: Generalized, floor: Sequence[KnownSet]) -> Iterator[Hiding]:
+    def _rising(self, generalized: Generalized, floor: Sequence[KnownSet]) -> Iterator[CombinationHiding]:
         """What is hidden at the floor, then at each larger k that hides more; the k of all sets rises together."""
         raised: int | None = 0
         while raised is not None:
-            hiding = Hiding(generalized, raised=raised, strict=self.strict, on_small=self.on_small)
+            hiding = CombinationHiding(generalized, raised=raised, strict=self.strict, on_small=self.on_small)
             hiding.settle(floor)
             yield hiding
             raised = hiding.next_raise

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.algorithms.mutual_information.changes import changes_of
+from incrowd.algorithms.method import INTERVALS, check_choice, check_flag, check_not_negative
 from incrowd.algorithms.mutual_information.generalizing import generalize
-from incrowd.algorithms.mutual_information.hiding import ON_SMALL, Hiding
-from incrowd.algorithms.mutual_information.reasons import reasons
-from incrowd.algorithms.numeric_forms import NUMERIC
-from incrowd.algorithms.parameters import check_choice, check_flag, check_not_negative
+from incrowd.algorithms.mutual_information.hiding import ON_SMALL, CombinationHiding, changes_of, reasons
 from incrowd.algorithms.population import Population
 from incrowd.plan.steps import Step
 from incrowd.vocabulary.randomness import Randomness
@@ -56,7 +53,7 @@ class IACk:
     name: ClassVar[str] = "iack"
 
     def __post_init__(self) -> None:
-        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("numeric", self.numeric, INTERVALS)
         check_not_negative("min_entropy", self.min_entropy)
         check_flag("strict", self.strict)
         check_choice("on_small", self.on_small, ON_SMALL)
@@ -68,7 +65,7 @@ class IACk:
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002, nothing is left to chance
         """Choose the levels, then hide what is rare."""
         generalized = generalize(population, requirement, self.numeric, self.min_entropy)
-        hiding = Hiding(generalized, strict=self.strict, on_small=self.on_small)
+        hiding = CombinationHiding(generalized, strict=self.strict, on_small=self.on_small)
         hiding.settle(requirement.sets(generalized.names))
         changes = changes_of(generalized, hiding.hidden)
         recode = generalized.recode(generalized.still_shown(hiding.hidden))

@@ -14,22 +14,109 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.algorithms.mutual_information.halving import nested_cuts
-from incrowd.algorithms.mutual_information.leaf_values import leaf_values, values_of
-from incrowd.algorithms.mutual_information.tally import tally
 from incrowd.measures.cuts import roundest
 from incrowd.plan.steps import Bin, Part
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.released_value import Category, Form, Interval, Shown, Suppressed, ValueSet
+from incrowd.vocabulary.leaf_interval import parse_day, parse_number
+from incrowd.vocabulary.released_value import Category, Form, Interval, Shown, Suppressed, Value, ValueSet
 from incrowd.vocabulary.schema import ColumnType
 
+Whole = npt.NDArray[np.int64]
+DEPTH = 5
 MOST_NUMBERS = 10_000
 ShowInterval = Callable[[Interval], Form]
 
 
+def tally(places: Whole, counts: Whole, size: int) -> Whole:
+    """The sum of the rows of ``counts`` that have the same place, for each of ``size`` places.
+
+    Examples
+    --------
+    >>> tally(np.array([1, 0, 1]), np.array([[2, 0], [1, 1], [0, 5]]), 3).tolist()
+    [[1, 1], [2, 5], [0, 0]]
+    """
+    classes = counts.shape[1]
+    cells = places[:, None] * classes + np.arange(classes)
+    summed = np.bincount(cells.ravel(), weights=counts.ravel(), minlength=size * classes)
+    return summed.astype(np.int64).reshape(size, classes)
+
+
+def nested_cuts(rows: npt.NDArray[np.int64], depth: int = DEPTH) -> list[list[int]]:
+    """For each generation the places to cut, each the number of values before it; a generation keeps all earlier cuts.
+
+    A piece is cut where its rows are halved best, the first such place of several; a single value is not cut. There
+    are fewer generations if nothing is left to cut.
+
+    Examples
+    --------
+    >>> nested_cuts(np.array([5, 1, 1, 1, 2]))
+    [[1], [1, 3], [1, 2, 3, 4]]
+    """
+    below = np.concatenate([[0], np.cumsum(rows)])
+    generations: list[list[int]] = []
+    ends = [0, len(rows)]
+    for _ in range(depth):
+        fresh = [_middle(below, first, last) for first, last in pairwise(ends) if last - first > 1]
+        if not fresh:
+            break
+        ends = sorted([*ends, *fresh])
+        generations.append(ends[1:-1])
+    return generations
+
+
+def _middle(below: npt.NDArray[np.int64], first: int, last: int) -> int:
+    """The cut between first and last with the most even rows on its two sides."""
+    inside = below[first + 1 : last]
+    return first + 1 + int(np.argmin(np.abs(2 * inside - below[first] - below[last])))
+
+
+def values_of(column: EncodedColumn) -> list[Value]:
+    """The dictionary as plain values; dates are day numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> values_of(EncodedColumn("sex", ColumnType.TEXT, np.array([0], np.int32), pl.Series(["f"])))
+    ['f']
+    """
+    values: list[Value] = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
+    return values
+
+
+def leaf_values(column: EncodedColumn, hierarchy: Hierarchy) -> list[Value | None]:
+    """For each leaf of a hierarchy of values the value that it covers, also if no row has it; None if there is none.
+
+    In a column of numbers a leaf covers the number it writes. Of two leaves that write the same number the first does.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> grade = EncodedColumn("grade", ColumnType.INTEGER, np.array([0], np.int32), pl.Series([1]))
+    >>> leaf_values(grade, Hierarchy("grade", ("*", "1", "2", "2.0", "none"), (-1, 0, 0, 0, 0)))
+    [1, 2, None, None]
+    """
+    labels = [hierarchy.labels[leaf] for leaf in hierarchy.leaves]
+    if column.type is ColumnType.DATE:
+        return [parse_day(label) for label in labels]
+    if not column.type.is_numeric:
+        return list(labels)
+    numbers = [parse_number(label) for label in labels]
+    return [
+        None if number is None or hierarchy.leaf_of(number) != place else _as_in(column, number)
+        for place, number in enumerate(numbers)
+    ]
+
+
+def _as_in(column: EncodedColumn, number: float) -> Value:
+    """A number as a column of its type holds it; one that it cannot hold stays as it is."""
+    if column.type is ColumnType.REAL:
+        return float(number)
+    return int(number) if number == int(number) else number
+
+
 @dataclass(frozen=True, eq=False)
-class Level:
+class AttributeLevel:
     """One level: its parts, their rows not counted yet, and the part of each code of the column.
 
     ``places`` has an entry per code, the missing one last; one past the last part says that nothing is shown.
@@ -45,7 +132,7 @@ class Level:
 
 def levels_of(
     column: EncodedColumn, rows: npt.NDArray[np.int64], hierarchy: Hierarchy | None, show: ShowInterval
-) -> tuple[Level, ...]:
+) -> tuple[AttributeLevel, ...]:
     """The levels of a column, root first.
 
     Parameters
@@ -67,27 +154,27 @@ def levels_of(
     return nothing, *ranges, _raw(column)
 
 
-def _level(parts: Sequence[Part], places: npt.NDArray[np.int64]) -> Level:
+def _level(parts: Sequence[Part], places: npt.NDArray[np.int64]) -> AttributeLevel:
     """A level from the part of each value, -1 for none; parts that show nothing are no parts."""
     shown = np.array([not isinstance(part.form, Suppressed) for part in parts], bool)
     renumbered = np.append(np.where(shown, np.cumsum(shown) - 1, -1), -1)
     found = np.append(renumbered[places], -1)
     kept = tuple(part for part, keep in zip(parts, shown, strict=True) if keep)
-    return Level(kept, np.where(found < 0, len(kept), found))
+    return AttributeLevel(kept, np.where(found < 0, len(kept), found))
 
 
-def _raw(column: EncodedColumn) -> Level:
+def _raw(column: EncodedColumn) -> AttributeLevel:
     """Every value by itself."""
     parts = [Part((value,), Shown(value), 0) for value in values_of(column)]
     return _level(parts, np.arange(len(parts)))
 
 
-def _numbers(column: EncodedColumn) -> tuple[Level, ...]:
+def _numbers(column: EncodedColumn) -> tuple[AttributeLevel, ...]:
     """The raw numbers, unless there are too many of them."""
     return (_raw(column),) if len(column.dictionary) <= MOST_NUMBERS else ()
 
 
-def _nested_intervals(column: EncodedColumn, rows: npt.NDArray[np.int64], show: ShowInterval) -> list[Level]:
+def _nested_intervals(column: EncodedColumn, rows: npt.NDArray[np.int64], show: ShowInterval) -> list[AttributeLevel]:
     """Halves of halves, cut at the roundest number between the two values that are parted."""
     numbers, whole = column.numbers, column.type is not ColumnType.REAL
     levels = []
@@ -98,7 +185,7 @@ def _nested_intervals(column: EncodedColumn, rows: npt.NDArray[np.int64], show: 
     return levels
 
 
-def _nested_ranges(column: EncodedColumn, rows: npt.NDArray[np.int64]) -> list[Level]:
+def _nested_ranges(column: EncodedColumn, rows: npt.NDArray[np.int64]) -> list[AttributeLevel]:
     """Halves of halves of ordered categories, as the sets of their values; without the last, where all are single."""
     values = values_of(column)
     levels = []
@@ -111,7 +198,7 @@ def _nested_ranges(column: EncodedColumn, rows: npt.NDArray[np.int64]) -> list[L
     return levels
 
 
-def _node_levels(column: EncodedColumn, hierarchy: Hierarchy, show: ShowInterval) -> list[Level]:
+def _node_levels(column: EncodedColumn, hierarchy: Hierarchy, show: ShowInterval) -> list[AttributeLevel]:
     """The levels of a hierarchy: a part for each node of a level but the root, with all leaves below it."""
     leaves = hierarchy.encode(column)[:-1]
     part_of = _interval_part(hierarchy, show) if hierarchy.kind is not Leaves.VALUES else _value_part(column, hierarchy)

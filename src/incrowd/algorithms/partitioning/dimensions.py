@@ -1,4 +1,4 @@
-"""How each quasi-identifier may be cut, and how wide it is.
+"""How each quasi-identifier may be cut, how wide it is, and the tables of numbers in which cuts are made.
 
 ::
 
@@ -7,6 +7,10 @@
     TREE   into the groups right below the current one in the attribute's hierarchy
 
 Rows with a missing value are a part of their own in every cut.
+
+A cut is a row of six numbers: ``FIRST`` to ``LAST`` are its preference, ``NEXT`` is the first place after it. A node
+is a row of nine: whether it is cut (``KIND``), its dimension, the places on both sides of the cut, its first child and
+how many parts it has, whether the last part is that of the missing, and where its rows begin and end.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +30,10 @@ from incrowd.vocabulary.released_value import Interval, Value
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 RANGE, SET, TREE = 0, 1, 2
+FIRST, WIDTH, DIMENSION, THEN, LAST, NEXT = range(6)
+LEAF, CUT = 0, 1
+KIND, ATTRIBUTE, FROM, TO, CHILD, PARTS, MISSING, BEGIN, END = range(9)
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,3 +158,83 @@ def stacked(dimensions: Sequence[Dimension], rows: int) -> npt.NDArray[np.int32]
     for number, dimension in enumerate(dimensions):
         found[:, number] = dimension.places
     return found
+
+
+class Placed(NamedTuple):
+    """Places of all rows (rows x dimensions), their classes, and how many classes there are."""
+
+    places: Any
+    labels: Any
+    classes: int
+
+
+class Dims(NamedTuple):
+    """The dimensions side by side; groups of all hierarchies are numbered through, each a range of leaves."""
+
+    kind: Any
+    width: Any
+    counted: Any
+    offset: Any  # of the dimension's positions
+    position: Any
+    leaves: Any  # of the dimension's hierarchy
+    first: Any
+    end: Any
+    begin: Any  # of the group's children
+    children: Any
+
+
+class CutRules(NamedTuple):
+    """Which cuts are wanted: by class or at the median, rows of a part, bits a cut must gain."""
+
+    by_class: bool
+    smallest: int
+    min_gain: float
+
+
+class Scratch(NamedTuple):
+    """Scratch space: class counts of each place, the places present, the part of each place."""
+
+    hist: Any
+    present: Any
+    part: Any
+
+
+class GrownCuts(NamedTuple):
+    """The cuts so far: nodes, the group of each node in each hierarchy, what goes to which part, how much is used."""
+
+    nodes: Any
+    at: Any
+    marks: Any
+    used: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The cuts that were made, a forest of numbers.
+
+    Parameters
+    ----------
+    nodes
+        One row of nine numbers per node. Parents come before their children, and the children of a node are
+        neighbours.
+    marks
+        (node, place or group of the hierarchy, part) where a threshold does not say it.
+    """
+
+    nodes: Ints
+    marks: Ints
+
+    @property
+    def is_cut(self) -> npt.NDArray[np.bool_]:
+        """Which nodes are cut."""
+        return np.asarray(self.nodes[:, KIND] == CUT)
+
+    @cached_property
+    def parents(self) -> Ints:
+        """The parent of each node, also where its cut was taken back; -1 for the root."""
+        parents = np.full(len(self.nodes), -1, np.int64)
+        first, parts = self.nodes[:, CHILD], self.nodes[:, PARTS]
+        ever = np.flatnonzero(parts)
+        ever = ever[np.argsort(first[ever])]
+        parents[1:] = np.repeat(ever, parts[ever])
+        return parents

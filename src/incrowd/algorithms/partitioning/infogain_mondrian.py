@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.algorithms.partitioning.deciding import Showing, decide_partition
-from incrowd.algorithms.partitioning.growing import Rule
+from incrowd.algorithms.catalog import target_of
+from incrowd.algorithms.partitioning.deciding import CutRule, Showing, decide_partition
 from incrowd.algorithms.population import Population
-from incrowd.errors import ParameterError, SchemaError
+from incrowd.errors import ParameterError
 from incrowd.plan.steps import Step
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import Requirement
@@ -57,10 +57,6 @@ class InfoGainMondrian:
 
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002
         """Cut while a wanted and allowable cut is left; nothing is left to chance."""
-        if population.schema.target is None:
-            raise SchemaError(
-                "InfoGain Mondrian needs a target: the class recipients will learn. Name one with target=, "
-                "or use method mondrian."
-            )
-        rule = Rule(by_class=True, min_gain=self.min_gain)
+        target_of(population.schema, self.name)
+        rule = CutRule(by_class=True, min_gain=self.min_gain)
         return decide_partition(population, requirement, rule, Showing(self.numeric, self.boxes))

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.algorithms.partitioning.dimensions import RANGE, SET, TREE
-from incrowd.algorithms.partitioning.shapes import (
+from incrowd.algorithms.partitioning.dimensions import (
     ATTRIBUTE,
     BEGIN,
     CHILD,
@@ -28,14 +27,17 @@ from incrowd.algorithms.partitioning.shapes import (
     MISSING,
     NEXT,
     PARTS,
+    RANGE,
+    SET,
     THEN,
     TO,
+    TREE,
     WIDTH,
+    CutRules,
     Dims,
-    Grown,
-    Room,
-    Rows,
-    Rule,
+    GrownCuts,
+    Placed,
+    Scratch,
 )
 from incrowd.trees.compiled import compiled
 
@@ -64,7 +66,7 @@ def _step(x: float) -> int:
 
 
 @compiled
-def _tally(table: Rows, rows: Any, a: int, width: int, room: Room) -> int:
+def _tally(table: Placed, rows: Any, a: int, width: int, room: Scratch) -> int:
     """Class counts of the places present among the rows; returns how many are present, ascending."""
     hist, present, found = room.hist, room.present, 0
     if rows.size * 4 < width:
@@ -131,7 +133,7 @@ def _write(cuts: Any, listed: int, first: int, wide: int, a: int, then: int, las
 
 
 @compiled
-def _median_cuts(rule: Rule, room: Room, found: int, a: int, wide: int, cuts: Any, listed: int) -> int:
+def _median_cuts(rule: CutRules, room: Scratch, found: int, a: int, wide: int, cuts: Any, listed: int) -> int:
     """The cut above the lower median, and the one below it; no other can be allowable if both are not."""
     present = room.present
     known = _sum(room.hist, present, found).sum()
@@ -150,7 +152,7 @@ def _median_cuts(rule: Rule, room: Room, found: int, a: int, wide: int, cuts: An
 
 @compiled
 def _class_cuts(
-    rule: Rule, room: Room, found: int, a: int, wide: int, by_share: bool, gone: Any, cuts: Any, listed: int
+    rule: CutRules, room: Scratch, found: int, a: int, wide: int, by_share: bool, gone: Any, cuts: Any, listed: int
 ) -> int:
     """Every cut between neighbours with enough rows on both sides, by the class entropy it leaves."""
     order = _order_by_class(room.hist, room.present, found) if by_share else room.present
@@ -176,7 +178,7 @@ def _class_cuts(
 
 @compiled
 def _tree_cut(
-    dims: Dims, rule: Rule, room: Room, found: int, a: int, at: int, gone: Any, cuts: Any, listed: int
+    dims: Dims, rule: CutRules, room: Scratch, found: int, a: int, at: int, gone: Any, cuts: Any, listed: int
 ) -> int:
     """The cut into the groups below the current one, if each that is not empty has enough rows."""
     after, i = _bits(gone), 0
@@ -201,7 +203,7 @@ def _tree_cut(
 
 @compiled
 def _cuts_of(
-    table: Rows, dims: Dims, rule: Rule, rows: Any, a: int, at: int, room: Room, cuts: Any, listed: int
+    table: Placed, dims: Dims, rule: CutRules, rows: Any, a: int, at: int, room: Scratch, cuts: Any, listed: int
 ) -> int:
     """Append the cuts of one dimension whose parts all have enough rows."""
     kind, width = dims.kind[a], dims.width[a]
@@ -229,7 +231,7 @@ def _cuts_of(
 
 
 @compiled
-def list_cuts(table: Rows, dims: Dims, rule: Rule, rows: Any, at: Any, room: Room) -> Any:
+def list_cuts(table: Placed, dims: Dims, rule: CutRules, rows: Any, at: Any, room: Scratch) -> Any:
     """All cuts of some rows whose parts have enough rows, dimension by dimension."""
     most = 0
     for a in range(dims.kind.size):
@@ -250,7 +252,7 @@ def _prefer(one: Any, other: Any) -> bool:
 
 
 @compiled
-def _best_cut(table: Rows, dims: Dims, rule: Rule, rows: Any, at: Any, room: Room, cuts: Any) -> Any:
+def _best_cut(table: Placed, dims: Dims, rule: CutRules, rows: Any, at: Any, room: Scratch, cuts: Any) -> Any:
     """The preferred cut; its dimension is -1 if there is none."""
     best = np.full(6, -1, np.int64)
     for a in range(dims.kind.size):
@@ -262,7 +264,7 @@ def _best_cut(table: Rows, dims: Dims, rule: Rule, rows: Any, at: Any, room: Roo
 
 
 @compiled
-def _mark(table: Rows, dims: Dims, rows: Any, at: int, room: Room, cut: Any) -> Any:
+def _mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any) -> Any:
     """Say in ``room.part`` which place goes to which part.
 
     Returns how many parts there are, whether the last one is that of the missing, and (place or group, part) where a
@@ -300,7 +302,7 @@ def _mark(table: Rows, dims: Dims, rows: Any, at: int, room: Room, cut: Any) -> 
 
 
 @compiled
-def parts_of(table: Rows, dims: Dims, rows: Any, at: Any, room: Room, cut: Any) -> tuple[Any, int]:
+def parts_of(table: Placed, dims: Dims, rows: Any, at: Any, room: Scratch, cut: Any) -> tuple[Any, int]:
     """The part of each row that a cut would make, and how many parts there are."""
     a = cut[DIMENSION]
     parts, _, _ = _mark(table, dims, rows, at[a], room, cut)
@@ -311,7 +313,7 @@ def parts_of(table: Rows, dims: Dims, rows: Any, at: Any, room: Room, cut: Any) 
 
 
 @compiled
-def _scatter(table: Rows, rows: Any, a: int, part: Any, parts: int) -> Any:
+def _scatter(table: Placed, rows: Any, a: int, part: Any, parts: int) -> Any:
     """Sort the rows by part, in place and stably; returns where each part begins and ends."""
     offsets = np.zeros(parts + 1, np.int64)
     before = rows.copy()
@@ -339,7 +341,7 @@ def _with_room(array: Any, needed: int) -> Any:
 
 
 @compiled
-def divide(table: Rows, dims: Dims, grown: Grown, order: Any, room: Room, node: int, cut: Any) -> Grown:
+def divide(table: Placed, dims: Dims, grown: GrownCuts, order: Any, room: Scratch, node: int, cut: Any) -> GrownCuts:
     """Make a cut: sort the node's rows by part and enter its children."""
     a, count, listed = cut[DIMENSION], grown.used[0], grown.used[1]
     begin, end = grown.nodes[node, BEGIN], grown.nodes[node, END]
@@ -360,22 +362,22 @@ def divide(table: Rows, dims: Dims, grown: Grown, order: Any, room: Room, node: 
     for i in range(len(marks)):
         entered[listed + i, 0], entered[listed + i, 1], entered[listed + i, 2] = node, marks[i, 0], marks[i, 1]
     grown.used[0], grown.used[1] = count + parts, listed + len(marks)
-    return Grown(nodes, at, entered, grown.used)
+    return GrownCuts(nodes, at, entered, grown.used)
 
 
 @compiled
-def start(table: Rows, dims: Dims, roots: Any) -> tuple[Grown, Room]:
+def start(table: Placed, dims: Dims, roots: Any) -> tuple[GrownCuts, Scratch]:
     """One node with all rows, and scratch space."""
     widest = dims.width.max()
-    room = Room(np.zeros((widest, table.classes), np.int64), np.zeros(widest, np.int64), np.zeros(widest, np.int64))
+    room = Scratch(np.zeros((widest, table.classes), np.int64), np.zeros(widest, np.int64), np.zeros(widest, np.int64))
     nodes, at = np.zeros((64, 9), np.int64), np.zeros((64, roots.size), np.int64)
     nodes[0, END] = table.labels.size
     at[0] = roots
-    return Grown(nodes, at, np.zeros((64, 3), np.int64), np.array([1, 0], np.int64)), room
+    return GrownCuts(nodes, at, np.zeros((64, 3), np.int64), np.array([1, 0], np.int64)), room
 
 
 @compiled
-def grow(table: Rows, dims: Dims, rule: Rule, roots: Any, order: Any) -> Grown:
+def grow(table: Placed, dims: Dims, rule: CutRules, roots: Any, order: Any) -> GrownCuts:
     """Cut while a cut is left whose parts all have enough rows; ``order`` is the rows, sorted by node in the end."""
     grown, room = start(table, dims, roots)
     cuts = np.empty((dims.width.max() + 1, 6), np.int64)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.algorithms.partitioning.deciding import Showing, decide_partition
-from incrowd.algorithms.partitioning.growing import Rule
+from incrowd.algorithms.partitioning.deciding import CutRule, Showing, decide_partition
 from incrowd.algorithms.population import Population
 from incrowd.plan.steps import Step
 from incrowd.vocabulary.randomness import Randomness
@@ -51,4 +50,4 @@ class Mondrian:
 
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002
         """Cut while an allowable cut is left; nothing is left to chance."""
-        return decide_partition(population, requirement, Rule(by_class=False), Showing(self.numeric, self.boxes))
+        return decide_partition(population, requirement, CutRule(by_class=False), Showing(self.numeric, self.boxes))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from incrowd.algorithms.judging import Records
 from incrowd.algorithms.population import Combinations
-from incrowd.algorithms.top_down_refinement.attribute import Attribute
+from incrowd.algorithms.top_down_refinement.attribute import AttributeState
 from incrowd.vocabulary.encoded_table import Codes
 
 _NONE = np.iinfo(np.int64).max
@@ -53,7 +53,7 @@ class Partitions:
     def __init__(
         self,
         held: Combinations,
-        attributes: Sequence[Attribute],
+        attributes: Sequence[AttributeState],
         sets: npt.NDArray[np.bool_],
         evidence: Records | None = None,
     ) -> None:
@@ -68,8 +68,8 @@ class Partitions:
         codes, rows = np.array(held.codes, order="C"), held.sizes
         if evidence is not None:  # records are moved about: each takes its number along
             codes = np.concatenate([codes, np.arange(height, dtype=np.int32)[:, None]], axis=1)
-        self._records = kernel.Records(codes, rows, np.empty_like(codes), np.empty_like(rows))
-        self._leaves = kernel.Leaves(
+        self._records = kernel.LeafRecords(codes, rows, np.empty_like(codes), np.empty_like(rows))
+        self._leaves = kernel.LeafTable(
             np.empty(height, np.int64),
             np.empty(height, np.int64),
             np.empty((height, width), np.int32),
@@ -81,7 +81,7 @@ class Partitions:
         self._heads = np.zeros(self.first[-1], np.int64)
         self._offsets = np.cumsum([0, *(len(attribute.next) for attribute in attributes)])
         self._upcoming = np.empty(self._offsets[-1], np.int64)
-        self._meaning = kernel.Meaning(
+        self._meaning = kernel.CodeMeaning(
             np.repeat(np.arange(width), np.diff(self.first)),
             np.arange(self.first[-1]),
             np.repeat([attribute.one_by_one for attribute in attributes], np.diff(self.first)),

@@ -16,7 +16,7 @@ import numpy as np
 from incrowd.trees.compiled import compiled
 
 
-class Records(NamedTuple):
+class LeafRecords(NamedTuple):
     """Codes (records x attributes) and rows each record stands for, leaf by leaf; and the same again, for sorting."""
 
     codes: Any
@@ -25,7 +25,7 @@ class Records(NamedTuple):
     spare_weights: Any
 
 
-class Leaves(NamedTuple):
+class LeafTable(NamedTuple):
     """Where each leaf begins and ends, the next leaf of each chain, and the group in each set."""
 
     begin: Any
@@ -34,7 +34,7 @@ class Leaves(NamedTuple):
     group: Any
 
 
-class Tally(NamedTuple):
+class PartTally(NamedTuple):
     """For each changed leaf its part and rows, and, from ``starts`` on, the ids it would show next and their rows."""
 
     leaves: Any
@@ -45,7 +45,7 @@ class Tally(NamedTuple):
     counts: Any
 
 
-class Meaning(NamedTuple):
+class CodeMeaning(NamedTuple):
     """For each id its attribute, its candidate, and whether that takes it out of the hidden ones."""
 
     attribute: Any
@@ -161,7 +161,7 @@ def tally(
             scratch[ids[at]] = 0
         used += found
         starts[i + 1] = used
-    return Tally(changed, part_of, rows, starts, ids[:used], counts[:used])
+    return PartTally(changed, part_of, rows, starts, ids[:used], counts[:used])
 
 
 @compiled

@@ -1,12 +1,13 @@
 """The search: refine what is best, as long as something can be refined.
 
-A refinement is *valid* if every set keeps what is required, and *of use* if the rows it touches are of more than one
-class. Groups only fall apart, so what is not valid never becomes so, and is forgotten.
+A refinement is judged by what it tells about the class, and by what it costs in group size. It is *valid* if every set
+keeps what is required, and *of use* if the rows it touches are of more than one class. Groups only fall apart, so what
+is not valid never becomes so, and is forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,15 +15,67 @@ import numpy.typing as npt
 
 from incrowd.algorithms.judging import Records
 from incrowd.algorithms.population import Combinations
-from incrowd.algorithms.top_down_refinement.attribute import Attribute
-from incrowd.algorithms.top_down_refinement.gains import best_of
+from incrowd.algorithms.top_down_refinement.attribute import AttributeState, best_of
 from incrowd.algorithms.top_down_refinement.partitions import Partitions
-from incrowd.algorithms.top_down_refinement.score import Figures, Score, anonymity_loss
 from incrowd.vocabulary.requirement import KnownSet
+
+Figures = npt.NDArray[np.float64]
+Score = Callable[[Figures, Figures], Figures]
+AVERAGES = ("related", "all")
+
+
+def tdr_score(gain: Figures, loss: Figures) -> Figures:
+    """Gain per loss, one added to the loss (Fung, Wang, Yu 2007, Score).
+
+    Examples
+    --------
+    >>> tdr_score(np.array([0.6100, 0.4934]), np.array([36.0, 26.0])).round(4).tolist()
+    [0.0165, 0.0183]
+    """
+    return gain / (loss + 1)
+
+
+def tds_score(gain: Figures, loss: Figures) -> Figures:
+    """Gain per loss; where nothing is lost, the gain (Fung, Wang, Yu 2005, Score).
+
+    Examples
+    --------
+    >>> tds_score(np.array([0.5, 0.5]), np.array([10.0, 0.0])).tolist()
+    [0.05, 0.5]
+    """
+    return gain / np.where(loss > 0, loss, 1.0)
+
+
+def gain_alone(gain: Figures, loss: Figures) -> Figures:  # noqa: ARG001, that is the point
+    """The gain, whatever is lost: what the papers compare their score with."""
+    return gain
+
+
+def anonymity_loss(
+    anonymity: npt.NDArray[np.int64], smallest: npt.NDArray[np.int64], shared: npt.NDArray[np.int64]
+) -> Figures:
+    """By how much the smallest groups would shrink, on average over sets of attributes (AnonyLoss).
+
+    Parameters
+    ----------
+    anonymity
+        The smallest group of each set, now.
+    smallest
+        For each set and candidate the smallest part it would leave.
+    shared
+        The number of sets each candidate's loss is averaged over.
+
+    Examples
+    --------
+    >>> anonymity_loss(np.array([34, 34]), np.array([[16], [99]]), np.array([1])).tolist()
+    [18.0]
+    """
+    fallen = anonymity[:, None] - np.minimum(anonymity[:, None], smallest)
+    return np.asarray(fallen.sum(axis=0) / shared, np.float64)
 
 
 @dataclass(frozen=True)
-class Candidate:
+class RefinementCandidate:
     """A refinement that is valid and of use: of which attribute, of what into what, and its figures."""
 
     attribute: str
@@ -38,7 +91,7 @@ class Candidate:
 class Refined:
     """A refinement that was made, the smallest group of each set after it, and how many records were read for it."""
 
-    candidate: Candidate
+    candidate: RefinementCandidate
     anonymity: tuple[int, ...]
     reads: int
 
@@ -65,7 +118,7 @@ class Refinement:
     def __init__(
         self,
         held: Combinations,
-        attributes: Sequence[Attribute],
+        attributes: Sequence[AttributeState],
         sets: Sequence[KnownSet],
         score: Score,
         average: str = "related",
@@ -90,7 +143,7 @@ class Refinement:
         while (best := self._best()) is not None:
             yield self._apply(*best)
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[RefinementCandidate]:
         """All candidates, by attribute and value."""
         numbers, *figures = self._figures()
         found = [self._candidate(*each) for each in zip(numbers.tolist(), *figures, strict=True)]
@@ -140,10 +193,12 @@ class Refinement:
             if invalid:
                 self.partitions.refresh(attribute)
 
-    def _candidate(self, number: int, gain: float, loss: float, score: float) -> Candidate:
+    def _candidate(self, number: int, gain: float, loss: float, score: float) -> RefinementCandidate:
         attribute, own = self._place(number)
         state = self.attributes[attribute]
-        return Candidate(state.name, state.place(own), *state.words(own), float(gain), float(loss), float(score))
+        return RefinementCandidate(
+            state.name, state.place(own), *state.words(own), float(gain), float(loss), float(score)
+        )
 
     def _order(self, number: int) -> tuple[int, int]:
         attribute, own = self._place(number)

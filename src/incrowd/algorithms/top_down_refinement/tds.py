@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from incrowd.algorithms.top_down_refinement.score import Score, gain_alone, tds_score
+from incrowd.algorithms.top_down_refinement.refinement import Score, gain_alone, tds_score
 from incrowd.algorithms.top_down_refinement.tdr import TDR
 
 

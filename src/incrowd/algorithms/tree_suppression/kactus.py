@@ -11,32 +11,45 @@ Two readings of the paper's lines 19 to 27 are kept: ``literal`` moves rows up a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from incrowd.algorithms.catalog import target_of
 from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.parameters import check_choice
+from incrowd.algorithms.method import BINNED, check_choice
 from incrowd.algorithms.population import Population
-from incrowd.algorithms.tree_suppression.binning import bin_numbers
-from incrowd.algorithms.tree_suppression.forms import forms_of_path, suppress_sets
-from incrowd.algorithms.tree_suppression.ledger import Bundle, Ledger, NodeRecord, resting, shares_of
-from incrowd.algorithms.tree_suppression.pool import EMPTY, Counts, Pool, draw, minus, union
-from incrowd.algorithms.tree_suppression.whole_pools import Path, WholePools
-from incrowd.errors import ParameterError, SchemaError
+from incrowd.algorithms.public_bins import bin_numbers
+from incrowd.algorithms.tree_suppression.pools import (
+    EMPTY,
+    Bundle,
+    BundleLedger,
+    Counts,
+    NodeRecord,
+    Path,
+    Pool,
+    WholePools,
+    draw,
+    minus,
+    resting,
+    shares_of,
+    union,
+)
+from incrowd.errors import ParameterError
 from incrowd.plan.steps import Group, Place, Show, Step
 from incrowd.trees.c45 import C45
 from incrowd.trees.inducer import Inducer, check_tree
 from incrowd.trees.tree import Tree
+from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
 from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.released_value import Form
+from incrowd.vocabulary.released_value import Form, Interval, Mean, Shown, ShownMissing, Suppressed, Value
 from incrowd.vocabulary.requirement import Requirement
 
 READINGS = ("recommended", "literal")
-NUMERIC = ("bins", "levels", "mean", "interval")
 MISSING: dict[str, Literal["stop", "branch"]] = {"stuck": "stop", "branch": "branch"}
+FormOfSet = Callable[[str, frozenset[Value]], Form]
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,8 @@ class KActus:
     inducer
         Any univariate tree inducer; by default C4.5 with a smallest node of k.
     reading
-        ``"recommended"`` or ``"literal"``, see above.
+        Of the paper's lines 19 to 27. ``"recommended"`` (default): rows move only to a pool that waits and lacks them.
+        ``"literal"``: they move up although nobody needs them.
     numeric
         How numbers are released. ``"bins"`` (default): they are cut at public places that tell the class apart,
         and released as the interval they lie in, the same for everybody; what learners take best. ``"levels"``: the
@@ -73,7 +87,7 @@ class KActus:
 
     def __post_init__(self) -> None:
         check_choice("reading", self.reading, READINGS)
-        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("numeric", self.numeric, BINNED)
         check_choice("missing", self.missing, tuple(MISSING))
         check_inducer(self.inducer)
 
@@ -112,9 +126,11 @@ def tests_of(path: Path) -> int:
     return len({predicate.attribute for predicate in path})
 
 
-def release_bottom_up(tree: Tree, counts: Counts, k: int, randomness: Randomness, reading: str) -> tuple[Ledger, Pool]:
+def release_bottom_up(
+    tree: Tree, counts: Counts, k: int, randomness: Randomness, reading: str
+) -> tuple[BundleLedger, Pool]:
     """Section 3 of the paper on counts: what is released under which path, and what is left at the root."""
-    ledger = Ledger()
+    ledger = BundleLedger()
     residual: dict[int, Pool] = {}
     for node in reversed(range(len(tree.nodes))):  # a child has a higher number than its parent
         stuck = resting(counts, node, None)
@@ -164,10 +180,8 @@ def grow(inducer: Inducer | None, missing: str, population: Population, requirem
     """The wrapped inducer's tree on quasi-identifiers and class, checked."""
     schema = population.schema
     names = schema.quasi_identifiers
-    if schema.target is None:
-        raise SchemaError("Tree methods need a target: the class recipients will learn. Name one with target=.")
     chosen = inducer or C45(min_node=max(2, requirement.smallest_group), missing=MISSING[missing])
-    tree = chosen.grow(population.sample(), names, schema.target)
+    tree = chosen.grow(population.sample(), names, target_of(schema, "A tree method"))
     check_tree(tree, names)
     return tree
 
@@ -181,3 +195,48 @@ def check_inducer(inducer: object) -> None:
     """Raise unless it can grow a tree."""
     if inducer is not None and not callable(getattr(inducer, "grow", None)):
         raise ParameterError("inducer must be an object that can grow a tree, for instance incrowd.C45().")
+
+
+def forms_of_path(
+    path: Iterable[Predicate], names: Sequence[str], *, numeric: str, of_set: FormOfSet
+) -> tuple[Form, ...]:
+    """One form per quasi-identifier for rows that pass all tests of the path.
+
+    Parameters
+    ----------
+    numeric
+        ``"mean"``: an attribute tested only by thresholds is released as the group's mean; otherwise as the interval
+        of its thresholds.
+    of_set
+        The form of an attribute of which several values remain possible.
+    """
+    tests: dict[str, list[Predicate]] = {}
+    for predicate in path:
+        tests.setdefault(predicate.attribute, []).append(predicate)
+    return tuple(_form(name, tests.get(name, []), numeric, of_set) for name in names)
+
+
+def suppress_sets(_attribute: str, _values: frozenset[Value]) -> Form:
+    """The paper's rule: several possible values are not released."""
+    return Suppressed()
+
+
+def _form(name: str, tests: Sequence[Predicate], numeric: str, of_set: FormOfSet) -> Form:
+    if any(isinstance(test, Missing) for test in tests):
+        return ShownMissing()
+    possible = _possible_values(tests)
+    if possible is not None:
+        return Shown(next(iter(possible))) if len(possible) == 1 else of_set(name, possible)
+    low = max((test.threshold for test in tests if isinstance(test, Gt)), default=None)
+    high = min((test.threshold for test in tests if isinstance(test, Le)), default=None)
+    if low is None and high is None:
+        return Suppressed()
+    return Mean() if numeric == "mean" else Interval(low, high)
+
+
+def _possible_values(tests: Sequence[Predicate]) -> frozenset[Value] | None:
+    """The values that pass all equality and membership tests; None if there is no such test."""
+    sets = [
+        frozenset([test.value]) if isinstance(test, Eq) else test.values for test in tests if isinstance(test, Eq | In)
+    ]
+    return frozenset.intersection(*sets) if sets else None

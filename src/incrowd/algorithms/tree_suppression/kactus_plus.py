@@ -18,29 +18,33 @@ from typing import Any, ClassVar
 import numpy as np
 
 from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.parameters import check_choice, check_flag
+from incrowd.algorithms.method import BINNED, check_choice, check_flag
 from incrowd.algorithms.population import Population
-from incrowd.algorithms.tree_suppression.binning import bin_numbers
-from incrowd.algorithms.tree_suppression.forms import FormOfSet, forms_of_path
+from incrowd.algorithms.public_bins import bin_numbers
 from incrowd.algorithms.tree_suppression.kactus import (
     MISSING,
-    NUMERIC,
+    FormOfSet,
     check_inducer,
     describe_inducer,
+    forms_of_path,
     grow,
 )
-from incrowd.algorithms.tree_suppression.ledger import Bundle, Ledger, NodeRecord, resting, shares_of
-from incrowd.algorithms.tree_suppression.pool import (
+from incrowd.algorithms.tree_suppression.pools import (
     EMPTY,
+    Bundle,
+    BundleLedger,
     Counts,
+    NodeRecord,
     Pool,
+    WholePools,
     draw_stratified,
     largest_remainder,
     minus,
+    resting,
+    shares_of,
     union,
 )
 from incrowd.algorithms.tree_suppression.regrow import regrow_groups
-from incrowd.algorithms.tree_suppression.whole_pools import WholePools
 from incrowd.errors import ParameterError
 from incrowd.plan.steps import Group, Place, Show, Step
 from incrowd.trees.inducer import Inducer
@@ -80,7 +84,7 @@ class KActusPlus:
     name: ClassVar[str] = "kactus-plus"
 
     def __post_init__(self) -> None:
-        check_choice("numeric", self.numeric, NUMERIC)
+        check_choice("numeric", self.numeric, BINNED)
         check_choice("missing", self.missing, tuple(MISSING))
         check_inducer(self.inducer)
         if not isinstance(self.largest_set, int | float) or not 0 <= self.largest_set <= 1:
@@ -160,8 +164,8 @@ class _Release:
     randomness: Randomness
     largest: dict[str, int]
 
-    def run(self) -> tuple[Ledger, Pool]:
-        ledger = Ledger()
+    def run(self) -> tuple[BundleLedger, Pool]:
+        ledger = BundleLedger()
         residual: dict[int, Pool] = {}
         for number in reversed(range(len(self.tree.nodes))):
             stuck = resting(self.counts, number, len(self.tree.classes))
@@ -178,7 +182,7 @@ class _Release:
             left = EMPTY
         return ledger, left
 
-    def _node(self, number: int, pools: dict[Predicate, Pool], stuck: Pool, ledger: Ledger) -> Pool:
+    def _node(self, number: int, pools: dict[Predicate, Pool], stuck: Pool, ledger: BundleLedger) -> Pool:
         """Release what complies, merge what does not, give back what has to climb."""
         path = self.tree.path_to(number)
         complying = [Bundle(pool, (*path, test)) for test, pool in pools.items() if pool.size >= self.k]

@@ -6,12 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.blending.bins import public_bins
 from incrowd.algorithms.blending.blend import Blend
-from incrowd.algorithms.blending.guide import Guided, guided
-from incrowd.algorithms.blending.hiding import given_up, hidden_names
-from incrowd.algorithms.blending.splitting import Features, Worth, split_rows
+from incrowd.algorithms.blending.guide import Guided, given_up, guided, hidden_names
+from incrowd.algorithms.blending.splitting import RowFeatures, Worth, split_rows
 from incrowd.algorithms.judging import Judge
+from incrowd.algorithms.public_bins import public_bins
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.population import EmbeddedPopulation
@@ -220,7 +219,7 @@ def test_requirements_of_a_population_are_refused(population):
 def test_rows_of_the_same_score_are_together_when_nothing_else_counts():
     score = np.repeat([0.1, 0.5, 0.9], 30)
     told = np.stack([1 - score, score], axis=1)
-    features = Features([column("a", np.arange(90) % 2)], [False], np.ones(1), told, np.zeros(90, np.int32))
+    features = RowFeatures([column("a", np.arange(90) % 2)], [False], np.ones(1), told, np.zeros(90, np.int32))
     made = split_rows(features, Judge(KAnonymity(30), (), ()), np.empty((90, 0), np.int64), Worth(0, 0, 1))
     assert made.count == 3
     assert [len(set(made.groups[i : i + 30].tolist())) for i in (0, 30, 60)] == [1, 1, 1]

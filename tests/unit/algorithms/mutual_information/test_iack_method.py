@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.algorithms.mutual_information import levels as levels_module
-from incrowd.algorithms.mutual_information.classes import classes_of
-from incrowd.algorithms.mutual_information.halving import nested_cuts
+from incrowd.algorithms.mutual_information.generalizing import classes_of
 from incrowd.algorithms.mutual_information.iacc import IACc
 from incrowd.algorithms.mutual_information.iack import IACk
-from incrowd.algorithms.mutual_information.leaf_values import leaf_values
-from incrowd.algorithms.mutual_information.levels import levels_of
+from incrowd.algorithms.mutual_information.levels import leaf_values, levels_of, nested_cuts
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import ParameterError, SchemaError, ValuesError
 from incrowd.plan.steps import Hide, Part, Reasons, Recode, Spread

@@ -6,12 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.anonymous_induction.candidates import Candidate, Candidates
-from incrowd.algorithms.anonymous_induction.growing import Growth
+from incrowd.algorithms.anonymous_induction.growing import Candidates, Growth, SplitCandidate
+from incrowd.algorithms.anonymous_induction.induction import SpanRequirement
 from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.algorithms.anonymous_induction.publishing import publish
-from incrowd.algorithms.anonymous_induction.span_requirements import SpanRequirement
-from incrowd.algorithms.anonymous_induction.training import Training
+from incrowd.algorithms.anonymous_induction.spans import InductionTable
 from incrowd.errors import HeaderError, InputError, ParameterError, SchemaError, ValuesError, VerificationError
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
@@ -217,7 +216,7 @@ def test_nothing_is_published_that_breaks_the_requirement():
     table, schema = table_of(ages([20, 30, 50, 60]))
     method = KAdet(2)
     attributes = [method._attribute(0, table["age"], schema)]
-    training = Training.of(attributes, [True], table["y"], True)
+    training = InductionTable.of(attributes, [True], table["y"], True)
     growth = Growth(training, SpanRequirement(2), True).run()
     split = np.array([node.division is not None for node in growth.nodes])
     with pytest.raises(VerificationError, match="2 of 2 spans"):
@@ -240,7 +239,7 @@ def test_pruning_by_default_with_gain_ratio_only():
 def test_equal_scores_leave_the_queue_as_they_came():
     queue = Candidates()
     for node, score in enumerate([0.5, 0.7, 0.5 + 1e-15, 0.7]):
-        queue.push(Candidate(node, 0, 0, score, score))
+        queue.push(SplitCandidate(node, 0, 0, score, score))
     assert [queue.pop().node for _ in range(4)] == [1, 3, 0, 2]
     assert queue.pop() is None
 

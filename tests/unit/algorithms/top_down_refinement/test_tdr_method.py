@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.top_down_refinement.decision import begin
-from incrowd.algorithms.top_down_refinement.tdr import TDR
+from incrowd.algorithms.top_down_refinement.tdr import TDR, begin
 from incrowd.algorithms.top_down_refinement.tds import TDS
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import ParameterError, RequirementError, SchemaError, ValuesError

@@ -9,14 +9,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.algorithms.tree_suppression.ledger import Bundle, Ledger, resting, shares_of
-from incrowd.algorithms.tree_suppression.pool import (
+from incrowd.algorithms.tree_suppression.pools import (
     EMPTY,
+    Bundle,
+    BundleLedger,
     Pool,
     draw,
     draw_stratified,
     largest_remainder,
     minus,
+    resting,
+    shares_of,
     union,
 )
 from incrowd.plan.steps import DROPPED, Share
@@ -84,7 +87,7 @@ def test_every_set_of_rows_is_equally_likely():
 
 
 def test_the_ledger_skips_nothing_and_numbers_groups_by_bundle():
-    ledger = Ledger()
+    ledger = BundleLedger()
     assert ledger.release(Pool.of([2], [5]), ()) == 5
     assert ledger.release(EMPTY, ()) == 0
     assert len(ledger.bundles) == 1

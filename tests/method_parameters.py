@@ -1,0 +1,15 @@
+"""In which ways the methods of the catalog take numbers, by their entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incrowd.algorithms.catalog import METHODS
+from incrowd.algorithms.public_bins import BINS
+
+
+def ways_of(name: str) -> list[dict[str, Any]]:
+    """The parameters with which a method treats numbers in another way, one after the other."""
+    entry = METHODS[name]
+    cuts = [{"bins": bins} for bins in BINS] if "bins" in entry.parameters else []
+    return [*({"numeric": numeric} for numeric in entry.numeric), *cuts] or [{}]
