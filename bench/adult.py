@@ -17,10 +17,10 @@ from bench.held import hold
 from bench.people import ATTRIBUTES, TARGET, people
 from bench.setting import Setting, tell
 from experiments.pages import Goal, Picture, Section, Table
-from incrowd.algorithms.catalog import find_method
 from incrowd.compare.charts.standalone import line_chart
 from incrowd.holdout import measure_accuracy
 from incrowd.job import Job, Outputs
+from incrowd.methods.catalog import find_method
 from incrowd.pipeline import run_release
 from incrowd.recipe import Recipe, with_roles
 from incrowd.report.facts import Facts

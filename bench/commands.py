@@ -11,8 +11,8 @@ from pathlib import Path
 from sysconfig import get_path
 
 from bench.people import TARGET
-from incrowd.algorithms.catalog import METHODS as CATALOG
-from incrowd.algorithms.catalog import find_method
+from incrowd.methods.catalog import METHODS as CATALOG
+from incrowd.methods.catalog import find_method
 
 INCROWD = Path(get_path("scripts")) / "incrowd"
 METHODS = tuple(CATALOG)

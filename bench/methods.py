@@ -19,7 +19,7 @@ from bench.process import Costs, Workshop
 from bench.releasing import Spent, copy_timed, release_timed
 from bench.setting import Setting, tell
 from experiments.pages import Goal, Section, Table
-from incrowd.algorithms.catalog import find_method
+from incrowd.methods.catalog import find_method
 
 COPY, FILE = "copy", "people.csv"
 LESS_THAN = {"tdr": 3.0, "iack": 1.0, "mondrian": 2.0, "infogain-mondrian": 2.0}  # CPU seconds

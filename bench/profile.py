@@ -33,7 +33,7 @@ COLOURS = {
 ROOMS = {
     "reading": "reading",
     "databases": "reading",
-    "algorithms": "deciding",
+    "methods": "deciding",
     "trees": "deciding",
     "measures": "deciding",
     "plan": "deciding",

@@ -11,7 +11,7 @@ import polars as pl
 import incrowd
 from bench.census import hierarchies
 from bench.people import TARGET
-from incrowd.algorithms.catalog import find_method
+from incrowd.methods.catalog import find_method
 from incrowd.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.report.facts import Facts
 

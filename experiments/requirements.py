@@ -9,7 +9,6 @@ from statistics import fmean
 
 import numpy as np
 
-from incrowd.algorithms.catalog import METHODS, find_method
 from incrowd.compare.charts.standalone import line_chart
 from incrowd.compare.datasets.catalog import find_dataset
 from incrowd.compare.datasets.load import load
@@ -23,6 +22,7 @@ from incrowd.compare.scores import Quality, quality
 from incrowd.compare.subject import Subject, understand_table
 from incrowd.errors import RequirementError
 from incrowd.hierarchies.adult import adult_hierarchies
+from incrowd.methods.catalog import METHODS, find_method
 from incrowd.reading.read import read
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.asking import asked_for

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from incrowd.algorithms.catalog import METHODS
-from incrowd.algorithms.public_bins import BINS
+from incrowd.methods.catalog import METHODS
+from incrowd.methods.public_bins import BINS
 
 
 def ways_of(name: str) -> list[dict[str, Any]]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.algorithms.catalog import METHODS, MethodEntry
-from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.population import Population
+from incrowd.methods.catalog import METHODS, MethodEntry
+from incrowd.methods.judging import Judge
+from incrowd.methods.population import Population
 from incrowd.plan.steps import Group, Place, Share, Show, Step
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Eq

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.attacks.again import Again
 from incrowd.attacks.attack import Finding
 from incrowd.attacks.catalog import ATTACKS
@@ -25,6 +24,7 @@ from incrowd.compare.protocol import seed_of
 from incrowd.compare.releasing import without_unused
 from incrowd.compare.subject import Subject, understand_table
 from incrowd.hierarchies.adult import adult_hierarchies
+from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.asking import asked_for

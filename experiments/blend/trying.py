@@ -14,11 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.blend.cells import BINNED, COUNTS, STRICT, UNPROTECTED, Cell, Outcome, keep
-from incrowd.algorithms.blending.blend import Blend, PreparedRows
-from incrowd.algorithms.catalog import find_method, make_method
-from incrowd.algorithms.judging import Judge
-from incrowd.algorithms.public_bins import public_bins
-from incrowd.algorithms.release_forms import formed, suited
 from incrowd.compare.choices import KADET, Choice
 from incrowd.compare.datasets.catalog import find_dataset
 from incrowd.compare.examples import Examples, Numbers
@@ -36,6 +31,11 @@ from incrowd.engines.embedded.binning import bin_table
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import IncrowdError
+from incrowd.methods.blending.blend import Blend, PreparedRows
+from incrowd.methods.catalog import find_method, make_method
+from incrowd.methods.judging import Judge
+from incrowd.methods.public_bins import public_bins
+from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Seat, Show, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable

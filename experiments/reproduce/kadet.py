@@ -13,12 +13,12 @@ from experiments.papers import KADET as PAPER
 from experiments.reproduce.evidence import Evidence
 from experiments.reproduce.experiment import ERROR, Case, Experiment, Part, Point, Table, Verdict
 from experiments.reproduce.preparing import Prepared
-from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.compare.choices import KADET as METHOD
 from incrowd.compare.protocol import FixedSplit
 from incrowd.compare.published import FILL
 from incrowd.compare.releasing import without_unused
 from incrowd.compare.trial import Laboratory, Trial
+from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
 from incrowd.vocabulary.predicate import In
 

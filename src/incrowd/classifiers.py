@@ -16,9 +16,9 @@ import polars as pl
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.errors import ParameterError, ValuesError, guarded
 from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
+from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.modelling import ModelJob, run_model
 from incrowd.models.equivalent_table import to_table
 from incrowd.models.plot import plot_tree

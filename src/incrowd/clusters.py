@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.algorithms.catalog import find_method
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.spark.blocks import Meaning
 from incrowd.engines.spark.release import Checks, Recounted, run_spark_release
@@ -29,6 +28,7 @@ from incrowd.engines.spark.table import SparkTable
 from incrowd.errors import Notice, OutputError, ParameterError, RequirementError, VerificationError
 from incrowd.issuing import issue
 from incrowd.job import Job
+from incrowd.methods.catalog import find_method
 from incrowd.outcome import Release
 from incrowd.pipeline import chance, notices_asked, plan_of, possible, staged_files, write_beside
 from incrowd.plan.release_plan import ReleasePlan

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from incrowd.algorithms.catalog import make_method
-from incrowd.algorithms.release_forms import formed, suited
 from incrowd.compare.examples import Examples
 from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
 from incrowd.compare.learners.c45 import C45Learner
 from incrowd.compare.learners.learner import predicted
 from incrowd.compare.releasing import without_unused
 from incrowd.engines.engine import Engine
+from incrowd.methods.catalog import make_method
+from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Source

@@ -20,10 +20,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.clock import Clock
 from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError, guarded
 from incrowd.hierarchies.read import hierarchies_in
+from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree, write_model
@@ -146,7 +146,7 @@ def publish_model(
     progress
         Called with the name of each stage as it begins.
     **parameters
-        Those of :class:`incrowd.algorithms.anonymous_induction.kadet.KAdet`: k, class_private, score, l,
+        Those of :class:`incrowd.methods.anonymous_induction.kadet.KAdet`: k, class_private, score, l,
         max_confidence, prune, fill, bins, require.
 
     Examples

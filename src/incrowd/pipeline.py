@@ -14,10 +14,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.algorithms.catalog import MethodEntry, find_method, make_method
-from incrowd.algorithms.fitting import fitted
-from incrowd.algorithms.population import Population
-from incrowd.algorithms.release_forms import formed, rare_kept_out, suited
 from incrowd.certified.issued import check_issued
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
@@ -32,6 +28,10 @@ from incrowd.issuing import issue
 from incrowd.job import Job, Outputs
 from incrowd.ledger.page import Recounted, opened_book, page_of
 from incrowd.measured import check_measurable, measure
+from incrowd.methods.catalog import MethodEntry, find_method, make_method
+from incrowd.methods.fitting import fitted
+from incrowd.methods.population import Population
+from incrowd.methods.release_forms import formed, rare_kept_out, suited
 from incrowd.outcome import Release
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan

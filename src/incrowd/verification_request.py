@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.algorithms.catalog import find_method
 from incrowd.holding.held import Held
 from incrowd.job import Job
+from incrowd.methods.catalog import find_method
 from incrowd.reading.source import Origin
 from incrowd.recipe import Recipe
 from incrowd.verification.request import Hint, InputFile, Request

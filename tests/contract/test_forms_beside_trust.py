@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.algorithms.catalog import METHODS
 from incrowd.errors import ParameterError
+from incrowd.methods.catalog import METHODS
 
 ROLES = {"quasi_identifiers": ["age", "job", "town"], "target": "ill", "class_sensitive": False}
 GROUPED = [name for name, entry in METHODS.items() if not entry.by_value]

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
 from strategies import TARGET, Case, cases
 
-from incrowd.algorithms.catalog import METHODS, find_method, make_method
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import PlanError, RequirementError
+from incrowd.methods.catalog import METHODS, find_method, make_method
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Seat

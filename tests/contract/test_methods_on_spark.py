@@ -14,7 +14,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from test_methods_on_engines import AWKWARD, check, make
 
-from incrowd.algorithms.catalog import METHODS
 from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.blocks.engine import BlockedEngine, settle_blocks
 from incrowd.engines.blocks.population import BlockedPopulation, stacked
@@ -26,6 +25,7 @@ from incrowd.engines.spark.packing import unpacked
 from incrowd.engines.spark.session import EXACT, set_for_a_while
 from incrowd.engines.spark.store import stored
 from incrowd.engines.spark.table import open_table
+from incrowd.methods.catalog import METHODS
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.randomness import SeededRandomness
 from spark_session import SparkSteps, local_session, spark_release

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
 from strategies import TARGET, cases
 
-from incrowd.algorithms.catalog import METHODS, make_method
-from incrowd.algorithms.release_forms import formed
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import ParameterError
+from incrowd.methods.catalog import METHODS, make_method
+from incrowd.methods.release_forms import formed
 from incrowd.plan.explain import explain
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan

@@ -17,11 +17,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
 import oracle_requirements as oracle
 from strategies import TARGET, cases
 
-from incrowd.algorithms.anonymous_induction.kadet import KAdet
-from incrowd.algorithms.catalog import METHODS
 from incrowd.api import release, verify
 from incrowd.errors import ParameterError, RequirementError, SchemaError, VerificationError
 from incrowd.hierarchies.intervals import from_edges
+from incrowd.methods.anonymous_induction.kadet import KAdet
+from incrowd.methods.catalog import METHODS
 from incrowd.modelling import publish_model
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode

@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
 import oracle_requirements as oracle
 from strategies import TARGET, Case, cases
 
-from incrowd.algorithms.catalog import METHODS, make_method
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import RequirementError
+from incrowd.methods.catalog import METHODS, make_method
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 from incrowd import pipeline
-from incrowd.algorithms.catalog import METHODS
 from incrowd.api import release, transform
 from incrowd.errors import VerificationError
 from incrowd.hierarchies.dates import calendar
 from incrowd.hierarchies.draft import encoded_columns
 from incrowd.hierarchies.intervals import from_edges
+from incrowd.methods.catalog import METHODS
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.steps import Group, Hide, Recode, Show
 from incrowd.vocabulary.hierarchy import Hierarchy

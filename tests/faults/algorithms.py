@@ -9,7 +9,7 @@ from incrowd.plan.steps import DROPPED, Bin, Group, Hide, Place, Recode, Seat, S
 from incrowd.vocabulary.released_value import Interval, Shown, Suppressed
 from incrowd.vocabulary.requirement import KAnonymity
 
-ROOM = "incrowd.algorithms"
+ROOM = "incrowd.methods"
 KACTUS = f"{ROOM}.tree_suppression.kactus:KActus.decide"
 KACTUS_PLUS = f"{ROOM}.tree_suppression.kactus_plus:KActusPlus.decide"
 MONDRIAN = f"{ROOM}.partitioning.mondrian:Mondrian.decide"

@@ -35,7 +35,7 @@ _planted("disclosure", "delta_disclosure", "DeltaDisclosure", "delta-disclosure=
 _planted("the map of the population", "k_map", "KMap", "k-map=60", method="mondrian")
 
 
-@plant("incrowd.algorithms.judging:Judge.holds", HERE, require="t=0.3 on diagnosis")
+@plant("incrowd.methods.judging:Judge.holds", HERE, require="t=0.3 on diagnosis")
 def only_the_size_of_groups_is_judged(original, self, evidence):
     """A group is taken for good if it has k rows."""
     return (evidence[:, 0] >= self.k) | (evidence[:, 0] == 0)

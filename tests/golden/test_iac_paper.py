@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.mutual_information.generalizing import best_level, level_score
-from incrowd.algorithms.mutual_information.iacc import IACc
-from incrowd.algorithms.mutual_information.iack import IACk
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.measures import mutual_information as measures
 from incrowd.measures.entropy import entropy
+from incrowd.methods.mutual_information.generalizing import best_level, level_score
+from incrowd.methods.mutual_information.iacc import IACc
+from incrowd.methods.mutual_information.iack import IACk
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.algorithms.tree_suppression.kactus import release_bottom_up
+from incrowd.methods.tree_suppression.kactus import release_bottom_up
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.verification.class_sizes import verify_table
 from incrowd.vocabulary.file_form import FileForm

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.anonymous_induction.kadet import KAdet
 from incrowd.measures.entropy import information_gain
+from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from incrowd.algorithms.partitioning.infogain_mondrian import InfoGainMondrian
-from incrowd.algorithms.partitioning.mondrian import Mondrian
 from incrowd.engines.embedded.population import EmbeddedPopulation
+from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
+from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.steps import Place, Reasons, Show
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Origin, Source

@@ -25,8 +25,8 @@ import numba
 import polars as pl
 import pyarrow.parquet
 
-from incrowd.algorithms.tree_suppression import kactus
 from incrowd.cli import main as cli
+from incrowd.methods.tree_suppression import kactus
 from incrowd.pipeline import run_release
 
 LOADED = (duckdb, numba, pyarrow.parquet, kactus, run_release)

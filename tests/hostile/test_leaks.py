@@ -20,9 +20,9 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from incrowd.algorithms.catalog import METHODS
 from incrowd.api import release
 from incrowd.errors import IncrowdError
+from incrowd.methods.catalog import METHODS
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 600

@@ -107,7 +107,7 @@ def test_the_index_names_every_page() -> None:
 
 
 def test_the_documentation_knows_every_method() -> None:
-    from incrowd.algorithms.catalog import METHODS
+    from incrowd.methods.catalog import METHODS
 
     for page in (ROOT / "README.md", ROOT / "docs" / "choosing_a_method.md"):
         text = page.read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "incrowd"
 FIRST = {"errors", "optional"}
 WORDS = FIRST | {"vocabulary"}
 TREES = WORDS | {"measures", "trees"}
-DECIDING = TREES | {"plan", "models", "algorithms"}
+DECIDING = TREES | {"plan", "models", "methods"}
 MAKING = DECIDING | {"engines", "reading", "databases", "hierarchies", "verification", "publishing", "report"}
 MAKING |= {"recipe", "outcome", "recipients"}
 WHOLE = MAKING | {
@@ -41,7 +41,7 @@ ROOMS = {
     "trees": WORDS | {"measures"},
     "plan": TREES,
     "models": TREES,
-    "algorithms": TREES | {"plan", "models"},
+    "methods": TREES | {"plan", "models"},
     "engines": DECIDING,
     "reading": WORDS,
     "hierarchies": WORDS | {"measures", "reading"},
@@ -116,7 +116,7 @@ def test_duckdb_is_the_second_opinion_and_nothing_else():
 
 
 def test_verification_shares_nothing_with_what_it_verifies():
-    assert ROOMS["verification"].isdisjoint({"algorithms", "measures", "plan", "trees", "engines"})
+    assert ROOMS["verification"].isdisjoint({"methods", "measures", "plan", "trees", "engines"})
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -150,7 +150,7 @@ def test_importing_incrowd_is_cheap():
 
 
 def test_every_method_of_the_catalog_loads():
-    from incrowd.algorithms.catalog import METHODS
+    from incrowd.methods.catalog import METHODS
 
     for entry in METHODS.values():
         assert entry.load()().name == entry.name

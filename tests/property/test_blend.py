@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from oracle_blend import best_gain
 from strategies import TARGET, cases
 
-from incrowd.algorithms.blending import kernel
-from incrowd.algorithms.blending.blend import Blend
 from incrowd.engines.embedded.applying import applied
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import RequirementError
+from incrowd.methods.blending import kernel
+from incrowd.methods.blending.blend import Blend
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.vocabulary.randomness import SeededRandomness

@@ -14,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from oracle_iac import Hidden, changes, exceeds, information, per, views
 from strategies import TARGET, cases
 
-from incrowd.algorithms.mutual_information.generalizing import choose
-from incrowd.algorithms.mutual_information.iacc import IACc
-from incrowd.algorithms.mutual_information.iack import IACk
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.measures import mutual_information as measures
+from incrowd.methods.mutual_information.generalizing import choose
+from incrowd.methods.mutual_information.iacc import IACc
+from incrowd.methods.mutual_information.iack import IACk
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves

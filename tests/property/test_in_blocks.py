@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import TARGET, cases
 
-from incrowd.algorithms.catalog import METHODS, find_method
 from incrowd.api import release
 from incrowd.errors import IncrowdError
 from incrowd.holding import blocks as holding_blocks
 from incrowd.holding import choice
+from incrowd.methods.catalog import METHODS, find_method
 from method_parameters import ways_of
 
 SOME = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))

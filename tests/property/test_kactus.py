@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from oracle_kactus import cell, kactus
 from strategies import TARGET, cases, trees
 
-from incrowd.algorithms.tree_suppression.kactus import KActus, release_bottom_up
-from incrowd.algorithms.tree_suppression.kactus_plus import KActusPlus
 from incrowd.engines.embedded.engine import EmbeddedEngine
+from incrowd.methods.tree_suppression.kactus import KActus, release_bottom_up
+from incrowd.methods.tree_suppression.kactus_plus import KActusPlus
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.trees.c45 import C45

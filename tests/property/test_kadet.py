@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from oracle_kadet import Id3, brute_spans, keeps, rest
 
-from incrowd.algorithms.anonymous_induction.attributes import Categories
-from incrowd.algorithms.anonymous_induction.growing import Growth
-from incrowd.algorithms.anonymous_induction.induction import SpanRequirement
-from incrowd.algorithms.anonymous_induction.kadet import KAdet
-from incrowd.algorithms.anonymous_induction.publishing import publish, reached_nodes
-from incrowd.algorithms.anonymous_induction.spans import InductionTable
+from incrowd.methods.anonymous_induction.attributes import Categories
+from incrowd.methods.anonymous_induction.growing import Growth
+from incrowd.methods.anonymous_induction.induction import SpanRequirement
+from incrowd.methods.anonymous_induction.kadet import KAdet
+from incrowd.methods.anonymous_induction.publishing import publish, reached_nodes
+from incrowd.methods.anonymous_induction.spans import InductionTable
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from oracle_mondrian import candidates, partition
 from strategies import TARGET, Case, cases
 
-from incrowd.algorithms.partitioning.infogain_mondrian import InfoGainMondrian
-from incrowd.algorithms.partitioning.mondrian import Mondrian
 from incrowd.engines.embedded.population import EmbeddedPopulation
+from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
+from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.steps import Place, Show
 from incrowd.trees.inducer import check_tree
 from incrowd.trees.routing import route

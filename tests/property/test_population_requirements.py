@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import Case, cases
 
-from incrowd.algorithms import catalog
 from incrowd.compare.releasing import release_rows
 from incrowd.errors import RequirementError
+from incrowd.methods import catalog
 from incrowd.verification.class_sizes import verify_arrow
 from incrowd.verification.population import People, combinations_kept
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import cases
 
-from incrowd.algorithms.catalog import METHODS, make_method
-from incrowd.algorithms.release_forms import formed, rare_kept_out
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
+from incrowd.methods.catalog import METHODS, make_method
+from incrowd.methods.release_forms import formed, rare_kept_out
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.verification.opening import register

@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from oracle_tdr import Line, Oracle, Tree, Veil
 from strategies import KINDS, TARGET, Case, cases
 
-from incrowd.algorithms.top_down_refinement.tdr import TDR
-from incrowd.algorithms.top_down_refinement.tds import TDS
 from incrowd.engines.embedded.population import EmbeddedPopulation
+from incrowd.methods.top_down_refinement.tdr import TDR
+from incrowd.methods.top_down_refinement.tds import TDS
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SystemRandomness

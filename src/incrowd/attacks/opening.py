@@ -314,7 +314,7 @@ def _certified_method(certificate: Mapping[str, Any], requirement: Requirement, 
 
 def _as_described(method: str, requirement: Requirement, parameters: dict[str, Any]) -> Again | None:
     """How the release was made; None if the tree inducer was somebody's own, of which only a description is left."""
-    from incrowd.algorithms.tree_suppression.kactus import describe_inducer
+    from incrowd.methods.tree_suppression.kactus import describe_inducer
 
     if parameters.get("inducer") == describe_inducer(None):
         del parameters["inducer"]

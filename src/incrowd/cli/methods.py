@@ -16,7 +16,7 @@ _FACTS = ("name", "summary", "paper", "needs_target", "generalizes", "loses_rows
 
 def methods(json: Json = False) -> None:
     """List the release methods."""
-    from incrowd.algorithms.catalog import METHODS
+    from incrowd.methods.catalog import METHODS
 
     if json:
         print_json([{fact: getattr(entry, fact) for fact in _FACTS} for entry in METHODS.values()])

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from incrowd.algorithms.anonymous_induction.kadet import KAdet
-from incrowd.algorithms.catalog import METHODS, make_method
 from incrowd.compare.learners.catalog import find_learner, parsed
 from incrowd.errors import ParameterError
+from incrowd.methods.anonymous_induction.kadet import KAdet
+from incrowd.methods.catalog import METHODS, make_method
 from incrowd.vocabulary.release_form import check_form
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"

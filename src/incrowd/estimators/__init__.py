@@ -17,8 +17,8 @@ Examples
 
 from typing import Any
 
-from incrowd.algorithms.catalog import METHODS
 from incrowd.estimators.making import make_estimator
+from incrowd.methods.catalog import METHODS
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from inspect import Parameter, Signature
 from typing import Any
 
-from incrowd.algorithms.catalog import MethodEntry
 from incrowd.estimators.sampler import Sampler
+from incrowd.methods.catalog import MethodEntry
 
 _HOME = "incrowd.estimators"
 
@@ -49,7 +49,7 @@ def make_estimator(entry: MethodEntry) -> type[Sampler]:
 
     Examples
     --------
-    >>> from incrowd.algorithms.catalog import find_method
+    >>> from incrowd.methods.catalog import find_method
     >>> made = make_estimator(find_method("tds"))
     >>> made.__name__, made(k=5, numeric="mean").get_params()["numeric"]
     ('TDS', 'mean')

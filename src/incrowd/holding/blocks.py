@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from incrowd.algorithms.population import Population
 from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.blocks.engine import settle_blocks
 from incrowd.engines.blocks.population import LARGEST_SAMPLE, BlockedPopulation
@@ -16,6 +15,7 @@ from incrowd.engines.blocks.store import LocalBlocks
 from incrowd.errors import Notice
 from incrowd.holding.held import Drafted
 from incrowd.holding.numbers import as_numbers, castable, numeric
+from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.source import Origin, Source
 from incrowd.reading.streams.blocks import Blocks

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from incrowd.algorithms.population import Population
 from incrowd.errors import Notice
+from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.source import Origin, Source
 from incrowd.vocabulary.encoded_table import EncodedColumn

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from incrowd.algorithms.population import Population
 from incrowd.engines.engine import Engine
 from incrowd.errors import Notice
 from incrowd.holding.held import Drafted
 from incrowd.holding.numbers import castable, numeric, with_numbers
+from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
 from incrowd.reading.population import read_population

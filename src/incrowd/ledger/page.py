@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.algorithms.catalog import make_method
 from incrowd.errors import LedgerError, Notice, ParameterError, VerificationError
 from incrowd.holding.held import Held
 from incrowd.holding.memory import InMemory
@@ -30,6 +29,7 @@ from incrowd.ledger.marks import Marker, are_unique
 from incrowd.ledger.overlap import Overlap
 from incrowd.ledger.table import Table
 from incrowd.ledger.upkeep import pending, upgraded
+from incrowd.methods.catalog import make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.recipe import Recipe
 from incrowd.report.certificate import sha256_of

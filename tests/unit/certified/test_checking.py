@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from incrowd.algorithms.catalog import METHODS
 from incrowd.api import release, verify
 from incrowd.certified.checking import TOLD, check_release
 from incrowd.certified.statements import CertificateVerdict, Standing
 from incrowd.errors import FileFormatError, IncrowdError, ParameterError
+from incrowd.methods.catalog import METHODS
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
 from incrowd.vocabulary.hierarchy import Hierarchy

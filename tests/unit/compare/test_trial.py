@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.algorithms.catalog import METHODS, MethodEntry
 from incrowd.compare.choices import Choice, choices, learner_names, listed
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, FixedSplit
@@ -18,6 +17,7 @@ from incrowd.compare.subject import discretized, understand_table
 from incrowd.compare.trial import DONE, Laboratory, Setup, Trial
 from incrowd.demo import make_patients
 from incrowd.errors import ParameterError, VerificationError
+from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.plan.steps import Part, Recode, Recoding
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Origin, Source

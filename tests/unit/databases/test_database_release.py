@@ -13,7 +13,6 @@ from postgresql_server import HOST, USER
 from typer.testing import CliRunner
 
 import incrowd
-from incrowd.algorithms.catalog import METHODS
 from incrowd.cli.main import app
 from incrowd.databases import NewTable, Query
 from incrowd.databases.address import Address
@@ -23,6 +22,7 @@ from incrowd.databases.writing import StagedTable, staged_table
 from incrowd.demo import make_patients
 from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError
 from incrowd.job import Job, Outputs
+from incrowd.methods.catalog import METHODS
 from incrowd.recipe import Recipe
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults

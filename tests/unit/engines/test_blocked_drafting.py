@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[2] / "property"))
 from strategies import TARGET, cases
 
-from incrowd.algorithms.catalog import METHODS, make_method
 from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.blocks.engine import BlockedEngine
+from incrowd.methods.catalog import METHODS, make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.vocabulary.randomness import SeededRandomness

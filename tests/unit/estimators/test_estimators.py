@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from incrowd import C45, KActus, KActusPlus, SklearnInducer, estimators
-from incrowd.algorithms.catalog import METHODS
 from incrowd.errors import ParameterError, RequirementError, SchemaError
+from incrowd.methods.catalog import METHODS
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 

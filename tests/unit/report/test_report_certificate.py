@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from report_examples import example, sizes
 
-from incrowd.algorithms.catalog import METHODS
 from incrowd.api import release
+from incrowd.methods.catalog import METHODS
 from incrowd.outcome import Release
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from incrowd.algorithms.population import Population
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.blocks.store import LocalBlocks
 from incrowd.engines.embedded.applying import applied, settled, shown_forms, tally_forms
@@ -18,6 +17,7 @@ from incrowd.engines.embedded.evidence import claims
 from incrowd.engines.embedded.settling import needs_rows
 from incrowd.engines.embedded.tally import Tally
 from incrowd.engines.engine import Draft
+from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, WholeColumn
 from incrowd.vocabulary.randomness import Randomness, permutation

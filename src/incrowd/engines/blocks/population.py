@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.algorithms.population import Combinations
 from incrowd.engines.blocks.allotting import allot, allotted
 from incrowd.engines.blocks.store import Blocks
 from incrowd.engines.embedded.combining import combine, first_rows
 from incrowd.engines.embedded.dealing import Shares
 from incrowd.engines.embedded.population import EmbeddedPopulation
+from incrowd.methods.population import Combinations
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

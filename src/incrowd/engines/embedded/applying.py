@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from incrowd.algorithms.population import Population
 from incrowd.engines.embedded.counting import settle_counts, with_distinct_looks
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.engines.embedded.settling import needs_rows, settle_forms
 from incrowd.engines.embedded.tally import Tally
 from incrowd.errors import PlanError
+from incrowd.methods.population import Population
 from incrowd.plan.rare_names import without_rare_names
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, AsCounts, Bin, Drop, Hide, Place, Rarest, Reasons, Recode, Seat, Show, Spread

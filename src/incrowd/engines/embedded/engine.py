@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from incrowd.algorithms.population import Population
 from incrowd.engines.embedded.applying import applied, settled, shown_forms, tally_forms
 from incrowd.engines.embedded.dealing import main_groups
 from incrowd.engines.embedded.drafting import draft_columns
@@ -16,6 +15,7 @@ from incrowd.engines.embedded.own_words import own_words
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.engines.embedded.truthful import truthful
 from incrowd.engines.engine import Draft
+from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Bin, Place, Recode, Seat
 from incrowd.trees.routing import route

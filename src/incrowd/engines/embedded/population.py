@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.algorithms.population import Combinations
 from incrowd.engines.embedded.binning import bin_table
 from incrowd.engines.embedded.combining import combine, first_rows
 from incrowd.engines.embedded.dealing import Shares, deal, seated
 from incrowd.engines.embedded.hiding import drop_rows, hide_rows, rare_rows
 from incrowd.engines.embedded.recoding import recode_table
+from incrowd.methods.population import Combinations
 from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode, Seat
 from incrowd.trees.classes import class_places
 from incrowd.trees.routing import route

@@ -1,0 +1,397 @@
+"""Cut rows into parts while an allowable cut is left (Numba kernel).
+
+A cut is a row of six numbers. The first five are the preference, smallest first: for Mondrian 0 for the median and 1
+for the cut below it, for its class-aware form the class entropy that remains; minus the width; the dimension; how
+uneven the parts are; the last place of the first part. The sixth is the first place of the second part. Entropies and
+widths are compared in steps of 2^-30, so that equal ones are equal however they were summed up, and preference is an
+order: the compiled loop and a loop that asks a requirement for each cut choose alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from incrowd.methods.partitioning.dimensions import (
+    ATTRIBUTE,
+    BEGIN,
+    CHILD,
+    CUT,
+    DIMENSION,
+    END,
+    FIRST,
+    FROM,
+    KIND,
+    LAST,
+    MISSING,
+    NEXT,
+    PARTS,
+    RANGE,
+    SET,
+    THEN,
+    TO,
+    TREE,
+    WIDTH,
+    CutRules,
+    Dims,
+    GrownCuts,
+    Placed,
+    Scratch,
+)
+from incrowd.trees.compiled import compiled
+
+_STEPS = 2.0**30
+_NO_GAIN = 1e-9
+
+
+@compiled
+def _plogp(x: float) -> float:
+    return x * np.log2(x) if x > 0.0 else 0.0
+
+
+@compiled
+def _bits(counts: Any) -> float:
+    """n * H(class) of a histogram."""
+    total, inner = 0.0, 0.0
+    for c in range(counts.size):
+        total += counts[c]
+        inner += _plogp(counts[c])
+    return _plogp(total) - inner
+
+
+@compiled
+def _step(x: float) -> int:
+    return int(np.floor(x * _STEPS + 0.5))
+
+
+@compiled
+def _tally(table: Placed, rows: Any, a: int, width: int, room: Scratch) -> int:
+    """Class counts of the places present among the rows; returns how many are present, ascending."""
+    hist, present, found = room.hist, room.present, 0
+    if rows.size * 4 < width:
+        keys = np.empty(rows.size, np.int64)
+        for i in range(rows.size):
+            keys[i] = table.places[rows[i], a]
+        keys.sort()
+        for i in range(keys.size):
+            if i == 0 or keys[i] != keys[i - 1]:
+                present[found] = keys[i]
+                found += 1
+                hist[keys[i], :] = 0
+        for i in range(rows.size):
+            hist[table.places[rows[i], a], table.labels[rows[i]]] += 1
+        return found
+    hist[:width, :] = 0
+    for i in range(rows.size):
+        hist[table.places[rows[i], a], table.labels[rows[i]]] += 1
+    for place in range(width):
+        for c in range(table.classes):
+            if hist[place, c] > 0:
+                present[found] = place
+                found += 1
+                break
+    return found
+
+
+@compiled
+def _sum(hist: Any, places: Any, found: int) -> Any:
+    """Class counts of several places together."""
+    counts = np.zeros(hist.shape[1], np.int64)
+    for i in range(found):
+        for c in range(counts.size):
+            counts[c] += hist[places[i], c]
+    return counts
+
+
+@compiled
+def _order_by_class(hist: Any, present: Any, found: int) -> Any:
+    """The present places by their share of the rows' second largest class (for two classes: by P)."""
+    known = _sum(hist, present, found)
+    major, pivot = 0, 0
+    for c in range(1, known.size):
+        if known[c] > known[major]:
+            major = c
+    for c in range(known.size):
+        if c != major and (pivot == major or known[c] > known[pivot]):
+            pivot = c
+    keys = np.empty(found, np.int64)
+    for i in range(found):
+        keys[i] = (hist[present[i], pivot] << 30) // hist[present[i]].sum() << 32 | i
+    keys.sort()
+    ordered = np.empty(found, np.int64)
+    for i in range(found):
+        ordered[i] = present[keys[i] & 0xFFFFFFFF]
+    return ordered
+
+
+@compiled
+def _write(cuts: Any, listed: int, first: int, wide: int, a: int, then: int, last: int, after: int) -> int:
+    cuts[listed, FIRST], cuts[listed, WIDTH], cuts[listed, DIMENSION] = first, -wide, a
+    cuts[listed, THEN], cuts[listed, LAST], cuts[listed, NEXT] = then, last, after
+    return listed + 1
+
+
+@compiled
+def _median_cuts(rule: CutRules, room: Scratch, found: int, a: int, wide: int, cuts: Any, listed: int) -> int:
+    """The cut above the lower median, and the one below it; no other can be allowable if both are not."""
+    present = room.present
+    known = _sum(room.hist, present, found).sum()
+    below, i = 0, 0
+    upto = room.hist[present[0]].sum()
+    while upto <= (known - 1) // 2:
+        i += 1
+        below = upto
+        upto += room.hist[present[i]].sum()
+    if i < found - 1 and upto >= rule.smallest and known - upto >= rule.smallest:
+        listed = _write(cuts, listed, 0, wide, a, 0, present[i], present[i + 1])
+    if i > 0 and below >= rule.smallest and known - below >= rule.smallest:
+        listed = _write(cuts, listed, 1, wide, a, 0, present[i - 1], present[i])
+    return listed
+
+
+@compiled
+def _class_cuts(
+    rule: CutRules, room: Scratch, found: int, a: int, wide: int, by_share: bool, gone: Any, cuts: Any, listed: int
+) -> int:
+    """Every cut between neighbours with enough rows on both sides, by the class entropy it leaves."""
+    order = _order_by_class(room.hist, room.present, found) if by_share else room.present
+    right = _sum(room.hist, order, found)
+    left = np.zeros(right.size, np.int64)
+    left_rows, right_rows = 0, right.sum()
+    rows = right_rows + gone.sum()
+    before, rest = _bits(right + gone), _bits(gone)
+    for i in range(found - 1):
+        for c in range(left.size):
+            moved = room.hist[order[i], c]
+            left[c] += moved
+            right[c] -= moved
+            left_rows += moved
+            right_rows -= moved
+        if left_rows >= rule.smallest and right_rows >= rule.smallest:
+            bits = _bits(left) + _bits(right) + rest
+            if (before - bits) / rows >= rule.min_gain - _NO_GAIN:
+                last, after = (i, i + 1) if by_share else (order[i], order[i + 1])
+                listed = _write(cuts, listed, _step(bits / rows), wide, a, abs(left_rows - right_rows), last, after)
+    return listed
+
+
+@compiled
+def _tree_cut(
+    dims: Dims, rule: CutRules, room: Scratch, found: int, a: int, at: int, gone: Any, cuts: Any, listed: int
+) -> int:
+    """The cut into the groups below the current one, if each that is not empty has enough rows."""
+    after, i = _bits(gone), 0
+    counts = np.zeros(gone.size, np.int64)
+    for number in range(dims.begin[at], dims.begin[at + 1]):
+        counts[:] = 0
+        while i < found and room.present[i] < dims.end[dims.children[number]]:
+            counts += room.hist[room.present[i]]
+            i += 1
+        if 0 < counts.sum() < rule.smallest:
+            return listed
+        after += _bits(counts)
+    wide = _step((dims.end[at] - dims.first[at]) / dims.leaves[a])
+    if not rule.by_class:
+        return _write(cuts, listed, 0, wide, a, 0, 0, 0)
+    everything = _sum(room.hist, room.present, found) + gone
+    rows = everything.sum()
+    if (_bits(everything) - after) / rows < rule.min_gain - _NO_GAIN:
+        return listed
+    return _write(cuts, listed, _step(after / rows), wide, a, 0, 0, 0)
+
+
+@compiled
+def _cuts_of(
+    table: Placed, dims: Dims, rule: CutRules, rows: Any, a: int, at: int, room: Scratch, cuts: Any, listed: int
+) -> int:
+    """Append the cuts of one dimension whose parts all have enough rows."""
+    kind, width = dims.kind[a], dims.width[a]
+    hopeless = dims.begin[at] == dims.begin[at + 1] if kind == TREE else rows.size < 2 * rule.smallest
+    if hopeless:
+        return listed
+    found = _tally(table, rows, a, width, room)
+    gone = np.zeros(table.classes, np.int64)
+    if found > 0 and room.present[found - 1] == width - 1:
+        found -= 1
+        gone += room.hist[width - 1]
+    if found == 0 or 0 < gone.sum() < rule.smallest:
+        return listed
+    if kind == TREE:
+        return _tree_cut(dims, rule, room, found, a, at, gone, cuts, listed)
+    if found < 2:
+        return listed
+    start = dims.offset[a]
+    wide = found / (width - 1)
+    if not dims.counted[a]:
+        wide = dims.position[start + room.present[found - 1]] - dims.position[start + room.present[0]]
+    if rule.by_class:
+        return _class_cuts(rule, room, found, a, _step(wide), kind == SET, gone, cuts, listed)
+    return _median_cuts(rule, room, found, a, _step(wide), cuts, listed)
+
+
+@compiled
+def list_cuts(table: Placed, dims: Dims, rule: CutRules, rows: Any, at: Any, room: Scratch) -> Any:
+    """All cuts of some rows whose parts have enough rows, dimension by dimension."""
+    most = 0
+    for a in range(dims.kind.size):
+        most += min(dims.width[a], rows.size) + 1
+    cuts, listed = np.empty((most, 6), np.int64), 0
+    for a in range(dims.kind.size):
+        listed = _cuts_of(table, dims, rule, rows, a, at[a], room, cuts, listed)
+    return cuts[:listed]
+
+
+@compiled
+def _prefer(one: Any, other: Any) -> bool:
+    """Whether the first cut comes before the second."""
+    for i in range(NEXT):
+        if one[i] != other[i]:
+            return bool(one[i] < other[i])
+    return False
+
+
+@compiled
+def _best_cut(table: Placed, dims: Dims, rule: CutRules, rows: Any, at: Any, room: Scratch, cuts: Any) -> Any:
+    """The preferred cut; its dimension is -1 if there is none."""
+    best = np.full(6, -1, np.int64)
+    for a in range(dims.kind.size):
+        listed = _cuts_of(table, dims, rule, rows, a, at[a], room, cuts, 0)
+        for i in range(listed):
+            if best[DIMENSION] < 0 or _prefer(cuts[i], best):
+                best[:] = cuts[i]
+    return best
+
+
+@compiled
+def _mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any) -> Any:
+    """Say in ``room.part`` which place goes to which part.
+
+    Returns how many parts there are, whether the last one is that of the missing, and (place or group, part) where a
+    threshold does not say it.
+    """
+    a = cut[DIMENSION]
+    found = _tally(table, rows, a, dims.width[a], room)
+    missing = room.present[found - 1] == dims.width[a] - 1
+    found -= int(missing)
+    parts = 2
+    marks = np.empty((0, 2), np.int64)
+    if dims.kind[a] == RANGE:
+        for i in range(found):
+            room.part[room.present[i]] = int(room.present[i] > cut[LAST])
+    elif dims.kind[a] == SET:
+        order = _order_by_class(room.hist, room.present, found)
+        marks = np.empty((found, 2), np.int64)
+        for i in range(found):
+            room.part[order[i]] = int(i > cut[LAST])
+            marks[i, 0], marks[i, 1] = order[i], room.part[order[i]]
+    else:
+        parts, i = 0, 0
+        marks = np.empty((dims.begin[at + 1] - dims.begin[at], 2), np.int64)
+        for number in range(dims.begin[at], dims.begin[at + 1]):
+            before = i
+            while i < found and room.present[i] < dims.end[dims.children[number]]:
+                room.part[room.present[i]] = parts
+                i += 1
+            if i > before:
+                marks[parts, 0], marks[parts, 1] = dims.children[number], parts
+                parts += 1
+        marks = marks[:parts]
+    room.part[dims.width[a] - 1] = parts
+    return parts + int(missing), missing, marks
+
+
+@compiled
+def parts_of(table: Placed, dims: Dims, rows: Any, at: Any, room: Scratch, cut: Any) -> tuple[Any, int]:
+    """The part of each row that a cut would make, and how many parts there are."""
+    a = cut[DIMENSION]
+    parts, _, _ = _mark(table, dims, rows, at[a], room, cut)
+    found = np.empty(rows.size, np.int64)
+    for i in range(rows.size):
+        found[i] = room.part[table.places[rows[i], a]]
+    return found, parts
+
+
+@compiled
+def _scatter(table: Placed, rows: Any, a: int, part: Any, parts: int) -> Any:
+    """Sort the rows by part, in place and stably; returns where each part begins and ends."""
+    offsets = np.zeros(parts + 1, np.int64)
+    before = rows.copy()
+    for i in range(rows.size):
+        offsets[part[table.places[rows[i], a]] + 1] += 1
+    cursor = np.zeros(parts, np.int64)
+    for p in range(parts):
+        offsets[p + 1] += offsets[p]
+        cursor[p] = offsets[p]
+    for i in range(before.size):
+        p = part[table.places[before[i], a]]
+        rows[cursor[p]] = before[i]
+        cursor[p] += 1
+    return offsets
+
+
+@compiled
+def _with_room(array: Any, needed: int) -> Any:
+    """The array, or a copy with at least the needed rows."""
+    if needed <= array.shape[0]:
+        return array
+    larger = np.zeros((max(needed, 2 * array.shape[0]), array.shape[1]), array.dtype)
+    larger[: array.shape[0]] = array
+    return larger
+
+
+@compiled
+def divide(table: Placed, dims: Dims, grown: GrownCuts, order: Any, room: Scratch, node: int, cut: Any) -> GrownCuts:
+    """Make a cut: sort the node's rows by part and enter its children."""
+    a, count, listed = cut[DIMENSION], grown.used[0], grown.used[1]
+    begin, end = grown.nodes[node, BEGIN], grown.nodes[node, END]
+    rows = order[begin:end]
+    parts, missing, marks = _mark(table, dims, rows, grown.at[node, a], room, cut)
+    offsets = _scatter(table, rows, a, room.part, parts)
+    nodes = _with_room(grown.nodes, count + parts)
+    at = _with_room(grown.at, count + parts)
+    entered = _with_room(grown.marks, listed + len(marks))
+    nodes[node, KIND], nodes[node, ATTRIBUTE], nodes[node, CHILD] = CUT, a, count
+    nodes[node, FROM], nodes[node, TO] = cut[LAST], cut[NEXT]
+    nodes[node, PARTS], nodes[node, MISSING] = parts, int(missing)
+    for p in range(parts):
+        nodes[count + p, BEGIN], nodes[count + p, END] = begin + offsets[p], begin + offsets[p + 1]
+        at[count + p] = at[node]
+        if dims.kind[a] == TREE and p < parts - int(missing):
+            at[count + p, a] = marks[p, 0]
+    for i in range(len(marks)):
+        entered[listed + i, 0], entered[listed + i, 1], entered[listed + i, 2] = node, marks[i, 0], marks[i, 1]
+    grown.used[0], grown.used[1] = count + parts, listed + len(marks)
+    return GrownCuts(nodes, at, entered, grown.used)
+
+
+@compiled
+def start(table: Placed, dims: Dims, roots: Any) -> tuple[GrownCuts, Scratch]:
+    """One node with all rows, and scratch space."""
+    widest = dims.width.max()
+    room = Scratch(np.zeros((widest, table.classes), np.int64), np.zeros(widest, np.int64), np.zeros(widest, np.int64))
+    nodes, at = np.zeros((64, 9), np.int64), np.zeros((64, roots.size), np.int64)
+    nodes[0, END] = table.labels.size
+    at[0] = roots
+    return GrownCuts(nodes, at, np.zeros((64, 3), np.int64), np.array([1, 0], np.int64)), room
+
+
+@compiled
+def grow(table: Placed, dims: Dims, rule: CutRules, roots: Any, order: Any) -> GrownCuts:
+    """Cut while a cut is left whose parts all have enough rows; ``order`` is the rows, sorted by node in the end."""
+    grown, room = start(table, dims, roots)
+    cuts = np.empty((dims.width.max() + 1, 6), np.int64)
+    waiting, left = np.zeros((64, 1), np.int64), 1
+    while left > 0:
+        left -= 1
+        node = waiting[left, 0]
+        rows = order[grown.nodes[node, BEGIN] : grown.nodes[node, END]]
+        cut = _best_cut(table, dims, rule, rows, grown.at[node], room, cuts)
+        if cut[DIMENSION] >= 0:
+            first = grown.used[0]
+            grown = divide(table, dims, grown, order, room, node, cut)
+            waiting = _with_room(waiting, left + grown.used[0] - first)
+            for child in range(first, grown.used[0]):
+                waiting[left, 0] = child
+                left += 1
+    return grown

@@ -1,0 +1,99 @@
+"""Public bins: where numbers are cut before anything else is done with them. The cuts are part of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.measures.cuts import even_cuts, roundest
+from incrowd.measures.mdl import mdl_cuts
+from incrowd.methods.population import Population
+from incrowd.plan.steps import Bin, Step
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.released_value import Form, Interval, Level, Shown, Suppressed, ValueSet, render
+from incrowd.vocabulary.schema import ColumnType
+
+FEW, QUARTERS = 10, 4
+BINS = ("mdl", "fine")
+FEWEST, PIECES = 5, 12
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """A population whose numbers are binned, the steps that did it, and what each bin's name stands for."""
+
+    population: Population
+    steps: tuple[Step, ...]
+    intervals: Mapping[str, Mapping[str, Interval]]
+    as_levels: bool
+
+    def forms(self, forms: Sequence[Form]) -> tuple[Form, ...]:
+        """The forms with the names of bins replaced by the intervals they stand for."""
+        names = self.population.schema.quasi_identifiers
+        return tuple(self._form(name, form) for name, form in zip(names, forms, strict=True))
+
+    def _form(self, name: str, form: Form) -> Form:
+        if name not in self.intervals:
+            return form
+        if isinstance(form, ValueSet) and self.as_levels:
+            return Suppressed()
+        if not isinstance(form, Shown):
+            return form
+        interval = self.intervals[name][str(form.value)]
+        return Level(interval.low, interval.high) if self.as_levels else interval
+
+
+def bin_numbers(population: Population, numeric: str, k: int) -> Binned:
+    """Cut numeric quasi-identifiers at public places, k rows or more in each piece, if the numeric form asks for it."""
+    schema = population.schema
+    if numeric not in ("bins", "levels") or schema.target is None:
+        return Binned(population, (), {}, False)
+    table = population.sample()
+    target = table[schema.target]
+    numbers = [table[name] for name in schema.quasi_identifiers if table[name].type.is_numeric]
+    cuts = tuple((column.name, public_cuts(column, target.codes, target.width, k)) for column in numbers)
+    if not cuts:
+        return Binned(population, (), {}, False)
+    step = Bin(cuts)
+    intervals = {name: {str(render(i, schema[name].type)): i for i in Bin.intervals(places)} for name, places in cuts}
+    return Binned(population.bin(step), (step,), intervals, numeric == "levels")
+
+
+def public_cuts(column: EncodedColumn, labels: Codes, classes: int, k: int) -> tuple[float, ...]:
+    """Where a number is cut: so that the pieces tell the class apart (Fayyad and Irani), each with at least k rows.
+
+    Where no cut does so by itself, it may still do so together with other attributes: then every value is a piece of
+    its own if there are few, else the pieces are quarters of the rows.
+
+    A cut is the roundest number between the two values it parts, so that it tells as little as possible of them.
+    """
+    cells = column.codes.astype(np.int64) * classes + labels
+    counts = np.bincount(cells, minlength=column.width * classes).reshape(column.width, classes)[:-1]
+    rows = counts.sum(axis=1)
+    share = 0 if len(rows) <= FEW else int(rows.sum()) // QUARTERS
+    places = mdl_cuts(counts, k) or even_cuts(rows, max(k, share))
+    numbers = column.numbers
+    whole = column.type is not ColumnType.REAL
+    return tuple(roundest(numbers[place - 1].item(), numbers[place].item(), whole) for place in places)
+
+
+def public_bins(table: EncodedTable, names: Sequence[str], target: EncodedColumn, bins: str, k: int) -> Bin:
+    """The cuts of all numbers.
+
+    ``"mdl"``: where the class changes (Fayyad and Irani). ``"fine"``: there, and so that no bin has much more than a
+    twelfth of the rows. Every bin has at least five rows (or k, if that is less), and cuts are round numbers.
+    """
+    numbers = [table[name] for name in names if table[name].type.is_numeric]
+    return Bin(tuple((column.name, _cuts(column, target, bins, min(k, FEWEST))) for column in numbers))
+
+
+def _cuts(column: EncodedColumn, target: EncodedColumn, bins: str, smallest: int) -> tuple[float, ...]:
+    cuts = public_cuts(column, target.codes, target.width, smallest)
+    if bins == "mdl":
+        return cuts
+    rows, whole = column.counts[:-1], column.type is not ColumnType.REAL
+    places = even_cuts(rows, max(smallest, int(rows.sum()) // PIECES))
+    even = (roundest(column.numbers[i - 1].item(), column.numbers[i].item(), whole) for i in places)
+    return tuple(sorted({*cuts, *even}))

@@ -1,0 +1,163 @@
+"""Regrowing: split finished groups further, as a second placing step.
+
+The splits are proposed on the sample; the rows of every part are then counted exactly, and a split with a
+part that may not be released (or with rows that fit none of its parts) is taken back. With all rows in the sample, and
+sizes to decide, nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.methods.judging import Judge
+from incrowd.methods.population import Population
+from incrowd.plan.steps import GROUP, Place, Share
+from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
+from incrowd.vocabulary.released_value import Form, Shown, ShownMissing, Suppressed, Value
+from incrowd.vocabulary.schema import ColumnType
+
+Path = tuple[Predicate, ...]
+
+
+def regrow_groups(
+    population: Population, forms: Sequence[Sequence[Form]], judge: Judge
+) -> tuple[Place, list[tuple[int, Path]], list[int]]:
+    """Split the groups of a placed population while every part may be released.
+
+    Returns
+    -------
+    step
+        The second placing step: its tree tests the group first.
+    paths
+        For each new group, the group it comes from and the further tests its rows pass.
+    sizes
+        The exact number of rows of each new group.
+    """
+    tree = _propose(population, forms, judge.k)
+    tree, sizes = _take_back(tree, judge.resting(population, tree), judge)
+    leaves = [leaf for leaf in tree.leaves if sizes[leaf]]
+    shares = tuple(Share(leaf, None, group, int(sizes[leaf])) for group, leaf in enumerate(leaves))
+    paths = []
+    for leaf in leaves:
+        origin, *path = tree.path_to(leaf)
+        assert isinstance(origin, Eq)
+        paths.append((int(origin.value), tuple(path)))
+    return Place(tree, shares), paths, [int(sizes[leaf]) for leaf in leaves]
+
+
+def _propose(population: Population, forms: Sequence[Sequence[Form]], k: int) -> Tree:
+    """The forest of splits found on the sample, below a root that tests the group."""
+    from incrowd.methods.tree_suppression import regrow_kernel as kernel
+
+    table = population.sample()
+    schema = population.schema
+    assert schema.target is not None
+    columns = [table[name] for name in schema.quasi_identifiers]
+    groups = table[GROUP].codes
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(len(forms) + 1))
+    status = np.array([[_status(form) for form in group] for group in forms], np.int8)
+    nodes, branches = kernel.regrow(
+        np.stack([column.codes for column in columns], axis=1),
+        table[schema.target].codes,
+        order,
+        starts,
+        status,
+        np.array([column.type.has_order for column in columns]),
+        np.array([column.width for column in columns]),
+        table[schema.target].width,
+        k,
+    )
+    return _tree_of(nodes, branches, columns, len(forms), table, schema.target)
+
+
+def _status(form: Form) -> int:
+    """How much of an attribute a group shows already (the kernel's HIDDEN, PARTLY, EXACT)."""
+    if isinstance(form, Suppressed):
+        return 0
+    return 2 if isinstance(form, Shown | ShownMissing) else 1
+
+
+def _tree_of(
+    nodes: npt.NDArray[np.int64],
+    branches: npt.NDArray[np.int64],
+    columns: Sequence[EncodedColumn],
+    groups: int,
+    table: EncodedTable,
+    target: str,
+) -> Tree:
+    """The kernel's forest as one tree: node i becomes node i + 1 below a root that tests the group."""
+    classes = (*table[target].dictionary.to_list(), None)
+    none = (0,) * len(classes)
+    values: dict[int, dict[int, list[int]]] = {}
+    for node, code, child in branches.tolist():
+        values.setdefault(node, {}).setdefault(child, []).append(code)
+    root = Node(GROUP, tuple(Branch(Eq(GROUP, group), group + 1) for group in range(groups)), none)
+    built = [root]
+    for number, (kind, attribute, last, first, missing, _begin, _end) in enumerate(nodes.tolist()):
+        column = columns[attribute]
+        tests = _tests(column, kind, last, first, values.get(number, {}))
+        if missing:
+            tests.append(Branch(Missing(column.name), missing + 1))
+        built.append(Node(column.name if tests else None, tuple(tests), none))
+    return Tree(tuple(built), target, classes)
+
+
+def _tests(column: EncodedColumn, kind: int, last: int, first: int, parts: dict[int, list[int]]) -> list[Branch]:
+    if kind == 0:
+        return []
+    if kind == 1 and column.type.is_numeric:
+        threshold = column.numbers[last].item()
+        return [Branch(Le(column.name, threshold), first + 1), Branch(Gt(column.name, threshold), first + 2)]
+    if kind == 1:
+        parts = {first: list(range(last + 1)), first + 1: list(range(last + 1, len(column.dictionary)))}
+    return [Branch(_one_of(column, codes), child + 1) for child, codes in parts.items()]
+
+
+def _one_of(column: EncodedColumn, codes: Sequence[int]) -> Predicate:
+    values: list[Value] = [column.dictionary[code] for code in codes]
+    if column.type is ColumnType.DATE:
+        values = [column.numbers[code].item() for code in codes]
+    return Eq(column.name, values[0]) if len(values) == 1 else In(column.name, frozenset(values))
+
+
+def _take_back(tree: Tree, resting: npt.NDArray[np.int64], judge: Judge) -> tuple[Tree, npt.NDArray[np.int64]]:
+    """Undo every split, below the root, with a part that may not be released or that leaves rows over."""
+    totals = resting.copy()
+    for number in reversed(range(1, len(tree.nodes))):
+        for branch in tree.nodes[number].branches:
+            totals[number] += totals[branch.child]
+    sound = judge.holds(totals) & (totals[:, 0] > 0)
+    split = np.zeros(len(tree.nodes), bool)
+    for number in range(1, len(tree.nodes)):
+        children = [branch.child for branch in tree.nodes[number].branches]
+        split[number] = bool(children) and not resting[number, 0] and all(sound[child] for child in children)
+    if bool(split.sum() == sum(not node.is_leaf for node in tree.nodes[1:])):
+        return tree, resting[:, 0]
+    return _without_splits(tree, totals[:, 0], split)
+
+
+def _without_splits(
+    tree: Tree, sizes: npt.NDArray[np.int64], split: npt.NDArray[np.bool_]
+) -> tuple[Tree, npt.NDArray[np.int64]]:
+    """The tree cut off below every node that is not split any more, with the rows resting at its nodes."""
+    kept = [0]
+    number_of = {0: 0}
+    for number in kept:
+        if number == 0 or split[number]:
+            for branch in tree.nodes[number].branches:
+                number_of[branch.child] = len(kept)
+                kept.append(branch.child)
+    nodes = []
+    for number in kept:
+        node = tree.nodes[number]
+        inner = number == 0 or split[number]
+        branches = tuple(Branch(b.predicate, number_of[b.child]) for b in node.branches) if inner else ()
+        nodes.append(Node(node.attribute if inner else None, branches, node.counts))
+    resting = np.array([0 if number == 0 or split[number] else sizes[number] for number in kept], np.int64)
+    return Tree(tuple(nodes), tree.target, tree.classes), resting
