@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
-from strategies import TARGET, Case, cases
 
 from incrowd.algorithms.blending.bins import BINS
 from incrowd.algorithms.catalog import METHODS, find_method, make_method
@@ -31,6 +26,7 @@ from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.strategies import TARGET, Case, cases
 
 ENGINES = [EmbeddedEngine, lambda: BlockedEngine(7)]
 BOTH = pytest.mark.parametrize(

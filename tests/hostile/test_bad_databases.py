@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 
 import polars as pl
 import pytest
-from tests.unit.databases.postgresql_server import HOST, PASSWORD, USER, clinic, server
 
 import incrowd
 from incrowd.databases.address import Address
@@ -20,6 +19,7 @@ from incrowd.databases.session import Session
 from incrowd.databases.writing import StagedTable, check_table, staged_table
 from incrowd.demo import make_patients
 from incrowd.errors import IncrowdError, InputError, MissingPackageError, OutputError
+from support.postgresql_server import HOST, PASSWORD, USER, clinic, server
 
 __all__ = ["clinic", "server"]
 RELEASE = Address.parse("postgresql:///clinic?table=release")

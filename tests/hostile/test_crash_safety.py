@@ -51,7 +51,7 @@ def without_time(data):
 
 
 def dying_runs(folder, environment, mode):
-    program = Path(__file__).with_name("dying_runs.py")
+    program = Path(__file__).parents[1] / "support" / "dying_runs.py"
     done = subprocess.run(
         [sys.executable, program, folder, mode],
         env=environment,

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
-import oracle_cell_hiding as oracle
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import support.oracle_cell_hiding as oracle
 from incrowd.adversaries.adversary import guesses
 from incrowd.adversaries.id3 import ID3Adversary
 from incrowd.adversaries.naive_bayes import NaiveBayes

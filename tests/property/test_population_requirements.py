@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from strategies import Case, cases
 
 from incrowd.algorithms import catalog
 from incrowd.errors import RequirementError
@@ -25,6 +24,7 @@ from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
 from incrowd.vocabulary.requirements.k_map import KMap
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import ColumnType
+from support.strategies import Case, cases
 
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 METHODS = [name for name in catalog.METHODS if name != "blend"]  # of counts nothing is asked about people: refused

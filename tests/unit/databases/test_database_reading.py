@@ -233,7 +233,7 @@ def test_what_a_query_rests_on(clinic):
 
 
 def test_the_login_comes_from_the_environment(clinic, monkeypatch, tmp_path):
-    from postgresql_server import PASSWORD
+    from support.postgresql_server import PASSWORD
 
     who = Query.of("postgresql:///clinic", "SELECT current_user::text AS a")
     monkeypatch.setenv("PGUSER", "locked")

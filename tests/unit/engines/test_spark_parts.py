@@ -8,14 +8,12 @@ import sys
 import warnings
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import polars as pl
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from incrowd.clusters import _code
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.blocks.store import LocalBlocks
@@ -39,7 +37,7 @@ from incrowd.errors import (
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.schema import ColumnType, Schema
-from spark_session import local_session
+from support.spark_session import local_session
 
 
 @pytest.fixture(scope="module")

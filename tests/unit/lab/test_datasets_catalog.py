@@ -3,7 +3,6 @@ import io
 
 import polars as pl
 import pytest
-from tic_tac_toe import as_csv, as_orange_file, endgames
 
 from incrowd.errors import ParameterError
 from incrowd.lab.datasets.catalog import DATASETS, find_dataset
@@ -11,6 +10,7 @@ from incrowd.lab.datasets.checksum import rows_digest
 from incrowd.lab.datasets.converting import canonical_csv, parsed
 from incrowd.lab.datasets.entry import Dataset, Shape
 from incrowd.lab.papers.tables import printed
+from support.tic_tac_toe import as_csv, as_orange_file, endgames
 
 NAMES = [
     "adult",

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tic_tac_toe import as_csv, as_orange_file, endgames
 
 from incrowd.errors import FileFormatError, InputError, ParameterError
 from incrowd.lab.datasets import fetch as fetching
@@ -20,6 +19,7 @@ from incrowd.lab.datasets.describe import describe
 from incrowd.lab.datasets.fetch import fetch
 from incrowd.lab.datasets.load import load
 from incrowd.lab.datasets.places import cache_folder, data_folder
+from support.tic_tac_toe import as_csv, as_orange_file, endgames
 
 GAME = find_dataset("tic-tac-toe")
 MEMBER = "Orange/datasets/tic_tac_toe.tab"

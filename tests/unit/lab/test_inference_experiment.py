@@ -3,7 +3,6 @@
 import numpy as np
 import polars as pl
 import pytest
-from made_tables import made_cancer, made_car
 
 from incrowd.algorithms.cell_hiding.steps import Status
 from incrowd.lab.inference.experiment import measure
@@ -15,6 +14,7 @@ from incrowd.lab.inference.thesis import CLAIMS, SUCCESS, Claim, against
 from incrowd.lab.inference.told import exact_goals, targets_of
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType
+from support.made_tables import made_cancer, made_car
 
 
 @pytest.fixture(scope="module")

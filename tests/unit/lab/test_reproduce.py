@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 import typer
-from tic_tac_toe import as_csv, endgames
 from typer.testing import CliRunner
 
 from incrowd.cli.reproduce import reproduce
@@ -23,6 +22,7 @@ from incrowd.lab.reproduce.kactus import INDUCERS, KACTUS, WEKA
 from incrowd.lab.reproduce.preparing import Asked, chosen_learners, prepare
 from incrowd.lab.reproduce.running import run
 from incrowd.lab.trial import Laboratory
+from support.tic_tac_toe import as_csv, endgames
 
 BOARDS = Table("tic-tac-toe", discretize="before")
 SMALL = Experiment(
