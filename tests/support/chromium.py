@@ -1,7 +1,7 @@
 """The browser that the tests open pages in.
 
-As a program (``python tests/support/chromium.py``) it sees to it that there is one, and a font to draw text in. It needs
-nothing but Python, and runs before anything else of ``make test``.
+As a program (``python tests/support/chromium.py``) it sees to it that there is one, and a font to draw text in. It
+needs nothing but Python, and runs before anything else of ``make test``.
 """
 
 from __future__ import annotations

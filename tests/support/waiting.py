@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-PATIENCE = 600
+PATIENCE = 1200
 """Seconds after which something will not come any more; far beyond what a busy machine needs."""
 
 
