@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, astuple, dataclass, field
@@ -76,6 +75,8 @@ def read_outcomes(path: Path) -> dict[Cell, Outcome]:
 
 def keep(path: Path, cell: Cell, outcome: Outcome) -> None:
     """Add one line; several processes may do so."""
+    import fcntl
+
     with path.open("a", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.write(json.dumps({"cell": astuple(cell), "outcome": asdict(outcome)}) + "\n")
