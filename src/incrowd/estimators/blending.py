@@ -12,7 +12,7 @@ class Blend(Sampler):
     """Blend as a sampler: groups of about the same class probability; numbers and categories as counts of values.
 
     ``fit_resample`` gives the release itself, whose cells are counts such as ``"Private:41|State-gov:9"``;
-    ``incrowd.decode`` deals the values out again for learners that want plain ones.
+    ``Release.decode`` and the command ``incrowd decode`` deal the values out for learners that want plain ones.
 
     Parameters
     ----------
