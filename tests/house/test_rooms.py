@@ -77,6 +77,7 @@ ROOMS = {
     "estimators": WHOLE,
     "classifiers": WHOLE | {"modelling", "estimators"},
     "cli": WHOLE | {"modelling", "hiding", "api", "ledger"},
+    "__main__": {"cli"},
     "__init__": WHOLE | {"api", "estimators", "hiding", "modelling"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
