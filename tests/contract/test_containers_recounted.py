@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import incrowd
-from containers import TEXTS, TYPED, WHOLE, container, is_missing, writable, written
+from support.containers import TEXTS, TYPED, WHOLE, container, is_missing, writable, written
 
 
 @pytest.mark.parametrize("kind", WHOLE)

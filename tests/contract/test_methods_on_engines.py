@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
-from strategies import TARGET, Case, cases
 
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
@@ -29,7 +24,8 @@ from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
-from method_parameters import ways_of
+from support.method_parameters import ways_of
+from support.strategies import TARGET, Case, cases
 
 ENGINES = [EmbeddedEngine, lambda: BlockedEngine(7)]
 BOTH = pytest.mark.parametrize(

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from test_methods_on_engines import AWKWARD, check, make
 
 from incrowd.engines.blocks.drafting import Drafting
@@ -28,7 +24,7 @@ from incrowd.engines.spark.table import open_table
 from incrowd.methods.catalog import METHODS
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.randomness import SeededRandomness
-from spark_session import SparkSteps, local_session, spark_release
+from support.spark_session import SparkSteps, local_session, spark_release
 
 ROWS, BLOCK = 300, 70
 QUASI_IDENTIFIERS = ["age", "weight", "sex", "job", "born"]

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
-from strategies import TARGET, cases
 
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
@@ -25,6 +20,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
+from support.strategies import TARGET, cases
 
 ENGINES = [EmbeddedEngine(), BlockedEngine(7)]
 BY_VALUE = [name for name, entry in METHODS.items() if entry.by_value]

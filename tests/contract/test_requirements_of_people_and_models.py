@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,10 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
-import oracle_requirements as oracle
-from strategies import TARGET, cases
-
+import support.oracle_requirements as oracle
 from incrowd.api import release, verify
 from incrowd.errors import ParameterError, RequirementError, SchemaError, VerificationError
 from incrowd.hierarchies.intervals import from_edges
@@ -28,6 +23,7 @@ from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.hierarchy import Hierarchy
+from support.strategies import TARGET, cases
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 SOME = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))

@@ -3,10 +3,8 @@ of small tables agrees."""
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,10 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
-import oracle_requirements as oracle
-from strategies import TARGET, Case, cases
-
+import support.oracle_requirements as oracle
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import RequirementError
@@ -40,6 +35,7 @@ from incrowd.vocabulary.requirements.recursive_diversity import RecursiveDiversi
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.strategies import TARGET, Case, cases
 
 ENGINES = [EmbeddedEngine(), BlockedEngine(7)]
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))

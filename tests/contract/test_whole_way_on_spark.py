@@ -16,7 +16,7 @@ from incrowd.cli.main import main
 from incrowd.databases.query import Query
 from incrowd.errors import OutputError, ParameterError
 from incrowd.recipients import decode
-from spark_session import local_session
+from support.spark_session import local_session
 
 ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}
 

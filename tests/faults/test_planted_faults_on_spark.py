@@ -7,7 +7,7 @@ import pytest
 from faults.catalogue import FAULTS
 from faults.planting import SPARK
 from faults.running import attempt
-from spark_session import local_session
+from support.spark_session import local_session
 
 pytestmark = pytest.mark.slow
 HERE = [(fault, case) for fault in FAULTS for case in fault.cases if case.engine == SPARK]

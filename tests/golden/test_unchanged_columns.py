@@ -7,7 +7,7 @@ import pytest
 
 from incrowd.verification.unchanged import count_from_release, count_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
-from unchanged_tables import coded, outcome
+from support.unchanged_tables import coded, outcome
 
 CASES = json.loads(Path(__file__).with_name("unchanged_columns.json").read_text(encoding="utf-8"))["cases"]
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from random import Random
 
 import numpy as np
@@ -18,6 +17,7 @@ from incrowd.api import release
 from incrowd.errors import LedgerError, OutputError
 from incrowd.ledger.book import ENDING, HEAD, Ledger, open_ledger
 from incrowd.ledger.entry import RELEASE, Entry, People
+from support.waiting import wait_until
 
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
@@ -126,10 +126,7 @@ def test_a_killed_run_leaves_a_book_that_opens(people, tmp_path):
     release(people, ledger=tmp_path / "book", **ROLES)
     environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "home"), "POLARS_MAX_THREADS": "1"}
     run = subprocess.Popen([*COMMAND, *WORDS], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
-    for _ in range(600):
-        if (tmp_path / "book" / ".ledger.incrowd").exists() or run.poll() is not None:
-            break
-        time.sleep(0.05)
+    wait_until(lambda: (tmp_path / "book" / ".ledger.incrowd").exists() or run.poll() is not None)
     run.send_signal(signal.SIGKILL)
     run.wait()
     made = release(people, ledger=tmp_path / "book", **ROLES)

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from incrowd.api import verify
+from support.waiting import PATIENCE
 
 ROWS = 400
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
@@ -51,13 +52,13 @@ def without_time(data):
 
 
 def dying_runs(folder, environment, mode):
-    program = Path(__file__).with_name("dying_runs.py")
+    program = Path(__file__).parents[1] / "support" / "dying_runs.py"
     done = subprocess.run(
         [sys.executable, program, folder, mode],
         env=environment,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -166,7 +167,7 @@ def hang(standalone_mode):
     while True:
         try:
             print("ready", flush=True)
-            time.sleep(60)
+            time.sleep(3600)
         except BaseException:
             pass
 
@@ -180,7 +181,7 @@ def test_a_program_that_does_not_unwind_ends_all_the_same(number):
     run = subprocess.Popen([sys.executable, "-c", HANGING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert run.stdout.readline() == "ready\n"
     run.send_signal(number)
-    _, err = run.communicate(timeout=30)
+    _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 128 + number
     assert err == "incrowd: interrupted; no half-written file is left\n"
 
@@ -197,7 +198,7 @@ def test_signals_after_any_delay(folder, environment):
         run = start(folder, environment)
         time.sleep(whole * share)
         run.send_signal(number)
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=PATIENCE)
         assert run.returncode in (0, -number, 128 + number), err
         assert "KANARIE" not in out + err
         if (folder / "out.csv").read_text() != "old":
@@ -213,7 +214,7 @@ def test_signals_after_any_delay(folder, environment):
 
 def test_two_runs_at_once(folder, environment):
     runs = [start(folder, environment) for _ in range(2)]
-    said = [run.communicate(timeout=120) for run in runs]
+    said = [run.communicate(timeout=PATIENCE) for run in runs]
     codes = [run.returncode for run in runs]
     assert 0 in codes
     for code, (_, err) in zip(codes, said, strict=True):
@@ -238,7 +239,7 @@ def test_too_little_memory_is_told_at_once(folder, environment, megabytes):
         preexec_fn=less,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 2, done.stderr

@@ -9,13 +9,13 @@ import sys
 import traceback
 
 import pytest
-from tests.unit.databases.postgresql_server import HOST, PASSWORD, USER, clinic, server
 
 import incrowd
 from incrowd.databases.address import Address
 from incrowd.databases.writing import staged_table
 from incrowd.demo import make_patients
 from incrowd.errors import IncrowdError
+from support.postgresql_server import HOST, PASSWORD, USER, clinic, server
 
 __all__ = ["clinic", "server"]
 pytestmark = pytest.mark.slow  # every case is a process of its own

@@ -25,6 +25,7 @@ from incrowd.errors import (
 )
 from incrowd.reading.read import read
 from incrowd.reading.streams.stream import open_stream
+from support.waiting import PATIENCE
 
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
 CANARY = "KANARIE"
@@ -38,7 +39,7 @@ def run(folder, *words, program=None, **environment):
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -17,6 +17,7 @@ from incrowd.engines.blocks.buckets import Buckets
 from incrowd.errors import OutputError, ParameterError, UnexpectedError, VerificationError
 from incrowd.holding import blocks as holding_blocks
 from incrowd.holding import choice
+from support.waiting import PATIENCE
 
 ROWS = 300
 CANARY = "KANARIE"
@@ -138,7 +139,7 @@ WAITING = IN_BLOCKS + textwrap.dedent(
 
     def slowly(self, *arguments):
         print("ready", flush=True)
-        time.sleep(60)
+        time.sleep(3600)
         return real(self, *arguments)
 
     Hints._saved = slowly
@@ -168,7 +169,7 @@ def test_a_signal_in_the_middle(folder, number):
     assert stat.S_IMODE(private.stat().st_mode) == stat.S_IMODE((private / "scratch").stat().st_mode) == 0o700
     assert canaries(folder) > {"people.csv"}
     run.send_signal(number)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=PATIENCE)
     assert CANARY not in out + err
     assert nothing_temporary(folder)
     if number == signal.SIGKILL:
@@ -226,6 +227,6 @@ def test_the_memory_that_was_granted_is_kept_to(folder, form):
     """Libraries and compiled kernels take a share that no table changes."""
     environment = {**os.environ, "POLARS_MAX_THREADS": "2"}
     command = [sys.executable, "-c", LARGE, str(folder), form]
-    subprocess.run(command, env=environment, check=True, timeout=300)
-    done = subprocess.run(command, env=environment, check=True, timeout=900, capture_output=True, text=True)
+    subprocess.run(command, env=environment, check=True, timeout=PATIENCE)
+    done = subprocess.run(command, env=environment, check=True, timeout=PATIENCE, capture_output=True, text=True)
     assert int(done.stdout) < 1300, done.stdout

@@ -12,7 +12,7 @@ import pytest
 from incrowd.clusters import _compare
 from incrowd.errors import OutputError, SchemaError, VerificationError
 from incrowd.recipe import Recipe
-from spark_session import SparkSteps, local_session, spark_release
+from support.spark_session import SparkSteps, local_session, spark_release
 
 ROWS = 400
 KEPT, DROPPED, RARE = "kept-canary-1f6b", "dropped-canary-77d0", "rare-canary-9a3c"

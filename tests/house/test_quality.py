@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import types
-from pathlib import Path
 
 import pytest
 from quality import mutants
@@ -193,7 +192,6 @@ def test_a_mutant_is_killed_or_survives_by_its_tests(tmp_path):
 
 
 def test_the_catalogue_is_as_large_as_promised():
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     from faults.catalogue import FAULTS
 
     assert len(FAULTS) >= 90

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import cases
 
 from incrowd.attacks.again import Again
 from incrowd.attacks.boxes import read_released
 from incrowd.errors import IncrowdError
 from incrowd.vocabulary.requirement import KAnonymity
+from support.strategies import cases
 
 METHODS = ("kactus", "kactus-plus", "tdr", "iack", "mondrian", "infogain-mondrian")
 

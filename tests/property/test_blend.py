@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracle_blend import best_gain
-from strategies import TARGET, cases
 
 from incrowd.engines.embedded.applying import applied
 from incrowd.engines.embedded.engine import EmbeddedEngine
@@ -22,6 +20,8 @@ from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.asking import asked_for
+from support.oracle_blend import best_gain
+from support.strategies import TARGET, cases
 
 SOME = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 numbers = st.integers(0, 8).map(lambda number: number / 8)

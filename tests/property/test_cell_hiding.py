@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
-import oracle_cell_hiding as oracle
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import support.oracle_cell_hiding as oracle
 from incrowd.hiding.generic import Generic
 from incrowd.hiding.id3 import Hid3, ID3Adversary
 from incrowd.hiding.methods import Hybrid, Nrd

@@ -2,17 +2,11 @@
 
 import json
 import math
-import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from oracle_iac import Hidden, changes, exceeds, information, per, views
-from strategies import TARGET, cases
 
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.measures import mutual_information as measures
@@ -25,6 +19,8 @@ from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Interval, render
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
+from support.oracle_iac import Hidden, changes, exceeds, information, per, views
+from support.strategies import TARGET, cases
 
 MANY = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 NUMERIC = st.sampled_from(["interval", "bounds", "midpoint", "mean"])

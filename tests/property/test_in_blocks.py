@@ -13,14 +13,14 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import TARGET, cases
 
 from incrowd.api import release
 from incrowd.errors import IncrowdError
 from incrowd.holding import blocks as holding_blocks
 from incrowd.holding import choice
 from incrowd.methods.catalog import METHODS, find_method
-from method_parameters import ways_of
+from support.method_parameters import ways_of
+from support.strategies import TARGET, cases
 
 SOME = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 BLOCK = 7

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from strategies import TARGET, cases
 
 from incrowd.api import release
 from incrowd.errors import RequirementError, VerificationError
@@ -21,6 +20,7 @@ from incrowd.ledger.marks import Marker
 from incrowd.ledger.table import Table
 from incrowd.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
+from support.strategies import TARGET, cases
 
 METHODS = ("kactus", "kactus-plus", "mondrian", "infogain-mondrian", "tdr", "iack")
 CALM = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

@@ -1,18 +1,12 @@
 """Every property of the specification, on thousands of random tables, against an oracle written a second way."""
 
 import math
-import sys
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from oracle_kactus import cell, kactus
-from strategies import TARGET, cases, trees
 
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.methods.tree_suppression.kactus import KActus, release_bottom_up
@@ -25,6 +19,8 @@ from incrowd.trees.tree import Node, Tree
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Interval, Mean
 from incrowd.vocabulary.requirement import KAnonymity
+from support.oracle_kactus import cell, kactus
+from support.strategies import TARGET, cases, trees
 
 MANY = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 NUMERIC = st.sampled_from(["bins", "levels", "mean", "interval"])

@@ -1,18 +1,13 @@
 """kADET on random tables: spans, breaches and pruning against the definition, the loop against plain lists."""
 
 import json
-import sys
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from oracle_kadet import Id3, brute_spans, keeps, rest
 
 from incrowd.methods.anonymous_induction.attributes import Categories
 from incrowd.methods.anonymous_induction.growing import Growth
@@ -25,6 +20,7 @@ from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.oracle_kadet import Id3, brute_spans, keeps, rest
 
 QUIET = list(HealthCheck)
 THOUSAND = settings(max_examples=1000, deadline=None, suppress_health_check=QUIET)

@@ -1,18 +1,12 @@
 """Both partitionings against plain recursion, and what their boxes promise, on random tables."""
 
-import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from oracle_mondrian import candidates, partition
-from strategies import TARGET, Case, cases
 
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
@@ -27,6 +21,8 @@ from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.released_value import Category, Interval, Shown, ShownMissing, Suppressed, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.schema import ColumnType, Schema
+from support.oracle_mondrian import candidates, partition
+from support.strategies import TARGET, Case, cases
 
 MANY = settings(max_examples=550, deadline=None, suppress_health_check=list(HealthCheck))
 SOME = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from strategies import Case, cases
 
 from incrowd.compare.releasing import release_rows
 from incrowd.errors import RequirementError
@@ -25,6 +24,7 @@ from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
 from incrowd.vocabulary.requirements.k_map import KMap
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import ColumnType
+from support.strategies import Case, cases
 
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 METHODS = [name for name, entry in catalog.METHODS.items() if not entry.counts]  # for counts it is refused

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import cases
 
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.engines.embedded.engine import EmbeddedEngine
@@ -23,6 +22,7 @@ from incrowd.verification.rare_values import RareValues
 from incrowd.vocabulary.counts_text import read_counts
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
+from support.strategies import cases
 
 ENGINES = [EmbeddedEngine(), BlockedEngine(7)]
 FORMS = [

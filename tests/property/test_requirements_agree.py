@@ -5,19 +5,15 @@ k-map and delta-presence, which look at a population, are in ``test_population_r
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import oracle_requirements as oracle
-
+import support.oracle_requirements as oracle
 from incrowd.verification.class_sizes import verify_arrow
 from incrowd.verification.opening import connect, register
 from incrowd.verification.requirements import Further, broken_classes

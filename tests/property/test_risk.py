@@ -10,12 +10,12 @@ from math import factorial, prod
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import TARGET, cases
 
 from incrowd.risk.classes import classes_of, coded
 from incrowd.risk.measuring import measure_risk as risk
 from incrowd.risk.special_uniques import special_uniques
 from incrowd.risk.three_risks import guesses, inference, linkability
+from support.strategies import TARGET, cases
 
 
 def keys(rows, names):

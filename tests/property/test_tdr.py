@@ -1,9 +1,7 @@
 """Top-down refinement against an oracle that recounts everything, step by step, on random tables and requirements."""
 
-import sys
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -11,10 +9,6 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from oracle_tdr import Line, Oracle, Tree, Veil
-from strategies import KINDS, TARGET, Case, cases
 
 from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.methods.top_down_refinement.tdr import TDR
@@ -25,6 +19,8 @@ from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.released_value import Category, Interval, Shown, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.oracle_tdr import Line, Oracle, Tree, Veil
+from support.strategies import KINDS, TARGET, Case, cases
 
 SOME = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 CHANCE = SystemRandomness()

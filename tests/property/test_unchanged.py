@@ -1,18 +1,13 @@
 """Effective k and people alone, against the definition written a second way."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parent))
-import oracle_unchanged as oracle
-
+import support.oracle_unchanged as oracle
 from incrowd.verification.unchanged import UnchangedColumn, count_from_release, count_unchanged
-from unchanged_tables import coded, outcome
+from support.unchanged_tables import coded, outcome
 
 KINDS = ("noise", "code", "nearly", "coarse", "rising", "part", "key", "xor")
 NOISE_VALUES = (2, 3, 5, 9, 17, 33, 65, 120, 250, 500, 900, 1500, 2500, 3999)

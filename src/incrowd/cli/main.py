@@ -96,7 +96,7 @@ def _run(commands: typer.Typer) -> None:
         typer.echo(f"incrowd: {message}", err=True)
         sys.exit(status)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        _set_alarm(0)
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
 
@@ -135,13 +135,13 @@ def _listen() -> list[int]:
     """Let interrupts and requests to end unwind the program, and note them: libraries turn them into errors.
 
     What is interrupted at an unlucky moment may wait for ever, a pool of threads for instance. So the program ends
-    after a few seconds, unwound or not.
+    after a few seconds, unwound or not, where the system has an alarm clock (Windows has none).
     """
     received: list[int] = []
 
     def stop(number: int, _frame: FrameType | None) -> None:
         received.append(number)
-        signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
+        _set_alarm(_PATIENCE)
         raise Stopped
 
     def give_up(_number: int, _frame: FrameType | None) -> None:
@@ -149,11 +149,16 @@ def _listen() -> list[int]:
         os.write(sys.stderr.fileno(), f"incrowd: {_INTERRUPTED}\n".encode())
         os._exit(128 + received[0])
 
-    signal.signal(signal.SIGALRM, give_up)
-
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, give_up)
     for number in _SIGNALS:
         signal.signal(number, stop)
     return received
+
+
+def _set_alarm(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _clean_up() -> None:

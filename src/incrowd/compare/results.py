@@ -63,8 +63,11 @@ def opened(folder: Path | None) -> Iterator[Results]:
 
 
 def _lock(file: TextIO, folder: Path) -> None:
-    import fcntl
-
+    """Keep other runs out, where the system has locks that end with the process; Windows has none."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

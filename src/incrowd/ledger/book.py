@@ -23,6 +23,7 @@ from incrowd.ledger.key import KEY, make_key, read_key
 from incrowd.ledger.marks import key_name
 from incrowd.ledger.version1 import ENDING as OLD_ENDING
 from incrowd.ledger.version1 import files_of
+from incrowd.publishing.exchange import flush
 from incrowd.publishing.staging import private_folder, staged
 
 ENDING, HEAD, LOCK = ".entry", "head.json", "ledger"
@@ -209,20 +210,15 @@ def _plain(link: Link) -> bytes:
 def _write_new(path: Path, content: bytes) -> None:
     """Write a file that must not be there yet: it is there as a whole, or not at all."""
     draft = path.parent / f".{LOCK}.incrowd" / path.name
-    with draft.open("xb") as file:
-        os.fchmod(file.fileno(), 0o600)
+    with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     try:
-        os.link(draft, path)
+        getattr(os, "link", os.rename)(draft, path)  # neither takes a name that is taken, where there are no links
     finally:
-        draft.unlink()
-    handle = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        draft.unlink(missing_ok=True)
+    flush(path.parent)
 
 
 def read_entry(file: Path, key: bytes) -> tuple[Link, bytes]:

@@ -54,10 +54,10 @@ class Exchange:
 
 
 def _keep(target: Path, kept: Path) -> None:
-    """A second name for the file as it is; a copy where the file system knows no second names."""
+    """A second name for the file as it is; a copy where the system or its files know no second names."""
     try:
         os.link(target, kept)
-    except OSError:
+    except (AttributeError, OSError):
         shutil.copy2(target, kept)
 
 
@@ -83,8 +83,11 @@ def keep_mode(draft: Path, target: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Wait until the file, or the names in the folder, are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
+    """Wait until the file, or the names in the folder, are on the disk; Windows opens no folders, and needs no wait."""
+    is_posix = hasattr(os, "O_DIRECTORY")
+    if path.is_dir() and not is_posix:
+        return
+    handle = os.open(path, os.O_RDONLY if is_posix else os.O_RDWR)
     try:
         os.fsync(handle)
     finally:

@@ -21,6 +21,7 @@ from incrowd.publishing.exchange import Exchange, flush, keep_mode
 _OPEN: set[Path] = set()  # the private folders of this process
 _RUNNING: list[Exchange] = []  # files that are being put in their places
 _KEPT = "kept until all files are in place"
+_LOCK = "held by a run"
 
 
 def check_target(target: Path, inputs: tuple[Path, ...] = ()) -> None:
@@ -177,6 +178,8 @@ def private_folder(target: Path) -> Iterator[Path]:
             _OPEN.discard(folder)
         finally:
             os.close(handle)
+            with contextlib.suppress(OSError):  # gone, unless the lock was a file in it
+                folder.rmdir()
 
 
 def abandon() -> None:
@@ -192,14 +195,15 @@ def _private_folder(folder: Path) -> int:
     for _ in range(10):
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
-            handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            handle = _lock(folder)
+        except BlockingIOError:
+            raise OutputError(
+                f"Another run is writing {folder.name[1:-8]}. Wait for it, or name another file."
+            ) from None
         except OSError as error:
             if isinstance(error, FileNotFoundError | FileExistsError) and _may_come_and_go(folder):
                 continue  # the run that held the lock has removed the folder just now
             raise OutputError(f"Beside {folder.name[1:-8]} nothing can be written: {error.strerror}.") from error
-        if not _lock(handle):
-            os.close(handle)
-            raise OutputError(f"Another run is writing {folder.name[1:-8]}. Wait for it, or name another file.")
         if _is_still_there(folder, handle):
             _sweep(folder, handle)
             return handle
@@ -213,8 +217,9 @@ def _may_come_and_go(folder: Path) -> bool:
 
 
 def _is_still_there(folder: Path, handle: int) -> bool:
+    held = os.fstat(handle)
     try:
-        return os.fstat(handle).st_ino == folder.lstat().st_ino
+        return held.st_ino == (folder if stat.S_ISDIR(held.st_mode) else folder / _LOCK).lstat().st_ino
     except FileNotFoundError:
         return False
 
@@ -222,19 +227,35 @@ def _is_still_there(folder: Path, handle: int) -> bool:
 def _sweep(folder: Path, handle: int) -> None:
     """Remove what a killed run left in the folder, and keep others out of it."""
     try:
-        os.fchmod(handle, 0o700)
+        if hasattr(os, "fchmod"):
+            os.fchmod(handle, 0o700)
         for leftover in folder.iterdir():
+            if leftover.name == _LOCK:
+                continue
             shutil.rmtree(leftover) if leftover.is_dir() and not leftover.is_symlink() else leftover.unlink()
     except OSError as error:
         os.close(handle)
         raise OutputError(f"The leftovers in {folder.name} cannot be removed: {error.strerror}.") from error
 
 
-def _lock(handle: int) -> bool:
-    import fcntl
-
+def _lock(folder: Path) -> int:
+    """Lock the folder, and give what holds the lock; BlockingIOError if another run has it."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        return _lock_by_file(folder / _LOCK)
+    handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _lock_by_file(path: Path) -> int:
+    """On Windows: a file that only one run can make, and that the system removes when that run closes it or dies."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_TEMPORARY", 0))
+    except FileExistsError:
+        raise BlockingIOError from None

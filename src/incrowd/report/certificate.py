@@ -196,16 +196,25 @@ def owner_key() -> bytes:
     return kept_key(folder / "certificate.key")
 
 
+def _make_key(path: Path) -> None:
+    """Put a new key in its place as a whole, readable by its owner only; unless another run was first."""
+    handle, draft = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            getattr(os, "link", os.rename)(draft, path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+
+
 def kept_key(path: Path) -> bytes:
     """The secret key in a file that only its owner can read; made at first use."""
     try:
         if not path.exists():
-            with tempfile.NamedTemporaryFile(dir=path.parent) as fresh:  # readable by the owner only
-                fresh.write(secrets.token_bytes(KEY_BYTES))
-                fresh.flush()
-                os.fsync(fresh.fileno())
-                with contextlib.suppress(FileExistsError):  # another run was first
-                    os.link(fresh.name, path)
+            _make_key(path)
         key = path.read_bytes()
     except OSError as error:
         raise OutputError(f"The key {path.name} cannot be read or made: {error.strerror}.") from None

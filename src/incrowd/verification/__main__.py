@@ -2,8 +2,8 @@
 
 It reads lines on its standard input, each naming a request and a file for the verdict, and judges each in a fork of
 its own: what a fork has imported is shared, what it does is not. A fork that is killed, runs out of memory or crashes
-in native code has given no verdict. Where a system cannot fork, the process judges once and ends. The exit status of a
-fork is the verdict: 0 holds, 1 does not, 2 could not be determined.
+in native code has given no verdict. Where a system cannot fork, the process itself judges. The exit status of a fork is
+the verdict: 0 holds, 1 does not, 2 could not be determined.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _attempt(step: Callable[[], None]) -> None:
     """Do what only some systems can."""
     try:
         step()
-    except (ImportError, OSError, ValueError, AttributeError):
+    except (ImportError, OSError, TypeError, ValueError, AttributeError):
         return
 
 

@@ -86,7 +86,10 @@ class Verifier:
         command = [sys.executable, "-m", "incrowd.verification"]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        process = subprocess.Popen(command, text=True, env=environment, start_new_session=True, **pipes)
+        apart: dict[str, Any] = {"start_new_session": True}
+        if hasattr(subprocess, "CREATE_NEW_PROCESS_GROUP"):  # the same on Windows
+            apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+        process = subprocess.Popen(command, text=True, env=environment, **apart, **pipes)
         return cls(process, os.getpid(), threading.Lock())
 
     @property

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from planted import PLANTED, closeness
 
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.run import run_attack
+from support.planted import PLANTED, closeness
 
 SEEDS, MANY = 20, 100
 FEWER = {"attribute inference": 5, "model membership": 5, "minimality": 1}

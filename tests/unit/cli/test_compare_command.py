@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +15,7 @@ import pytest
 
 from incrowd.cli.main import main
 from incrowd.demo import make_patients
+from support.waiting import PATIENCE, wait_until
 
 FAST = ("--methods", "mondrian", "-k", "5,20", "--learners", "nb", "--protocol", "holdout", "--jobs", "1")
 
@@ -140,13 +140,10 @@ def test_an_interrupted_run_leaves_finished_trials_and_no_process(tmp_path):
         [*command, *options], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     kept = tmp_path / "out" / "trials.jsonl"
-    deadline = time.monotonic() + 120
-    while not (kept.exists() and kept.read_text().count("\n") > 5):
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.1)
+    wait_until(lambda: process.poll() is not None or (kept.exists() and kept.read_text().count("\n") > 5))
+    assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Finished trials are kept in out" in err
     with pytest.raises(ProcessLookupError):

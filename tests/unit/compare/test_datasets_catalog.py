@@ -10,7 +10,7 @@ from incrowd.compare.datasets.entry import Dataset, Shape
 from incrowd.compare.datasets.fetch import canonical_csv, parsed
 from incrowd.compare.datasets.load import rows_digest
 from incrowd.errors import ParameterError
-from tic_tac_toe import as_csv, as_orange_file, endgames
+from support.tic_tac_toe import as_csv, as_orange_file, endgames
 
 NAMES = [
     "adult",

@@ -16,7 +16,7 @@ from incrowd.compare.datasets.catalog import DATASETS, find_dataset
 from incrowd.compare.datasets.fetch import cache_folder, data_folder, fetch
 from incrowd.compare.datasets.load import bytes_digest, describe, load, read_rows, rows_digest
 from incrowd.errors import FileFormatError, InputError, ParameterError
-from tic_tac_toe import as_csv, as_orange_file, endgames
+from support.tic_tac_toe import as_csv, as_orange_file, endgames
 
 GAME = find_dataset("tic-tac-toe")
 MEMBER = "Orange/datasets/tic_tac_toe.tab"

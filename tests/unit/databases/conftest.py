@@ -1,3 +1,3 @@
-from postgresql_server import clinic, server
+from support.postgresql_server import clinic, server
 
 __all__ = ["clinic", "server"]

@@ -4,7 +4,6 @@ import datetime as dt
 import os
 import subprocess
 import sys
-import time
 
 import polars as pl
 import pytest
@@ -15,6 +14,7 @@ from incrowd.errors import FileFormatError, HeaderError, InputError, ValuesError
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.frames import read_frame
 from incrowd.reading.read import read
+from support.waiting import wait_until
 
 CLINIC = "postgresql:///clinic"
 
@@ -86,7 +86,7 @@ def test_types_that_are_read(clinic):
         ("interval '1 day'", "interval"),
         ("timetz '10:00+02'", "timetz"),
         ("1::money", "money"),
-        ("'<a/>'::xml", "xml"),
+        ("NULL::xml", "xml"),
         ("int4range(1, 2)", "unnamed|int4range"),
         ("point(1, 2)", "point"),
         ("ROW(1, 2)", "record"),
@@ -185,15 +185,12 @@ def test_rows_that_change_meanwhile_are_read_as_they_were(clinic):
 
 
 def test_a_stream_that_is_left_ends_at_once(clinic):
-    many = "SELECT i, repeat('x', 100) AS a FROM generate_series(1, 10000) i, generate_series(1, 10000) j"
-    frames = stream_query(asked(many), rows=10)
+    endless = "SELECT i, repeat('x', 100) AS a FROM generate_series(1, 100000) i, generate_series(1, 1000000) j"
+    frames = stream_query(asked(endless), rows=10)
     next(frames)
-    begun = time.monotonic()
     frames.close()
-    assert time.monotonic() - begun < 5
-    time.sleep(0.2)
     others = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'clinic' AND pid <> pg_backend_pid()"
-    assert clinic.sql(others) == [(0,)]
+    wait_until(lambda: clinic.sql(others) == [(0,)])
 
 
 def test_a_copy_for_many_passes_is_private_and_equal(clinic, tmp_path):
@@ -233,7 +230,7 @@ def test_what_a_query_rests_on(clinic):
 
 
 def test_the_login_comes_from_the_environment(clinic, monkeypatch, tmp_path):
-    from postgresql_server import PASSWORD
+    from support.postgresql_server import PASSWORD
 
     who = Query.of("postgresql:///clinic", "SELECT current_user::text AS a")
     monkeypatch.setenv("PGUSER", "locked")

@@ -9,7 +9,6 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from postgresql_server import HOST, USER
 from typer.testing import CliRunner
 
 import incrowd
@@ -26,6 +25,7 @@ from incrowd.methods.catalog import METHODS
 from incrowd.recipe import Recipe
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
+from support.postgresql_server import HOST, USER
 
 CLINIC = "postgresql:///clinic"
 PATIENTS, RELEASE = f"{CLINIC}?table=patients", f"{CLINIC}?table=release"

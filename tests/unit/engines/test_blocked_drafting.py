@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,9 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "property"))
-from strategies import TARGET, cases
-
 from incrowd.engines.blocks.drafting import Drafting
 from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.methods.catalog import METHODS, make_method
@@ -23,7 +19,8 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
-from method_parameters import ways_of
+from support.method_parameters import ways_of
+from support.strategies import TARGET, cases
 
 SOME = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 BLOCK = 7

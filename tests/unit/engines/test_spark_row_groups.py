@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -18,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from incrowd.clusters import _clean, _code
 from incrowd.engines.spark import row_groups as reader
 from incrowd.engines.spark import writing
@@ -29,7 +26,7 @@ from incrowd.engines.spark.store import from_words, stored, texts_coded
 from incrowd.engines.spark.table import open_table
 from incrowd.errors import OutputError
 from incrowd.recipe import Recipe
-from spark_session import local_session, spark_release
+from support.spark_session import local_session, spark_release
 
 ROWS, BLOCK = 240, 70
 KINDS = {

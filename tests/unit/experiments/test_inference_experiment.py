@@ -3,7 +3,6 @@
 import numpy as np
 import polars as pl
 import pytest
-from made_tables import made_cancer, made_car
 
 from experiments.inference.attackers import attack_all
 from experiments.inference.experiment import measure
@@ -14,6 +13,7 @@ from experiments.inference.tables import CANCER, cancer_data, car_data
 from incrowd.hiding.secret import Status
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType
+from support.made_tables import made_cancer, made_car
 
 
 @pytest.fixture(scope="module")

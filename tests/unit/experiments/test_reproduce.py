@@ -20,7 +20,7 @@ from incrowd.compare.datasets.catalog import TIC_TAC_TOE
 from incrowd.compare.protocol import FiveByTwo
 from incrowd.compare.trial import Laboratory
 from incrowd.errors import IncrowdError, ParameterError
-from tic_tac_toe import as_csv, endgames
+from support.tic_tac_toe import as_csv, endgames
 
 BOARDS = Table("tic-tac-toe", discretize="before")
 SMALL = Experiment(

@@ -17,6 +17,7 @@ from incrowd.hiding import hide_cells, on_disk, request
 from incrowd.holding import choice
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
+from support.waiting import PATIENCE
 
 ROWS = 120
 ILL = Hierarchy("ill", ("*", "ill", "cold", "flu", "healthy"), (-1, 0, 1, 1, 0))
@@ -311,7 +312,7 @@ print(int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) // 100
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_table(tmp_path):
     command = [sys.executable, "-c", LARGE, str(tmp_path), "csv"]
-    subprocess.run(command, check=True, timeout=300)
-    done = subprocess.run(command, check=True, timeout=900, capture_output=True, text=True)
+    subprocess.run(command, check=True, timeout=PATIENCE)
+    done = subprocess.run(command, check=True, timeout=PATIENCE, capture_output=True, text=True)
     assert int(done.stdout) < 1300, done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from report_examples import example, sizes
 
 from incrowd.api import release
 from incrowd.methods.catalog import METHODS
@@ -29,6 +28,7 @@ from incrowd.risk.measuring import measure_risk as measure
 from incrowd.verification.joint import Figures, Joint
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.schema import Role
+from support.report_examples import example, sizes
 
 DIGEST = "0f" * 32
 ATTACKS = {

@@ -4,10 +4,10 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_examples import example, sizes
 
 from incrowd.report.charts import BAR_WIDTH, MOST_BUCKETS, accuracy_bars, buckets, form_bar, size_histogram
 from incrowd.report.facts import Accuracy, AttributeFacts
+from support.report_examples import example, sizes
 
 Histogram = tuple[tuple[int, int], ...]
 histograms: st.SearchStrategy[Histogram] = st.dictionaries(st.integers(1, 10**8), st.integers(1, 1000), min_size=1).map(

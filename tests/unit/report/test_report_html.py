@@ -3,7 +3,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from report_examples import example, schema, sizes
 
 from incrowd.errors import Notice
 from incrowd.plan.steps import Group
@@ -12,6 +11,7 @@ from incrowd.report.html import POLICY, report_html
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.released_value import Shown, ValueSet
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.report_examples import example, schema, sizes
 
 HEADINGS = [
     "What was asked",

@@ -3,7 +3,6 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_examples import example, sizes
 from rich.console import Console
 
 from incrowd.errors import Notice
@@ -11,6 +10,7 @@ from incrowd.report.facts import AttributeFacts, Facts
 from incrowd.report.terminal import _LETTERS, MOST_ATTRIBUTES, bar, print_summary, summary
 from incrowd.report.wording import ALL_FORMS
 from incrowd.verification.verdict import Check, Verdict
+from support.report_examples import example, sizes
 
 FILES = {"release": "out/census-release.csv", "report": "out/report.html"}
 

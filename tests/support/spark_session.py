@@ -10,13 +10,14 @@ from pyspark.sql import SparkSession
 
 from incrowd.clusters import ClusterSteps
 from incrowd.engines.spark.release import run_spark_release
-from incrowd.engines.spark.session import LOCAL
+from incrowd.engines.spark.session import LOCAL, packaged_java
 from incrowd.job import Job
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 
 
 def local_session(**settings):
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["JAVA_HOME"] = packaged_java()  # the same on every machine
     builder = SparkSession.builder.master("local[2]").appName("incrowd tests")
     fixed = {
         "spark.ui.enabled": "false",
