@@ -133,7 +133,7 @@ def _as_dictionary(arrow: Any, name: str) -> Any:
 
 def _arff() -> list[Seed]:
     from incrowd.publishing.serialise import write_table
-    from incrowd.vocabulary.file_form import FileForm
+    from incrowd.vocabulary.forms import FileForm
 
     frame = table()
     written = _written(".arff", lambda path: write_table(frame, path, FileForm.of(path)))
@@ -391,8 +391,7 @@ def read_certificate_file(path: Path) -> None:
 
 def read_ledger_file(path: Path) -> None:
     """Read a book, one of whose files is damaged."""
-    from incrowd.ledger.book import open_ledger
-    from incrowd.ledger.version1 import read_old
+    from incrowd.ledger.book import open_ledger, read_old
 
     if path.name.endswith(".entry.parquet"):
         read_old(path)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd.api import explain, inspect, release, transform, verify
-    from incrowd.attacks.api import attack_release
+    from incrowd.attacks.run import attack_release
     from incrowd.errors import IncrowdError
     from incrowd.estimators import KActus, KActusPlus
     from incrowd.hiding import hide_cells
@@ -39,7 +39,7 @@ _HOME = {
     "Role": "vocabulary.schema",
     "Schema": "vocabulary.schema",
     "SklearnInducer": "trees.sklearn_tree",
-    "attack_release": "attacks.api",
+    "attack_release": "attacks.run",
     "explain": "api",
     "hide_cells": "hiding",
     "inspect": "api",

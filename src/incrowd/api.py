@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.clock import Clock
-from incrowd.databases.given import in_memory
-from incrowd.databases.new_table import NewTable
-from incrowd.databases.query import query_of
+from incrowd.databases.reading import in_memory
+from incrowd.databases.tables import NewTable, query_of
 from incrowd.errors import ParameterError, guarded
 from incrowd.hierarchies.read import hierarchies_in
 from incrowd.job import Job, Outputs

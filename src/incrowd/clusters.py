@@ -36,12 +36,10 @@ from incrowd.reading.dictionary import Tally, as_coded
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import settle
 from incrowd.reading.frames import check_types, is_spark_frame
-from incrowd.reading.missing import spellings, without_markers
-from incrowd.reading.source import MISSING_MARKERS, Origin, Source
-from incrowd.reading.streams.distinct import growing
+from incrowd.reading.source import MISSING_MARKERS, Origin, Source, spellings, without_markers
+from incrowd.reading.streams.draft import Shared
 from incrowd.reading.streams.encode import typed_column
-from incrowd.reading.streams.gathering import Found
-from incrowd.reading.streams.repeats import Shared
+from incrowd.reading.streams.gathering import Found, growing
 from incrowd.understanding import settled_roles, target_of
 from incrowd.verification.asked import Asked, Original
 from incrowd.verification.class_sizes import k_check, sizes_of
@@ -54,7 +52,7 @@ from incrowd.verification.pieces import added_pieces, compare_piece
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification_request import as_asked, has_counts, has_levels
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Schema

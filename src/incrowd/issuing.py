@@ -21,7 +21,7 @@ from incrowd.report.plan_notices import plan_notices
 from incrowd.report.signature import signed
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 
 def issue(

@@ -9,8 +9,7 @@ from typing import Any
 
 from incrowd.clock import Clock
 from incrowd.databases.address import is_address
-from incrowd.databases.new_table import NewTable
-from incrowd.databases.query import Query, query_of
+from incrowd.databases.tables import NewTable, Query, query_of
 from incrowd.databases.writing import check_table
 from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.engines.engine import Engine
@@ -18,8 +17,7 @@ from incrowd.errors import OutputError, ParameterError
 from incrowd.publishing.staging import check_target
 from incrowd.recipe import Recipe
 from incrowd.report.signature import private_key
-from incrowd.vocabulary.file_form import FileForm
-from incrowd.vocabulary.release_form import PAIR, groups_path
+from incrowd.vocabulary.forms import PAIR, FileForm, groups_path
 
 
 @dataclass(frozen=True)

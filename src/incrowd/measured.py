@@ -111,8 +111,8 @@ def _risk(job: Job, held: InMemory, released: Any, source: str) -> Risk:
 
 def _attacks(job: Job, held: InMemory, plan: ReleasePlan, released: Any) -> AttackFacts:
     """The attacks on the release, and on the table as if it were released as it is."""
-    from incrowd.attacks.api import attack_release
     from incrowd.attacks.catalog import find_attacks
+    from incrowd.attacks.run import attack_release
 
     schema, table = held.schema, held.source.frame
     only = None if job.attacks is True else tuple(job.attacks or ())

@@ -40,7 +40,7 @@ from incrowd.verification.spans import MOST_VISITS, verify_spans
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.plain_json import read_plain_json
+from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 _VERSIONS = ("incrowd", "polars", "numpy", "numba")

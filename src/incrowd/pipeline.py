@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from incrowd.certified.issued import check_issued
-from incrowd.databases.publishing import published
-from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
+from incrowd.databases.tables import Query
+from incrowd.databases.writing import published
 from incrowd.errors import Notice, VerificationError
 from incrowd.holding.blocks import InBlocks
 from incrowd.holding.choice import in_blocks
@@ -52,6 +52,7 @@ from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
 from incrowd.verification_request import request_of
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.forms import groups_path
 from incrowd.vocabulary.randomness import (
     KeyedRandomness,
     Randomness,
@@ -59,7 +60,6 @@ from incrowd.vocabulary.randomness import (
     SystemRandomness,
     permutation,
 )
-from incrowd.vocabulary.release_form import groups_path
 from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema

@@ -32,10 +32,10 @@ from typing import Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.hierarchies.read import read_hierarchy
+from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
-from incrowd.vocabulary.plain_yaml import read_plain_yaml
-from incrowd.vocabulary.release_form import check_form
+from incrowd.vocabulary.plain_data import read_plain_yaml
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.asking import asked_for
 from incrowd.vocabulary.requirements.sensitive_class import with_class

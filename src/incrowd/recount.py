@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from incrowd.databases.given import on_disk
+from incrowd.databases.reading import on_disk
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
 from incrowd.verification.delimited import UNREADABLE, line_end, unpacked
 from incrowd.verification.population import People
 from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
 from incrowd.vocabulary.requirements.asking import asked_for
@@ -142,8 +142,7 @@ def _people(
     if not isinstance(requirement, Together) or not requirement.on_population:
         return None
     from incrowd.reading.draft import draft_schema
-    from incrowd.reading.population import read_population
-    from incrowd.reading.read import read
+    from incrowd.reading.read import read, read_population
 
     if len(requirement.sets(names)) > 1:
         raise ParameterError("k-map and delta-presence cannot be combined with sets of columns known together.")
@@ -194,14 +193,14 @@ def _own_form(path: Path, delimiter: str | None, encoding: str | None) -> FileFo
 
 
 def _is_utf8(path: Path, compression: str | None, declared: str | None) -> bool:
-    from incrowd.reading.sniff import sniff_encoding
+    from incrowd.reading.layout import sniff_encoding
 
     return sniff_encoding(_head(path, compression, 4), declared) == "utf-8"
 
 
 def _delimiter(path: Path, compression: str | None, declared: str | None) -> str:
     """The delimiter that was named, or the one of the first lines."""
-    from incrowd.reading.sniff import SAMPLE_BYTES, check_delimiter, sniff_delimiter
+    from incrowd.reading.layout import SAMPLE_BYTES, check_delimiter, sniff_delimiter
 
     head = _head(path, compression, SAMPLE_BYTES)
     found = declared or sniff_delimiter(head.decode("utf-8", "replace"), line_end(head).decode())

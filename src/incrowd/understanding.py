@@ -7,11 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from incrowd.errors import Notice, SchemaError
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.hints import role_by_name
+from incrowd.reading.draft import draft_schema, role_by_name
 from incrowd.reading.source import Source
-from incrowd.reading.streams.draft import draft_stream
-from incrowd.reading.streams.repeats import Shared, shared_values
+from incrowd.reading.streams.draft import Shared, draft_stream, shared_values
 from incrowd.reading.streams.stream import Stream
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.schema import Column, Role, Schema

@@ -14,7 +14,7 @@ from incrowd.methods.catalog import find_method
 from incrowd.reading.source import Origin
 from incrowd.recipe import Recipe
 from incrowd.verification.request import Hint, InputFile, Request
-from incrowd.vocabulary.release_form import COUNTS, PAIR, groups_path
+from incrowd.vocabulary.forms import COUNTS, PAIR, groups_path
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role, Schema

@@ -13,8 +13,7 @@ import pytest
 from incrowd import pipeline
 from incrowd.api import release, transform
 from incrowd.errors import VerificationError
-from incrowd.hierarchies.dates import calendar
-from incrowd.hierarchies.draft import encoded_columns
+from incrowd.hierarchies.draft import calendar, encoded_columns
 from incrowd.hierarchies.intervals import from_edges
 from incrowd.methods.catalog import METHODS
 from incrowd.plan.plan_file import read_plan

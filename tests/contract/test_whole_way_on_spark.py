@@ -13,7 +13,7 @@ import pytest
 
 from incrowd.api import release, verify
 from incrowd.cli.main import main
-from incrowd.databases.query import Query
+from incrowd.databases.tables import Query
 from incrowd.errors import OutputError, ParameterError
 from incrowd.recipients import decode
 from support.spark_session import local_session

@@ -11,7 +11,7 @@ import incrowd
 from incrowd.methods.tree_suppression.kactus import release_bottom_up
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.verification.class_sizes import verify_table
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.predicate import Eq
 from incrowd.vocabulary.randomness import SystemRandomness
 

@@ -9,13 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.ledger.cells import MISSING, Cells, canonical
 from incrowd.ledger.chain import FIRST, Head, Link, fault, linked
 from incrowd.ledger.entry import RELEASE, Entry, Recorded
 from incrowd.ledger.judging import CANNOT, REFUSED, Beside, judge
-from incrowd.ledger.marks import Marker, to_bytes
-from incrowd.ledger.overlap import Overlap
-from incrowd.ledger.table import Table
+from incrowd.ledger.marks import MISSING, Cells, Marker, canonical, to_bytes
+from incrowd.ledger.overlap import Overlap, Table
 from incrowd.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
 

@@ -13,9 +13,9 @@ import pytest
 
 import incrowd
 from incrowd.databases.address import Address
-from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query, stream_query
 from incrowd.databases.session import Session
+from incrowd.databases.tables import Query
 from incrowd.databases.writing import StagedTable, check_table, staged_table
 from incrowd.demo import make_patients
 from incrowd.errors import IncrowdError, InputError, MissingPackageError, OutputError

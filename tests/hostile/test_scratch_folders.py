@@ -89,7 +89,7 @@ def test_nothing_is_left_of_a_release_for_this_process(folder):
 @pytest.mark.parametrize(
     "moment",
     [
-        "incrowd.reading.streams.blocks.BlockFile.write",
+        "incrowd.reading.streams.encode.BlockFile.write",
         "incrowd.engines.blocks.buckets.Buckets.shuffled",
         "incrowd.holding.hint.Hints._saved",
         "incrowd.pipeline.verdict_on",

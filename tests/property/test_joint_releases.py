@@ -17,7 +17,7 @@ from incrowd.ledger.chain import FIRST, linked
 from incrowd.ledger.entry import RELEASE, Entry, Recorded
 from incrowd.ledger.judging import Beside, judge
 from incrowd.ledger.marks import Marker
-from incrowd.ledger.table import Table
+from incrowd.ledger.overlap import Table
 from incrowd.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
 from support.strategies import TARGET, cases

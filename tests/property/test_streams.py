@@ -22,7 +22,7 @@ from incrowd.reading.read import read
 from incrowd.reading.streams import text
 from incrowd.reading.streams.draft import draft_stream
 from incrowd.reading.streams.encode import encode_stream
-from incrowd.reading.streams.hashing import NumberCodes
+from incrowd.reading.streams.gathering import NumberCodes
 from incrowd.reading.streams.stream import open_stream
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 

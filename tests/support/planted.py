@@ -16,8 +16,8 @@ import polars as pl
 
 from incrowd.attacks.again import Again
 from incrowd.attacks.opening import Given, open_scene
+from incrowd.attacks.row_order import SEEDS
 from incrowd.attacks.scene import HiddenCells, Scene
-from incrowd.attacks.seed_rerun import SEEDS
 from incrowd.vocabulary.requirement import KAnonymity
 
 Plant = Callable[[int], Scene]

@@ -19,12 +19,11 @@ from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode
-from incrowd.reading.population import read_population
-from incrowd.reading.read import read
+from incrowd.reading.read import read, read_population
 from incrowd.reading.source import Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.plain_json import read_plain_json
+from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.asking import asked_for
 from incrowd.vocabulary.requirements.in_words import read_promises

@@ -10,12 +10,17 @@ order, of which the correlation is 0. Leak: 3 / sqrt(n) or more in size, which c
 from __future__ import annotations
 
 import math
+import random
+import time
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from incrowd.attacks.again import Rows
 from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.measuring import Floats, correlation_interval, rank_correlation
+from incrowd.attacks.measuring import Floats, centred_ranks, correlation_interval, rank_correlation
 from incrowd.attacks.scene import SMALLEST, Scene
+from incrowd.vocabulary.randomness import SeededRandomness, permutation
 
 
 class RowOrder:
@@ -61,3 +66,79 @@ def source_places(scene: Scene) -> Floats:
     total = np.bincount(original, np.arange(len(original), dtype=np.float64), len(count))
     with np.errstate(invalid="ignore"):
         return np.asarray((total / count)[rest])
+
+
+SEEDS = (0, 1, 2, 3, 7, 10, 42, 99, 100, 123, 1234, 12345, 123456, 1337, 2020, 2021, 2022, 2023, 2024, 2025, 2026)
+PATIENCE = 3.0
+
+
+class SeedRerun:
+    """Shuffles again with the seeds that people use."""
+
+    name = "seed re-run"
+    asks = "Shuffles and releases again with the seeds that people use, and looks whether the release comes out."
+    needs = "nothing more than the release and the original; how it was made, to release again"
+
+    def run(self, scene: Scene) -> Finding:
+        """Try every seed with every generator."""
+        places = source_places(scene)
+        known = ~np.isnan(places)
+        if known.sum() < SMALLEST or len(np.unique(places[known])) < 2:
+            raise CannotRunError("The released rows cannot be told apart well enough to recognise an order.")
+        ours = centred_ranks(places[known])
+        tried = [abs(float(ours @ centred_ranks(order[known]))) for order in shuffles(len(places))]
+        again = [abs(float(ours @ centred_ranks(order[known]))) for order in _releases(scene, len(places))]
+        largest = max([*tried, *again])
+        limit = _limit(len(tried) + len(again), int(known.sum()))
+        return Finding(
+            self.name,
+            LEAK if largest > limit else NO_LEAK,
+            f"{len(tried)} shuffles and {len(again)} releases made again, with {len(SEEDS)} seeds.",
+            largest,
+            limit,
+            correlation_interval(largest, int(known.sum())),
+            limit,
+            "Spearman's rho",
+            {"shuffles tried": float(len(tried)), "releases made again": float(len(again))},
+        )
+
+
+def _limit(tries: int, rows: int) -> float:
+    """What the largest of that many correlations exceeds once in 200 runs, if there is nothing to find."""
+    from scipy.stats import norm
+
+    return float(norm.isf(0.005 / 2 / tries) / np.sqrt(rows - 1))
+
+
+def shuffles(rows: int) -> Iterator[Rows]:
+    """Orders of that many rows, by the generators people use and the seeds they give them."""
+    for seed in SEEDS:
+        for shuffle in _SHUFFLES:
+            yield shuffle(seed, rows)
+
+
+def _plain(seed: int, rows: int) -> Rows:
+    order = list(range(rows))
+    random.Random(seed).shuffle(order)
+    return np.array(order, np.intp)
+
+
+_SHUFFLES: tuple[Callable[[int, int], Rows], ...] = (
+    lambda seed, rows: np.random.default_rng(seed).permutation(rows).astype(np.intp),
+    lambda seed, rows: np.random.RandomState(seed).permutation(rows).astype(np.intp),
+    lambda seed, rows: permutation(rows, SeededRandomness(seed)),
+    _plain,
+)
+
+
+def _releases(scene: Scene, rows: int) -> Iterator[Rows]:
+    """Orders of the rows in releases made again with a seed; none if nobody knows how, as many as time allows."""
+    if scene.again is None:
+        return
+    begun = time.perf_counter()
+    for seed in SEEDS:
+        made = scene.again.release(scene.table, scene.frame, scene.schema, seed)
+        if len(made.draft.origin) == rows:
+            yield made.draft.origin
+        if time.perf_counter() - begun > PATIENCE:
+            return

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from incrowd.attacks.attack import CannotRunError
+from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.boxes import Released
+from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene, Traced
+from incrowd.report.unchanged_facts import listed
+from incrowd.verification.alone import count_alone
 from incrowd.verification.open_cells import QuasiIdentifier
-from incrowd.verification.unchanged import UnchangedColumn
+from incrowd.verification.unchanged import UnchangedColumn, count_unchanged
+from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.vocabulary.released_cell import Ints
+from incrowd.vocabulary.requirement import KnownSet
 from incrowd.vocabulary.schema import Role, Schema
 
 
@@ -46,3 +53,69 @@ def hidden_columns(traced: Traced, scene: Scene) -> list[QuasiIdentifier]:
         )
         for place, name in enumerate(boxes.names)
     ]
+
+
+class UnchangedLinkage:
+    """Looks for the one row that has a person's unchanged values."""
+
+    name = "linkage by unchanged columns"
+    asks = "Looks for the one released row that has what it knows of a person in columns that are released unchanged."
+    needs = "columns beside the class that are released unchanged"
+
+    def run(self, scene: Scene) -> Finding:
+        """Count who is alone."""
+        columns = [one for one in unchanged_columns(scene.released, scene) if one.role != "target"]
+        if not columns:
+            raise CannotRunError("No column but the class is released unchanged.")
+        rows = len(scene.released.classes)
+        alone = count_alone(columns, rows)
+        share = alone.without_class / rows
+        telling = (
+            "" if alone.telling is None else f", {alone.telling.people:,} of them by {listed(alone.telling.columns)}"
+        )
+        return Finding(
+            self.name,
+            LEAK if alone.without_class else NO_LEAK,
+            f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}.",
+            share,
+            share / rows,
+            share_interval(alone.without_class, rows),
+            0.0,
+            "share of people",
+            {"alone by columns not called sensitive": float(alone.not_called_private)},
+        )
+
+
+class GiveBackAttack:
+    """Fills in hidden cells from unchanged columns."""
+
+    name = "give-back"
+    asks = "Fills in hidden cells from columns that are released unchanged."
+    needs = "hidden cells, columns that are released unchanged, and the original row of each released row"
+
+    def run(self, scene: Scene) -> Finding:
+        """Count what is given back, and what would be by columns dealt anew."""
+        traced = scene.traced
+        hidden, k = hidden_columns(traced, scene), scene.promised.k or 1
+        dealt = scene.generator("dealt anew").permutation(len(traced.released.classes))
+        counts = _counts(hidden, unchanged_columns(traced.released, scene), k)
+        control = _counts(hidden, unchanged_columns(traced.released, scene, dealt), k)
+        cells = counts.hidden_cells
+        if not cells:
+            raise CannotRunError("No released cell hides anything.")
+        leak = not counts.sound if scene.promised.k else counts.given_back > control.given_back
+        return Finding(
+            self.name,
+            LEAK if leak else NO_LEAK,
+            f"{counts.given_back:,} of {cells:,} hidden cells are given back; the smallest group that is left has "
+            f"{counts.effective_k:,} people.",
+            counts.given_back / cells,
+            control.given_back / cells,
+            share_interval(counts.given_back, cells),
+            unit="share of hidden cells",
+            details={"effective k": float(counts.effective_k), "people below k": float(counts.people_below_k)},
+        )
+
+
+def _counts(hidden: Sequence[QuasiIdentifier], unchanged: Sequence[UnchangedColumn], k: int) -> UnchangedCounts:
+    return count_unchanged(hidden, unchanged, [KnownSet(tuple(one.name for one in hidden), k)])

@@ -11,15 +11,14 @@ from incrowd.certified.consistency import Certificate, check_consistency
 from incrowd.certified.reading import certificate_beside, read_certificate
 from incrowd.certified.recounting import Held, recount_certificate
 from incrowd.certified.statements import CertificateVerdict, Standing, Statement, compared, consistent, left_open
-from incrowd.databases.given import on_disk
-from incrowd.databases.query import query_of
+from incrowd.databases.reading import on_disk
+from incrowd.databases.tables import query_of
 from incrowd.errors import FileFormatError, IncrowdError, ParameterError
 from incrowd.report.certificate import schema, sha256_of
 from incrowd.report.json_schema import faults
 from incrowd.report.signature import PublicKey, is_signed_by, public_key
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.release_form import groups_path
 from incrowd.vocabulary.resources import bytes_of
 
 NEEDS_TABLE = "it needs the table that the release was made from"

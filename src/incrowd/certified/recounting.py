@@ -15,7 +15,7 @@ from incrowd.errors import FileFormatError
 from incrowd.reading.read import read
 from incrowd.verification.restated import Stated, recount_stated, recount_stated_table
 from incrowd.verification.verdict import Check, Verdict
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.resources import Resources
 

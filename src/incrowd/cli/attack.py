@@ -72,7 +72,7 @@ def attack(
         return
     if release is None or original is None:
         raise ParameterError("Say what to attack and what it was made from: incrowd attack RELEASE --original FILE.")
-    from incrowd.attacks.api import attack_release
+    from incrowd.attacks.run import attack_release
 
     with progress(json) as show:
         found = attack_release(

@@ -28,8 +28,7 @@ def decode(
     from incrowd.publishing.staging import check_target, staged
     from incrowd.recipients.decoding import decode as deal
     from incrowd.recipients.decoding import decoded_name, write_decoded
-    from incrowd.vocabulary.file_form import FileForm
-    from incrowd.vocabulary.release_form import groups_path
+    from incrowd.vocabulary.forms import FileForm, groups_path
 
     target = to or decoded_name(release)
     beside = groups or (groups_path(release) if groups_path(release).is_file() else None)

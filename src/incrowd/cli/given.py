@@ -11,8 +11,7 @@ from incrowd.cli.memory import enough_memory
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
-    from incrowd.databases.new_table import NewTable
-    from incrowd.databases.query import Query
+    from incrowd.databases.tables import NewTable, Query
 
 FileOrTable = Annotated[
     str,
@@ -53,7 +52,7 @@ def given(text: str, table: str | None = None, query: str | None = None) -> Path
     table visits of the database clinic
     """
     from incrowd.databases.address import Address, is_address
-    from incrowd.databases.query import Query
+    from incrowd.databases.tables import Query
 
     if is_address(text):
         return Query.of(Address.parse(text).at(table), query)
@@ -76,7 +75,7 @@ def place(to: str, replace: bool) -> Path | NewTable:
     table release of the database clinic
     """
     from incrowd.databases.address import is_address
-    from incrowd.databases.new_table import NewTable
+    from incrowd.databases.tables import NewTable
 
     if is_address(to):
         return NewTable.of(to, replace=replace)

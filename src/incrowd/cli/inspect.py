@@ -29,7 +29,7 @@ def inspect(
     json: Json = False,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
-    from incrowd.databases.given import in_memory
+    from incrowd.databases.reading import in_memory
     from incrowd.publishing.staging import check_target, staged
     from incrowd.reading.draft import draft_schema
     from incrowd.reading.read import read

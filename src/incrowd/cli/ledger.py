@@ -150,7 +150,7 @@ def rekey(
 
     If it is lost, who is in which group is lost with it. The files so far are kept in a folder in the ledger.
     """
-    from incrowd.ledger.rekeying import rekey as mark_again
+    from incrowd.ledger.upkeep import rekey as mark_again
 
     if not book.is_dir():
         raise OutputError(f"The ledger {book.name} does not exist.")

@@ -193,7 +193,7 @@ def _files(release: Any, certificate: Path | None, report: Path | None, plan: Pa
 def _tell(made: Release, written: dict[str, str], json: bool) -> None:
     """The summary, or the same for machines."""
     if "groups" in made.certificate["output"] and made.path is not None:
-        from incrowd.vocabulary.release_form import groups_path
+        from incrowd.vocabulary.forms import groups_path
 
         written = {"release": written["release"], "groups": str(groups_path(made.path)), **written}
     if json:
@@ -210,7 +210,7 @@ def parameters(settings: list[str] | None) -> dict[str, object] | None:
     """``name=value`` settings as parameters; values are read as YAML (numbers, true, text)."""
     if not settings:
         return None
-    from incrowd.vocabulary.plain_yaml import read_plain_yaml
+    from incrowd.vocabulary.plain_data import read_plain_yaml
 
     parsed = {}
     for setting in settings:

@@ -25,7 +25,7 @@ def transform(
     from incrowd.api import transform as show
     from incrowd.publishing.serialise import write_table
     from incrowd.publishing.staging import check_target, staged
-    from incrowd.vocabulary.file_form import FileForm
+    from incrowd.vocabulary.forms import FileForm
 
     check_target(to, (file, plan))
     form = FileForm.of(to)

@@ -15,7 +15,7 @@ from incrowd.compare.learners.catalog import find_learner, parsed
 from incrowd.errors import ParameterError
 from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.methods.catalog import METHODS, make_method
-from incrowd.vocabulary.release_form import check_form
+from incrowd.vocabulary.forms import check_form
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
 STANDARDS = (UNPROTECTED, MAJORITY)

@@ -18,9 +18,8 @@ from incrowd.compare.protocol import Split, seed_of
 from incrowd.engines.embedded.binning import bin_column
 from incrowd.errors import InputError, Notice, SchemaError
 from incrowd.measures.mdl import mdl_cuts
-from incrowd.reading.draft import draft_schema
+from incrowd.reading.draft import draft_schema, role_by_name
 from incrowd.reading.encode import encode
-from incrowd.reading.hints import role_by_name
 from incrowd.reading.read import read
 from incrowd.reading.source import Source
 from incrowd.recipe import Recipe, with_hierarchies, with_roles

@@ -1,6 +1,5 @@
 """Tables on a PostgreSQL server: read in one moment, written in one transaction, no secret told."""
 
-from incrowd.databases.new_table import NewTable
-from incrowd.databases.query import Query
+from incrowd.databases.tables import NewTable, Query
 
 __all__ = ["NewTable", "Query"]

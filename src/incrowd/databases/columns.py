@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.databases.names import quoted
+from incrowd.databases.address import quoted
 from incrowd.errors import OutputError, ValuesError
 
 BEFORE = "SELECT * FROM (\n"

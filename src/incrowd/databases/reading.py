@@ -2,19 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from incrowd.databases.columns import BEFORE, whole
-from incrowd.databases.failures import READING
-from incrowd.databases.query import Query
-from incrowd.databases.rows import Rows, regrouped, rows_of, save_rows
-from incrowd.databases.session import Session, connected
+from incrowd.databases.columns import BEFORE, check_dates, selection, whole
+from incrowd.databases.session import READING, Session, connected
+from incrowd.databases.tables import Query, query_of
 from incrowd.errors import FileFormatError
+from incrowd.reading.headers import check_headers
+
+
+class Rows(NamedTuple):
+    """A PyArrow schema, and record batches that have it."""
+
+    schema: Any
+    batches: Generator[Any, None, None]
+
+
+def rows_of(session: Session, query: str, described: Any) -> Rows:
+    """The rows of a query whose columns are known, each in a plain type; the query runs when they are asked for."""
+    import pyarrow as pa
+
+    if not len(described):
+        raise FileFormatError("The query has no columns. Name at least one.")
+    check_headers(described.names)
+    plain = selection(query, described)
+    types = session.describe(plain).types
+    schema = pa.schema(list(zip(described.names, types, strict=True)))
+
+    def batches() -> Generator[Any, None, None]:
+        with closing(session.batches(plain)) as found:
+            for batch in found:
+                check_dates(batch, schema.names)
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+    return Rows(schema, batches())
+
+
+def save_rows(rows: Rows, path: Path, progress: Callable[[int], None] = lambda _rows: None) -> int:
+    """Write the rows to a new Parquet file that only its owner can read; gives their number."""
+    import pyarrow.parquet as pq
+
+    path.touch(mode=0o600, exist_ok=False)
+    done = 0
+    with pq.ParquetWriter(path, rows.schema, compression="zstd", compression_level=1) as writer:
+        for batch in rows.batches:
+            writer.write_batch(batch)
+            progress(done := done + batch.num_rows)
+    return done
+
+
+def regrouped(batches: Iterable[Any], rows: int) -> Iterator[pl.DataFrame]:
+    """The rows of record batches in frames of exactly so many, the last one smaller.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> pieces = [pa.record_batch({"a": [1, 2, 3]}), pa.record_batch({"a": [4, 5]})]
+    >>> [frame["a"].to_list() for frame in regrouped(pieces, 2)]
+    [[1, 2], [3, 4], [5]]
+    """
+    held: list[pl.DataFrame] = []
+    waiting = 0
+    for batch in batches:
+        held.append(pl.DataFrame(batch))
+        waiting += batch.num_rows
+        while waiting >= rows:
+            together = pl.concat(held)
+            yield together.head(rows).rechunk()
+            held, waiting = [together.slice(rows)], waiting - rows
+    if waiting:
+        yield pl.concat(held, rechunk=True)
+
 
 ROWS = 1 << 20
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -100,3 +164,37 @@ def _describe(session: Session, query: Query) -> Any:
 
 def _no_rows(query: Query) -> FileFormatError:
     return FileFormatError(f"There are no rows: {query} is empty. Give a table or a query with at least one row.")
+
+
+def in_memory(given: Any) -> Any:
+    """What was given; if it is on a server, its rows as a polars frame.
+
+    Examples
+    --------
+    >>> in_memory("visits.csv")
+    'visits.csv'
+    """
+    query = query_of(given)
+    if query is None:
+        return given
+
+    return read_query(query)
+
+
+@contextmanager
+def on_disk(given: Any) -> Iterator[Any]:
+    """Give what was given; if it is on a server, its rows as a Parquet file that goes when the block ends.
+
+    Examples
+    --------
+    >>> with on_disk("visits.csv") as given:
+    ...     given
+    'visits.csv'
+    """
+    query = query_of(given)
+    if query is None:
+        yield given
+        return
+
+    with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
+        yield fetch_query(query, Path(folder))

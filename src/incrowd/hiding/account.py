@@ -26,7 +26,7 @@ from incrowd.verification.hidden_cells import Withheld
 from incrowd.verification.inference import Inference
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 _MOST_COLUMNS = 30  # whose costs are measured: pairs of columns are counted together
 _AT_ONCE = 1 << 20  # rows of values that are written at once

@@ -21,7 +21,7 @@ from incrowd.hiding.naive_bayes import BayesAdversary
 from incrowd.hiding.on_disk import Rows
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.taxonomy import HIDDEN, CellTaxonomy
-from incrowd.trees.threads import one_thread
+from incrowd.trees.compiled import one_thread
 
 
 class Student(Protocol):

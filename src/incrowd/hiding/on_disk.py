@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.reading.streams.blocks import Blocks
-from incrowd.reading.streams.repeats import Shared
-from incrowd.reading.streams.scratch import scratch_full
+from incrowd.reading.streams.body import scratch_full
+from incrowd.reading.streams.draft import Shared
+from incrowd.reading.streams.encode import Blocks
 from incrowd.reading.streams.stream import Stream
 from incrowd.vocabulary.encoded_table import EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.schema import ColumnType

@@ -22,13 +22,12 @@ from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.reading.source import Origin
-from incrowd.reading.streams.draft import draft_stream
+from incrowd.reading.streams.draft import Shared, draft_stream, shared_values
 from incrowd.reading.streams.encode import encode_stream
-from incrowd.reading.streams.repeats import Shared, shared_values
 from incrowd.reading.streams.stream import Stream, open_stream
 from incrowd.recipe import Recipe
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column

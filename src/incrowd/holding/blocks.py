@@ -18,8 +18,7 @@ from incrowd.holding.numbers import as_numbers, castable, numeric
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.source import Origin, Source
-from incrowd.reading.streams.blocks import Blocks
-from incrowd.reading.streams.encode import encode_stream
+from incrowd.reading.streams.encode import Blocks, encode_stream
 from incrowd.reading.streams.stream import Stream
 from incrowd.recipe import Recipe
 from incrowd.understanding import settle_stream

@@ -14,7 +14,7 @@ from incrowd.publishing.piece_writer import STREAMED
 from incrowd.reading.columnar import is_arrow_file
 from incrowd.reading.read import check_file
 from incrowd.reading.source import Compression
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.resources import PROGRAM, Resources

@@ -14,7 +14,7 @@ from incrowd.holding.numbers import castable, numeric, with_numbers
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
-from incrowd.reading.population import read_population
+from incrowd.reading.read import read_population
 from incrowd.reading.source import Origin, Source
 from incrowd.recipe import Recipe
 from incrowd.understanding import settle_schema

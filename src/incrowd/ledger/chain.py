@@ -6,9 +6,12 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from incrowd.errors import LedgerError
 from incrowd.ledger.marks import key_name, subkey
+from incrowd.report.certificate import KEY_BYTES, kept_key
 
 FIRST = "0" * 64
 """What the first entry names as the MAC of the one before."""
@@ -119,3 +122,35 @@ def _completed(links: Sequence[Link], key: bytes) -> str:
 
 def _mac(key: bytes, purpose: str, said: Mapping[str, Any]) -> str:
     return hmac.digest(subkey(key, purpose), plain(said), "sha256").hex()
+
+
+KEY = "ledger.key"
+
+
+def read_key(path: Path) -> bytes:
+    """The key in a file; none is made."""
+    try:
+        key = path.read_bytes()
+    except FileNotFoundError:
+        raise LedgerError(
+            f"The key {path.name} of the ledger is not there, and without it nobody can be known again. Put it back "
+            "from a copy, or say ledger-key where it is. If it is lost: incrowd ledger rekey."
+        ) from None
+    except OSError as error:
+        raise LedgerError(f"The key {path.name} of the ledger cannot be read: {error.strerror}.") from None
+    if len(key) != KEY_BYTES:
+        raise LedgerError(
+            f"The key {path.name} of the ledger is damaged. Put it back from a copy. If it is lost: incrowd ledger "
+            "rekey."
+        )
+    return key
+
+
+def make_key(path: Path) -> bytes:
+    """A new key in a file that only its owner can read; never over an old one."""
+    if path.exists():
+        raise LedgerError(
+            f"The key {path.name} exists, but the ledger has no entries and no head: they are gone. Put them back from "
+            "a copy. For a new ledger name a new folder, and no key or a new one."
+        )
+    return kept_key(path)

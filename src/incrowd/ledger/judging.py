@@ -9,8 +9,7 @@ from typing import Any
 from incrowd.errors import VerificationError
 from incrowd.ledger.entry import Recorded
 from incrowd.ledger.marks import Marks, as_frame
-from incrowd.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, WORD, Overlap, compare
-from incrowd.ledger.table import Table
+from incrowd.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, WORD, Overlap, Table, compare
 from incrowd.verification.joint import Joint, Then, has_same_groups, recount_together
 
 PASSES, SAME, REFUSED, DESPITE = "passes", "same groups", "refused", "published despite"

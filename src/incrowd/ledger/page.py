@@ -26,8 +26,7 @@ from incrowd.ledger.chain import SOUND
 from incrowd.ledger.entry import BOUND, RELEASE, Entry, Recorded
 from incrowd.ledger.judging import CANNOT, REFUSED, SAME, Beside, Judgement, judge, vouched
 from incrowd.ledger.marks import Marker, are_unique
-from incrowd.ledger.overlap import Overlap
-from incrowd.ledger.table import Table
+from incrowd.ledger.overlap import Overlap, Table
 from incrowd.ledger.upkeep import pending, upgraded
 from incrowd.methods.catalog import make_method
 from incrowd.plan.release_plan import ReleasePlan
@@ -37,7 +36,7 @@ from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.verification.asked import Original, Originals
 from incrowd.verification.joint import classes_of_rows
 from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.requirement import KAnonymity
 
 _KEY_BYTES = 32

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.methods.method import BINNED, INTERVALS, Method
-from incrowd.vocabulary.release_form import COUNTS, PAIR, RELEASE_FORMS, STRICT
+from incrowd.vocabulary.forms import COUNTS, PAIR, RELEASE_FORMS, STRICT
 
 if TYPE_CHECKING:
     from incrowd.vocabulary.schema import Schema
@@ -33,7 +33,7 @@ class MethodEntry:
     needs_target
         Whether it looks at a class.
     forms
-        The forms its groups can be released in (see :mod:`incrowd.vocabulary.release_form`), its own first. A method
+        The forms its groups can be released in (see :mod:`incrowd.vocabulary.forms`), its own first. A method
         that shows value by value has no groups, and only the strict form.
     numeric
         The values of its parameter ``numeric``: how numbers are released. Empty if it has no such parameter.

@@ -1,4 +1,4 @@
-"""The groups of a method in the form that was asked for, see :mod:`incrowd.vocabulary.release_form`.
+"""The groups of a method in the form that was asked for, see :mod:`incrowd.vocabulary.forms`.
 
 Every method that decides on groups of rows can be released in each form; without a form it is released in its own.
 """
@@ -15,7 +15,7 @@ from incrowd.methods.population import Population
 from incrowd.methods.public_bins import FEW, public_cuts
 from incrowd.plan.steps import AsCounts, Bin, Group, Rarest, Show, Spread, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.release_form import COUNTS, PAIR, STRICT, check_form
+from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT, check_form
 from incrowd.vocabulary.released_value import Common, Counts, Form, Suppressed
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.delta_presence import DeltaPresence

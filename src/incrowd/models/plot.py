@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from incrowd.models.published_tree import PublishedTree
 from incrowd.models.text import drawable, promise
-from incrowd.trees.svg import (
+from incrowd.trees.draw import (
     BOX_HEIGHT,
     GREY,
     INK,
@@ -20,14 +20,17 @@ from incrowd.trees.svg import (
     LONGEST_NAME,
     MARGIN,
     Box,
+    amount,
+    class_name,
     colour,
     edge,
+    headline,
     layout,
     legend,
     short,
+    visible,
 )
 from incrowd.trees.tree import Tree
-from incrowd.trees.wording import amount, class_name, headline, visible
 
 CAPTION = 44
 QUIET = f'font-size="11" fill="{GREY}"'

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from incrowd.models.published_tree import PublishedTree
-from incrowd.trees.draw import to_text
+from incrowd.trees.draw import amount, class_name, to_text, visible
 from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.trees.wording import amount, class_name, visible
 from incrowd.vocabulary.predicate import Eq, Gt, Le, Predicate
 from incrowd.vocabulary.released_value import date_text
 from incrowd.vocabulary.schema import ColumnType

@@ -10,10 +10,9 @@ import polars as pl
 
 from incrowd.publishing.serialise import safe_name, write_table
 from incrowd.vocabulary.counts_text import read_counts
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm, groups_key, groups_path
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.randomness import Randomness, permutation
-from incrowd.vocabulary.release_form import groups_key, groups_path
 
 
 def write_pair(

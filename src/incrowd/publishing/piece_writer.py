@@ -11,7 +11,7 @@ import polars.selectors as cs
 
 from incrowd.errors import OutputError
 from incrowd.publishing.serialise import compressed, spreadsheet_safe
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 STREAMED = ("csv", "parquet", "arrow")
 

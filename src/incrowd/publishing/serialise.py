@@ -10,7 +10,7 @@ import polars.selectors as cs
 
 from incrowd.errors import OutputError
 from incrowd.publishing.arff import write_arff
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 _FORMULA = r"(?s)^[=+@\t\r-]."
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, ValuesError
 from incrowd.reading.headers import check_headers
-from incrowd.reading.sniff import sniff_encoding, undecodable
+from incrowd.reading.layout import sniff_encoding, undecodable
 from incrowd.reading.source import MISSING_MARKERS, Origin, Source
 from incrowd.vocabulary.schema import Column, ColumnType
 

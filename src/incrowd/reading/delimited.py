@@ -14,8 +14,7 @@ import polars as pl
 
 from incrowd.errors import FileFormatError
 from incrowd.reading.decompress import decompress
-from incrowd.reading.layout import Layout, decoded, find_layout
-from incrowd.reading.sniff import SAMPLE_BYTES, sniff_encoding, sniff_line_end
+from incrowd.reading.layout import SAMPLE_BYTES, Layout, decoded, find_layout, sniff_encoding, sniff_line_end
 from incrowd.reading.source import MISSING_MARKERS, Compression, Origin, Source
 
 _STEP = 1 << 22

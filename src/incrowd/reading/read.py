@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import FileFormatError, ParameterError
-from incrowd.vocabulary.file_form import MISSING_MARKERS
+from incrowd.reading.encode import encode
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.forms import MISSING_MARKERS
+from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.schema import Schema, unknown_column
 
 if TYPE_CHECKING:
     from incrowd.reading.source import Compression, Source
+
 
 _TEXT = ("csv", "tsv", "tab", "psv", "txt", "data", "dat", "test")
 _KINDS = {
@@ -150,3 +157,37 @@ def _check_magic(path: Path, expected: str) -> None:
         f"{path.name!r} is named as {expected}, but its first bytes are those of {found}. "
         "Rename it to what it is, or convert it."
     )
+
+
+def read_population(
+    given: Any, requirement: Requirement, schema: Schema, reading: Mapping[str, Any] | None = None
+) -> EncodedTable | None:
+    """The quasi-identifiers of the people, typed as those of the table; None if nothing is required of them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.vocabulary.requirements.asking import asked_for
+    >>> from incrowd.vocabulary.requirement import KAnonymity
+    >>> from incrowd.vocabulary.schema import Column, Role
+    >>> asked = asked_for("k=2, k-map=5", KAnonymity(2))
+    >>> schema = Schema((Column("job", Role.QUASI_IDENTIFIER),))
+    >>> read_population(pl.DataFrame({"job": ["cook", None]}), asked, schema).height
+    2
+    """
+    if not isinstance(requirement, Together) or not requirement.on_population:
+        return None
+    if given is None:
+        raise ParameterError(
+            f"{requirement.on_population[0]} needs a population: a table of the people the rows are from, with the "
+            "quasi-identifiers. Give it with population= or --population."
+        )
+    source = read(given, **(reading or {}))
+    names = list(schema.quasi_identifiers)
+    for name in names:
+        if name not in source.frame.columns:
+            raise ParameterError(
+                f"The population lacks a quasi-identifier. {unknown_column(name, source.frame.columns)}"
+            )
+    columns = tuple(replace(schema[name], reason="") for name in names)
+    return encode(source, Schema(columns), names)[0]

@@ -20,7 +20,7 @@ from incrowd.publishing.serialise import write_table
 from incrowd.reading.frames import to_frame_like
 from incrowd.reading.read import read
 from incrowd.recipients.counted_table import CountedColumn, CountedTable
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.leaf_interval import parse_interval
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import Interval

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
 from incrowd.report.unchanged_facts import certified_unchanged
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 if TYPE_CHECKING:

@@ -2,28 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from incrowd.errors import HeaderError, Notice, ParameterError, SchemaError
 from incrowd.reading.read import read
 from incrowd.reading.source import Source
 from incrowd.risk.attackers import Attacker, checked, expected_journalist, journalist, marketer, prosecutor
-from incrowd.risk.classes import Classes, classes_of, coded
+from incrowd.risk.classes import Classes, Whole, classes_of, coded, matched
 from incrowd.risk.edges import Edges, edges_of
-from incrowd.risk.population import Counted, count_people, missing_in_population
-from incrowd.risk.safe_harbor.checklist import Item, safe_harbor
-from incrowd.risk.safe_harbor.places import people_by_zip3
+from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
 from incrowd.risk.special_uniques import Special, special_uniques
 from incrowd.risk.three_risks import Measured, inference, linkability, singling_out
-from incrowd.risk.uniques.rule import Estimates, estimates_of
-from incrowd.risk.uniques.sample import Sample
-from incrowd.risk.unmeasured import NotMeasured
+from incrowd.risk.uniques import Estimates, Sample, estimates_of
+from incrowd.risk.wording import NotMeasured
+from incrowd.risk.wording import counted as words
 from incrowd.vocabulary.schema import unknown_column
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A table's classes, as the population sees them.
+
+    Parameters
+    ----------
+    classes
+        Those of the table.
+    people
+        For each of them the people of the population; at least its rows.
+    short
+        Rows of classes with fewer people than rows, where the rows were taken instead.
+    unmatched
+        Rows of classes that the population does not have at all; they are among those of ``short``.
+    uniques
+        People who are alone in the population.
+    uniques_in_sample
+        Rows that are alone in the table and stand for such a person.
+    """
+
+    classes: Classes
+    people: Whole
+    short: int
+    unmatched: int
+    uniques: int
+    uniques_in_sample: int
+
+
+def count_people(frame: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]) -> Counted:
+    """Count the population in the classes of the table.
+
+    Examples
+    --------
+    >>> few, many = pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": [1, 1, 2, 3]})
+    >>> found = count_people(few, many, ["a"])
+    >>> found.people.tolist(), found.uniques, found.uniques_in_sample
+    ([2, 1], 2, 1)
+    """
+    classes, people, sizes = matched(frame, population, names)
+    short = people < classes.sizes
+    return Counted(
+        classes,
+        np.maximum(people, classes.sizes),
+        int(classes.sizes[short].sum()),
+        int(classes.sizes[people == 0].sum()),
+        int((sizes == 1).sum()),
+        int(((people == 1) & (classes.sizes == 1)).sum()),
+    )
+
+
+def missing_in_population(counted: Counted | None) -> Iterator[Notice]:
+    """A notice where the population table does not cover the table."""
+    if counted is not None and counted.short:
+        message = (
+            f"{words(counted.short, 'row')} in classes with fewer people in the population table than rows here "
+            f"({counted.unmatched:,} of them with none): counted with their rows. Is the table a sample of it?"
+        )
+        yield Notice("population-too-small", "", message)
+
 
 NO_POPULATION = NotMeasured("the size of the population is not known; say how many persons it has")
 TOO_FEW = NotMeasured("linking needs two quasi-identifiers at least")

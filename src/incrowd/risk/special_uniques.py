@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError
 from incrowd.risk.classes import Classes, Coded, Mask, Whole, classes_of, refine
-from incrowd.risk.unmeasured import NotMeasured
+from incrowd.risk.wording import NotMeasured
 
 MOST_CELLS = 400_000_000
 """At most so many rows times sets of columns are looked at; sets of the largest size are left out first."""

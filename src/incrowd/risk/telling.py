@@ -12,10 +12,8 @@ from incrowd.risk.assessment import Risk
 from incrowd.risk.attackers import Attacker
 from incrowd.risk.special_uniques import DisSuda
 from incrowd.risk.three_risks import Measured
-from incrowd.risk.uniques.rule import CONDITIONS, Estimates
-from incrowd.risk.uniques.sample import Estimate
-from incrowd.risk.unmeasured import NotMeasured
-from incrowd.risk.wording import counted, percent, visible
+from incrowd.risk.uniques import CONDITIONS, Estimate, Estimates
+from incrowd.risk.wording import NotMeasured, counted, percent, visible
 
 Row = tuple[str, ...]
 

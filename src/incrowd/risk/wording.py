@@ -1,6 +1,8 @@
-"""Numbers in sentences."""
+"""Numbers in sentences, and what was not measured: never a number, never "low risk"."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 
 def counted(number: int, noun: str) -> str:
@@ -38,3 +40,23 @@ def visible(words: str) -> str:
     'zip\ufffd[31m'
     """
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
+
+
+@dataclass(frozen=True)
+class NotMeasured:
+    """A measure that could not be taken.
+
+    Examples
+    --------
+    >>> print(NotMeasured("the size of the population is not known"))
+    not estimated: the size of the population is not known
+    """
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"not estimated: {self.reason}"
+
+    def to_json(self) -> dict[str, str]:
+        """As data."""
+        return {"not_estimated": self.reason}

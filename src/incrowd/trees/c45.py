@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from incrowd.errors import ParameterError
-from incrowd.trees.parameters import at_least, check_missing, fraction
+from incrowd.trees.growing import at_least, check_missing, fraction
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 
@@ -80,8 +80,8 @@ class C45:
     def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
         """Grow and prune a tree that tests the attributes to predict the target."""
         from incrowd.trees.growing import grow
+        from incrowd.trees.packing import Rules
         from incrowd.trees.pruning import prune
-        from incrowd.trees.records import Rules
 
         rules = Rules(float(self.min_branch), SIDE_SHARE, True, self.mdl, self.missing == "branch")
         smallest = max(2 * self.min_branch, self.min_node)

@@ -1,8 +1,10 @@
-"""How kernels are compiled: by Numba, without the interpreter lock, kept on disk between runs."""
+"""How kernels are compiled, and how many threads share the work. No result depends on either."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -44,3 +46,23 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
         return cast("Callable[P, R]", njit(nogil=True)(function))
     kernel._cache._cache_file.__class__ = KeptByKey
     return cast("Callable[P, R]", kernel)
+
+
+THREADS = max(1, min(8, os.cpu_count() or 1))
+
+
+def one_thread() -> Callable[[], AbstractContextManager[object]]:
+    """A way to run what is loaded by now on one thread; ask once, then use it as often as needed.
+
+    On small tables, threads that wait for each other cost far more than they give.
+
+    Examples
+    --------
+    >>> alone = one_thread()
+    >>> with alone():
+    ...     pass
+    """
+    from threadpoolctl import ThreadpoolController
+
+    controller = ThreadpoolController()
+    return lambda: controller.limit(limits=1)

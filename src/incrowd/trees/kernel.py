@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.trees.compiled import compiled
-from incrowd.trees.records import Cells, Columns, Rules, Split, Workspace
+from incrowd.trees.packing import Cells, Columns, Rules, Split, Workspace
 
 Array = npt.NDArray[Any]
 

@@ -4,18 +4,184 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import InputError, SchemaError
-from incrowd.trees.bins import Bins, exact_bins, quantile_bins
-from incrowd.trees.classes import occurring_classes
+from incrowd.errors import InputError, ParameterError, SchemaError
 from incrowd.trees.compiled import compiled
-from incrowd.trees.records import Columns
-from incrowd.trees.tree import ClassValue
+from incrowd.trees.tree import ClassValue, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.schema import ColumnType
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Bins of one column.
+
+    Parameters
+    ----------
+    of_code
+        The bin of each code; the missing code has the last bin for itself.
+    first, last
+        Lowest and highest code with rows in each bin (the bin of missing values left out).
+    """
+
+    of_code: npt.NDArray[np.int32]
+    first: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+
+    @property
+    def width(self) -> int:
+        """Number of bins, the one of missing values included."""
+        return len(self.first) + 1
+
+    @property
+    def is_identity(self) -> bool:
+        """True if every code is its own bin."""
+        return len(self.of_code) == self.width
+
+
+def exact_bins(counts: npt.NDArray[np.int64]) -> Bins:
+    """One bin for each code that has rows.
+
+    Parameters
+    ----------
+    counts
+        Rows per code; the last entry counts the missing.
+
+    Examples
+    --------
+    >>> exact_bins(np.array([3, 0, 2, 1])).of_code.tolist()
+    [0, 0, 1, 2]
+    """
+    return _bins(counts, np.arange(len(counts) - 1))
+
+
+def quantile_bins(counts: npt.NDArray[np.int64], bins: int) -> Bins:
+    """At most ``bins`` bins of about equal size; exact if there are no more codes with rows than that.
+
+    A value with the rows of four bins gets a bin for itself; the other values share the remaining bins.
+
+    Examples
+    --------
+    >>> quantile_bins(np.array([1, 1, 1, 1, 0]), 2).of_code.tolist()
+    [0, 0, 1, 1, 2]
+    """
+    if bins < 2:
+        raise ParameterError("bins must be at least 2, or None for exact thresholds.")
+    known = counts[:-1]
+    if np.count_nonzero(known) <= bins:
+        return exact_bins(counts)
+    heavy = known * bins >= 4 * known.sum()
+    light = np.where(heavy, 0, known)
+    shares = max(1, bins - 2 * int(heavy.sum()))
+    middles = np.cumsum(light) - light / 2
+    quantile = np.minimum((middles * shares / light.sum()).astype(np.int64), shares - 1)
+    past_heavy = np.cumsum(heavy) + np.concatenate([[0], np.cumsum(heavy)[:-1]])
+    return _bins(counts, quantile + past_heavy * shares)
+
+
+def _bins(counts: npt.NDArray[np.int64], labels: npt.NDArray[np.int64]) -> Bins:
+    """Bins from labels that ascend with the code: codes with rows and the same label belong together."""
+    present = np.flatnonzero(counts[:-1])
+    starts = np.ones(len(present), dtype=bool)
+    starts[1:] = labels[present][1:] != labels[present][:-1]
+    first = present[starts]
+    ends = np.ones(len(present), dtype=bool)
+    ends[:-1] = starts[1:]
+    last = present[ends]
+    of_code = np.searchsorted(first, np.arange(len(counts)), side="right") - 1
+    of_code = np.maximum(of_code, 0)
+    of_code[-1] = len(first)
+    return Bins(of_code.astype(np.int32), first, last)
+
+
+def class_values(column: EncodedColumn) -> tuple[ClassValue, ...]:
+    """One class for each code of a column; ``None`` last, for rows without a class. Dates are ISO text.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> ill = EncodedColumn("ill", ColumnType.CATEGORICAL, np.zeros(1, np.int32), pl.Series(["no", "yes"]))
+    >>> class_values(ill)
+    ('no', 'yes', None)
+    """
+    dictionary = column.dictionary
+    if column.type is ColumnType.DATE:
+        dictionary = dictionary.dt.to_string("iso")
+    return (*dictionary.to_list(), None)
+
+
+def occurring_classes(column: EncodedColumn) -> tuple[ClassValue, ...]:
+    """The classes that have rows, in the order of their codes."""
+    values = zip(class_values(column), column.counts, strict=True)
+    return tuple(value for value, count in values if count)
+
+
+def class_places(tree: Tree, table: EncodedTable) -> npt.NDArray[np.int64]:
+    """The class of each row as a place in ``tree.classes``; an unknown class is an error."""
+    column = table[tree.target]
+    place = {value: number for number, value in enumerate(tree.classes)}
+    places = np.array([place.get(value, -1) for value in class_values(column)], np.int64)[column.codes]
+    unknown = int(np.count_nonzero(places < 0))
+    if unknown:
+        raise SchemaError(f"{unknown} rows have a class in {tree.target!r} that the tree does not know.")
+    return places
+
+
+Array = npt.NDArray[Any]
+
+
+class Rules(NamedTuple):
+    """What a split must look like, and how it is judged."""
+
+    min_branch: float  # at least two branches have this many rows
+    side_share: float  # a side of a threshold has this share of the rows per class, up to LARGEST_SIDE
+    ratio: bool  # judge by gain ratio among splits of at least average gain; else by gain
+    mdl: bool  # charge a threshold log2(candidates) / rows
+    branch: bool  # missing values get a branch; else they do not count as known
+
+
+class Columns(NamedTuple):
+    """The attributes as the kernel sees them."""
+
+    width: npt.NDArray[np.int64]  # number of codes, the missing one included
+    ordered: npt.NDArray[np.bool_]  # split by threshold; else one branch for each value
+    averaged: npt.NDArray[np.bool_]  # counts in the average gain
+    offset: npt.NDArray[np.int64]  # place in the histogram; -1 if too wide to have one
+    classes: int
+    stride: int
+
+
+class Cells(NamedTuple):
+    """Occurring pairs of code and class of one attribute at one node."""
+
+    code: npt.NDArray[np.int64]
+    label: npt.NDArray[np.int64]
+    amount: Array
+
+
+class Split(NamedTuple):
+    """Score of the best split by one attribute; a gain of 0 means there is none."""
+
+    gain: float
+    ratio: float
+    low: int  # a threshold lies between these two codes
+    high: int
+
+
+class Workspace(NamedTuple):
+    """Buffers that one thread uses again for every node."""
+
+    histogram: Array
+    cells: Cells
+    gain: npt.NDArray[np.float64]
+    ratio: npt.NDArray[np.float64]
+    low: npt.NDArray[np.int64]
+    high: npt.NDArray[np.int64]
+
 
 BLOCK = 8192
 WIDE_SHARE = 0.3

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from incrowd.trees.ranges import Ranges, code_ranges
 from incrowd.trees.routing import follow
-from incrowd.trees.sharing import Part, share_out
 from incrowd.trees.tree import Tree
+from incrowd.trees.weighted import Part, share_out
 from incrowd.vocabulary.encoded_table import EncodedTable
 
 Shares = npt.NDArray[np.float64]

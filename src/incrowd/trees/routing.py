@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.trees.compiled import THREADS, compiled
 from incrowd.trees.ranges import Ranges, code_ranges
-from incrowd.trees.threads import THREADS
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 
@@ -55,7 +55,6 @@ def follow(ranges: Ranges, height: int) -> npt.NDArray[np.int32]:
 
 def _follow_blocks(ranges: Ranges, blocks: range, rest: npt.NDArray[np.int32]) -> None:
     """Route some blocks of rows; the codes of a block are put side by side first."""
-    from incrowd.trees.descent import descend
 
     codes = np.empty((BLOCK, len(ranges.columns)), np.int32)
     for lo in blocks:
@@ -71,3 +70,31 @@ def _follow_blocks(ranges: Ranges, blocks: range, rest: npt.NDArray[np.int32]) -
             ranges.child,
             rest[lo:hi],
         )
+
+
+Ints = npt.NDArray[np.int32]
+
+
+@compiled
+def descend(
+    codes: Ints, column: Ints, dense: npt.NDArray[np.bool_], begin: Ints, start: Ints, child: Ints, rest: Ints
+) -> None:
+    """Write the resting node of each row; the arrays are those of :class:`incrowd.trees.ranges.Ranges`."""
+    for row in range(len(rest)):
+        node = 0
+        while column[node] >= 0:
+            code = codes[row, column[node]]
+            lo, hi = begin[node], begin[node + 1]
+            if dense[node]:
+                lo += code
+            else:
+                while hi - lo > 1:
+                    middle = (lo + hi) // 2
+                    if start[middle] <= code:
+                        lo = middle
+                    else:
+                        hi = middle
+            if child[lo] < 0:
+                break
+            node = child[lo]
+        rest[row] = node

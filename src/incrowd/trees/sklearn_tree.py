@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import SchemaError
+from incrowd.trees.packing import class_places
+from incrowd.trees.routing import route
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Predicate
@@ -71,9 +73,7 @@ class SklearnInducer:
         """Fit a copy of the estimator and read its tree; the counts are those of the rows that arrive."""
         from sklearn.base import clone
 
-        from incrowd.trees.classes import occurring_classes
-        from incrowd.trees.packing import check_names
-        from incrowd.trees.recount import recount
+        from incrowd.trees.packing import check_names, occurring_classes
 
         check_names(table, attributes, target)
         features, matrix = encode(table, attributes)
@@ -257,3 +257,27 @@ def _check_fitted(fitted: Any, features: Sequence[Feature]) -> None:
         raise SchemaError(
             f"The tree was fitted on {fitted.n_features_in_} columns; {len(features)} features are described."
         )
+
+
+def recount(tree: Tree, table: EncodedTable) -> Tree:
+    """The same tree with the class histograms of the rows of a table, each row whole.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.vocabulary.encoded_table import EncodedColumn
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> codes = np.array([0, 1, 1], np.int32)
+    >>> ill = EncodedColumn("ill", ColumnType.CATEGORICAL, codes, pl.Series(["no", "yes"]))
+    >>> recount(Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes")), EncodedTable.of([ill])).nodes[0].counts
+    (1, 2)
+    """
+    counts = np.zeros((len(tree.nodes), len(tree.classes)), np.int64)
+    np.add.at(counts, (route(tree, table), class_places(tree, table)), 1)
+    for number in range(len(tree.nodes) - 1, 0, -1):
+        counts[tree.parents[number]] += counts[number]
+    nodes = (
+        Node(node.attribute, node.branches, tuple(histogram))
+        for node, histogram in zip(tree.nodes, counts.tolist(), strict=True)
+    )
+    return Tree(tuple(nodes), tree.target, tree.classes)

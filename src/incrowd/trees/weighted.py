@@ -6,12 +6,14 @@ next to nothing are dropped.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.trees.records import Columns
+from incrowd.trees.packing import Columns
+from incrowd.trees.ranges import STAY, Ranges
 
 Array = npt.NDArray[Any]
 
@@ -77,3 +79,49 @@ def _ranges(first: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt
     """``first[0], first[0] + 1, ...`` for each range, one after the other."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - first, lengths)
+
+
+class Part(NamedTuple):
+    """Rows at a node, each with its weight there."""
+
+    rows: npt.NDArray[np.intp]
+    weights: npt.NDArray[np.float64]
+
+    def chosen(self, mask: npt.NDArray[np.bool_]) -> Part:
+        """The rows of a mask."""
+        return Part(self.rows[mask], self.weights[mask])
+
+
+def share_out(
+    ranges: Ranges,
+    node: int,
+    children: Sequence[int],
+    part: Part,
+    fractional: bool,
+    sizes: Sequence[float] | None = None,
+) -> tuple[list[Part], Part]:
+    """The part of each child, and the rows that stay at the node.
+
+    ``sizes`` says in what proportion the rows with a missing value are shared out; by default as the other
+    rows of the part.
+    """
+    taken = ranges.children(node, part.rows)
+    parts = [part.chosen(taken == child) for child in children]
+    stay = part.chosen(taken == STAY)
+    if not fractional:
+        return parts, stay
+    missing = ranges.missing(node, stay.rows)
+    known = np.array([each.weights.sum() for each in parts] if sizes is None else sizes, np.float64)
+    if not missing.any() or known.sum() == 0:
+        return parts, stay
+    shared = stay.chosen(missing)
+    shares = known / known.sum()
+    parts = [_joined(each, shared, share) for each, share in zip(parts, shares, strict=True)]
+    return parts, stay.chosen(~missing)
+
+
+def _joined(part: Part, shared: Part, share: float) -> Part:
+    """A part with its share of other rows; what weighs next to nothing is left out."""
+    weights = shared.weights * share
+    kept = weights > NOTHING
+    return Part(np.concatenate([part.rows, shared.rows[kept]]), np.concatenate([part.weights, weights[kept]]))

@@ -14,7 +14,7 @@ from incrowd.verification.opening import Opened, connect, guarded, open_file, op
 from incrowd.verification.population import People, recount_population
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import unknown_column
 

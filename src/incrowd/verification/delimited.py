@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 LONGEST_LINE = 16_000_000
 _STEP = 1 << 22

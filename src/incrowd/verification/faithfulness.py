@@ -26,7 +26,7 @@ from incrowd.verification.population import recount_population
 from incrowd.verification.requirements import recount_requirements
 from incrowd.verification.shown import count_shown
 from incrowd.verification.verdict import Check, Verdict
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 
 Told = Callable[[int, int], None]

@@ -22,7 +22,7 @@ from incrowd.verification.comparison import groups_and_values
 from incrowd.verification.inference import Inference, recounted_guesses
 from incrowd.verification.opening import column, connect, duckdb_module, open_large, open_rows, open_table
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
 from incrowd.vocabulary.resources import Resources

@@ -17,7 +17,7 @@ from typing import Any
 
 from incrowd.verification.asked import Original
 from incrowd.verification.opening import column, connect, open_table
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 LEFT_OUT = -1
 """The class of whoever a release left out."""

@@ -17,7 +17,7 @@ from typing import Any
 from incrowd.errors import FileFormatError
 from incrowd.verification.arff import FIELD, NEVER_IN_A_LINE, cell_of, examine_arff
 from incrowd.verification.delimited import LONGEST_LINE, check_count, examine
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 _LINES = f"max_line_size = {LONGEST_LINE}, buffer_size = {2 * LONGEST_LINE}"  # that of the usual 16 lines were 256 MB
 _PLAIN_PARQUET = "hive_partitioning = false, union_by_name = false"

@@ -10,7 +10,7 @@ from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.opening import column, open_table, text
 from incrowd.verification.published_counts import MACROS as MEMBERS
 from incrowd.verification.verdict import Check
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 _GROUP_COLUMNS = ["attribute", "value", "count"]
 

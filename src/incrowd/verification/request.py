@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role

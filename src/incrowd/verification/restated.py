@@ -15,7 +15,7 @@ from incrowd.verification.pair import open_pair
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.shown import count_shown
 from incrowd.verification.verdict import Check, Verdict
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from incrowd.verification.opening import column, connect, open_table
 from incrowd.verification.verdict import Check
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 _BLOCK = 1 << 22
 _GZIP = struct.Struct("<2sBBIBB")

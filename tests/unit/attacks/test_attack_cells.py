@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from incrowd.attacks.attack import CannotRunError
-from incrowd.attacks.boxes import read_released
-from incrowd.attacks.written import written_cells
+from incrowd.attacks.boxes import read_released, written_cells
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.released_cell import CellReader

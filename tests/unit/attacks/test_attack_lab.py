@@ -12,10 +12,10 @@ import typer
 from typer.testing import CliRunner
 
 from incrowd.api import release
-from incrowd.attacks.api import attack_release
 from incrowd.attacks.catalog import ATTACKS, find_attacks
 from incrowd.attacks.opening import Given, open_scene
 from incrowd.attacks.page import report_page
+from incrowd.attacks.run import attack_release
 from incrowd.cli.attack import attack
 from incrowd.errors import IncrowdError, ParameterError, SchemaError
 from incrowd.trees.c45 import C45

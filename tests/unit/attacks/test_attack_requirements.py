@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.attacks.api import attack_release
 from incrowd.attacks.opening import Given, open_scene
+from incrowd.attacks.run import attack_release
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.intervals import from_edges
 from incrowd.vocabulary.requirements.asking import WORDS

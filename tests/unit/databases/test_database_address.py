@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.databases.address import Address, is_address
-from incrowd.databases.names import TableName, check_columns, quoted
-from incrowd.databases.query import Query
+from incrowd.databases.address import Address, TableName, check_columns, is_address, quoted
+from incrowd.databases.tables import Query
 from incrowd.errors import OutputError, ParameterError
 
 

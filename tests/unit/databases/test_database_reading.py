@@ -8,8 +8,8 @@ import sys
 import polars as pl
 import pytest
 
-from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query, relations_read, stream_query
+from incrowd.databases.tables import Query
 from incrowd.errors import FileFormatError, HeaderError, InputError, ValuesError
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.frames import read_frame
@@ -253,7 +253,7 @@ def test_the_login_comes_from_the_environment(clinic, monkeypatch, tmp_path):
 
 _MEASURE = """
 import resource
-from incrowd.databases.query import Query
+from incrowd.databases.tables import Query
 from incrowd.databases.reading import read_query, stream_query
 
 def peak():

@@ -15,8 +15,7 @@ import incrowd
 from incrowd.cli.main import app
 from incrowd.databases import NewTable, Query
 from incrowd.databases.address import Address
-from incrowd.databases.given import in_memory, on_disk
-from incrowd.databases.reading import read_query
+from incrowd.databases.reading import in_memory, on_disk, read_query
 from incrowd.databases.writing import StagedTable, staged_table
 from incrowd.demo import make_patients
 from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from incrowd.databases.address import Address
-from incrowd.databases.query import Query
 from incrowd.databases.reading import read_query
+from incrowd.databases.tables import Query
 from incrowd.databases.writing import check_table, staged_table
 from incrowd.errors import OutputError, ParameterError
 

@@ -9,10 +9,16 @@ import pytest
 
 from incrowd.errors import ParameterError
 from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.hierarchies.categories import drafted_categories, group_name, ordered_categories
-from incrowd.hierarchies.codes import prefixes
-from incrowd.hierarchies.dates import calendar
-from incrowd.hierarchies.draft import draft_hierarchy, encoded_columns, kind_for
+from incrowd.hierarchies.draft import (
+    calendar,
+    draft_hierarchy,
+    drafted_categories,
+    encoded_columns,
+    group_name,
+    kind_for,
+    ordered_categories,
+    prefixes,
+)
 from incrowd.hierarchies.draw import draw
 from incrowd.hierarchies.grouping import agglomerated, balanced
 from incrowd.hierarchies.intervals import frequency_edges, from_edges, intervals, round_between, width_edges

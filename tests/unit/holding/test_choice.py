@@ -11,7 +11,7 @@ from incrowd.errors import ParameterError
 from incrowd.holding import choice
 from incrowd.holding.blocks import block_rows, check_blocks, sample_rows
 from incrowd.holding.choice import in_blocks
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import PROGRAM, Resources, bytes_of
 
 PARQUET = FileForm("parquet")

@@ -12,8 +12,8 @@ import pytest
 
 from incrowd.errors import LedgerError, OutputError
 from incrowd.ledger.book import HEAD, Ledger, entry_files, open_ledger
+from incrowd.ledger.chain import KEY
 from incrowd.ledger.entry import RELEASE, Entry, People, entry_of
-from incrowd.ledger.key import KEY
 
 ENTRY = Entry(RELEASE, made="2026-01-02T03:04:05+00:00", sha256="0f" * 32, k=5, quasi_identifiers=("age",), people=3)
 MARKS = np.array([[9, 9], [1, 2], [1, 1]], np.uint64)

@@ -10,8 +10,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.ledger.cells import Cells, canonical, cells_of
-from incrowd.ledger.marks import PERSON, ROW, Marker, distinct_rows, from_bytes, shared, subkey, to_bytes
+from incrowd.ledger.marks import (
+    PERSON,
+    ROW,
+    Cells,
+    Marker,
+    canonical,
+    cells_of,
+    distinct_rows,
+    from_bytes,
+    shared,
+    subkey,
+    to_bytes,
+)
 from incrowd.reading.dictionary import distinct
 
 KEY = bytes(range(32))

@@ -15,11 +15,10 @@ from typer.testing import CliRunner
 from incrowd.api import release
 from incrowd.cli.main import app
 from incrowd.errors import IncrowdError, LedgerError, OutputError, ParameterError, VerificationError
-from incrowd.ledger.book import open_ledger
+from incrowd.ledger.book import OLD_ENDING, open_ledger, table_mark
+from incrowd.ledger.chain import KEY
 from incrowd.ledger.entry import RELEASE
-from incrowd.ledger.key import KEY
 from incrowd.ledger.upkeep import pending
-from incrowd.ledger.version1 import ENDING, table_mark
 
 ROWS = 240
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
@@ -205,7 +204,9 @@ def old_book(folder, *tables, k=5):
         header |= {"version": "0", "quasi_identifiers": ["age", "job"], "unchanged": ["ill"]}
         classes = pa.array([row % 24 for row in range(table.height)], pa.int32())
         said = {b"incrowd.ledger": json.dumps(header).encode()}
-        pq.write_table(pa.table({"class": classes}).replace_schema_metadata(said), folder / f"2026-{number}{ENDING}")
+        pq.write_table(
+            pa.table({"class": classes}).replace_schema_metadata(said), folder / f"2026-{number}{OLD_ENDING}"
+        )
 
 
 def test_a_table_that_version_1_knows_brings_its_entry_up_to_date(tmp_path):
@@ -244,13 +245,13 @@ def test_version_1_may_be_about_other_people(tmp_path):
 def test_files_of_version_1_are_bound(tmp_path, damage):
     old_book(tmp_path / "book", people().cast(pl.String))
     run("list", "book")
-    [file] = (tmp_path / "book").glob(f"*{ENDING}")
+    [file] = (tmp_path / "book").glob(f"*{OLD_ENDING}")
     if damage == "edited":
         file.write_bytes(file.read_bytes() + b" ")
     elif damage == "gone":
         file.unlink()
     else:
-        shutil.copy(file, file.with_name(f"more{ENDING}"))
+        shutil.copy(file, file.with_name(f"more{OLD_ENDING}"))
     with pytest.raises(LedgerError, match=r"was altered|is gone|is not bound"):
         made()
 

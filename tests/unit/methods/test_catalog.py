@@ -12,8 +12,8 @@ from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.methods.catalog import METHODS, find_method, make_method
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.forms import RELEASE_FORMS
 from incrowd.vocabulary.randomness import SeededRandomness
-from incrowd.vocabulary.release_form import RELEASE_FORMS
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from incrowd.errors import OutputError
 from incrowd.publishing.serialise import safe_name, spreadsheet_safe, write_table
 from incrowd.reading.read import read
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 TEXT = ["csv", "csv.gz", "csv.zst", "tsv", "txt"]
 BINARY = ["parquet", "pq", "arrow", "feather", "ipc"]

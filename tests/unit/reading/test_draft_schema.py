@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.hints import role_by_name
+from incrowd.reading.draft import draft_schema, role_by_name
 from incrowd.reading.source import Origin, Source
 from incrowd.vocabulary.schema import ColumnType, Role
 

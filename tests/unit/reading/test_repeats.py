@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from incrowd.errors import SchemaError
-from incrowd.reading.streams import repeats
-from incrowd.reading.streams.repeats import Shared, shared_values
+from incrowd.reading.streams import draft
+from incrowd.reading.streams.draft import Shared, shared_values
 from incrowd.reading.streams.stream import open_stream
 from incrowd.recipe import Recipe
 from incrowd.understanding import settle_stream
@@ -32,7 +32,7 @@ def table(rows=3000):
 @pytest.mark.parametrize("bucket", [1 << 21, 40])
 def test_values_are_counted_as_in_memory(tmp_path, monkeypatch, form, bucket):
     """In one bucket, and in many."""
-    monkeypatch.setattr(repeats, "_BUCKET_ROWS", bucket)
+    monkeypatch.setattr(draft, "_BUCKET_ROWS", bucket)
     frame = table()
     path = tmp_path / f"t.{form}"
     frame.write_csv(path) if form == "csv" else frame.write_parquet(path)

@@ -88,13 +88,13 @@ def test_an_unknown_attack_is_refused_before_any_work():
 
 
 def test_attacks_that_cannot_be_set_up_are_told_and_the_release_is_made(monkeypatch):
-    from incrowd.attacks import api
+    from incrowd.attacks import run
     from incrowd.errors import SchemaError
 
     def broken(*_, **__):
         raise SchemaError("There is nothing to look for.")
 
-    monkeypatch.setattr(api, "attack_release", broken)
+    monkeypatch.setattr(run, "attack_release", broken)
     made = release(people(), attacks=True, **asked())
     assert made.certificate["attacks"] == "not run"
     [told] = [notice for notice in made.report.notices if notice.where == "attacks"]

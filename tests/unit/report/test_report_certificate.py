@@ -26,7 +26,7 @@ from incrowd.report.json_schema import faults
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of
 from incrowd.risk.measuring import measure_risk as measure
 from incrowd.verification.joint import Figures, Joint
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Role
 from support.report_examples import example, sizes
 

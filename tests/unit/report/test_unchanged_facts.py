@@ -19,7 +19,7 @@ from incrowd.verification.unchanged_counts import (
     SinglingSet,
     UnchangedCounts,
 )
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from support.report_examples import example
 
 WEIGHT = SinglingSet(("fnlwgt", "hours-per-week"), 33_492)

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, ParameterError
+from incrowd.risk.assessment import count_people, missing_in_population
 from incrowd.risk.attackers import expected_journalist, expected_risk, journalist, prosecutor
 from incrowd.risk.classes import Coded, classes_of, coded, matched
-from incrowd.risk.population import count_people, missing_in_population
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.5)
 

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.risk.safe_harbor.checklist import Standing, safe_harbor
-from incrowd.risk.safe_harbor.places import people_by_zip3
+from incrowd.risk.safe_harbor import Standing, people_by_zip3, safe_harbor
 
 PLAIN = pl.DataFrame({"sex": ["f", "m", "f"], "state": ["NY", "TX", "NY"], "score": [1.5, 2.25, 3.125]})
 

@@ -8,8 +8,7 @@ import pytest
 
 from incrowd.risk.classes import classes_of, coded
 from incrowd.risk.edges import edges_of, numbers_of
-from incrowd.risk.intervals import excess, excess_interval, wilson
-from incrowd.risk.three_risks import inference, linkability, singling_out
+from incrowd.risk.three_risks import excess, excess_interval, inference, linkability, singling_out, wilson
 
 
 def classes(frame):

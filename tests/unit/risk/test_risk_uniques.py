@@ -12,13 +12,20 @@ import pytest
 
 from incrowd.demo import make_patients
 from incrowd.errors import ParameterError
-from incrowd.risk.uniques.ewens import ewens
-from incrowd.risk.uniques.pitman import expected_uniques, log_likelihood, pitman
-from incrowd.risk.uniques.rule import estimates_of
-from incrowd.risk.uniques.sample import Estimate, Sample
-from incrowd.risk.uniques.slide import classes_of_population, expected_counts, slide_negative_binomial
-from incrowd.risk.uniques.zayatz import zayatz
-from incrowd.risk.unmeasured import NotMeasured
+from incrowd.risk.uniques import (
+    Estimate,
+    Sample,
+    classes_of_population,
+    estimates_of,
+    ewens,
+    expected_counts,
+    expected_uniques,
+    log_likelihood,
+    pitman,
+    slide_negative_binomial,
+    zayatz,
+)
+from incrowd.risk.wording import NotMeasured
 
 
 def histogram(labels):

@@ -15,8 +15,8 @@ from incrowd.risk.assessment import Risk
 from incrowd.risk.measuring import measure_risk as risk
 from incrowd.risk.special_uniques import Special
 from incrowd.risk.telling import parts_of
-from incrowd.risk.uniques.rule import Estimates
-from incrowd.risk.unmeasured import NotMeasured
+from incrowd.risk.uniques import Estimates
+from incrowd.risk.wording import NotMeasured
 
 KNOWN = ("age", "sex", "marital_status", "insurance")
 

@@ -9,9 +9,8 @@ import pytest
 from incrowd.trees.c45 import C45
 from incrowd.trees.kernel import cells_from_histogram, cells_from_rows, fill_histogram
 from incrowd.trees.levels import Limits, grow_levels
-from incrowd.trees.packing import pack
-from incrowd.trees.records import Cells, Columns, Rules
-from incrowd.trees.recount import recount
+from incrowd.trees.packing import Cells, Columns, Rules, pack
+from incrowd.trees.sklearn_tree import recount
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType
 

@@ -32,7 +32,7 @@ def test_fractional_tree_shares_a_missing_value_out(make_table):
 
 
 def test_a_row_in_too_many_parts_to_follow_speaks_with_its_node(make_table, monkeypatch):
-    monkeypatch.setattr("incrowd.trees.sharing.NOTHING", 0.6)
+    monkeypatch.setattr("incrowd.trees.weighted.NOTHING", 0.6)
     root = Node("a", (Branch(Eq("a", "x"), 1), Branch(Eq("a", "z"), 2)), (3, 1))
     tree = Tree((root, Node(None, (), (2, 0)), Node(None, (), (1, 1))), "y", ("p", "q"), fractional=True)
     assert class_shares(tree, make_table(a=[None, "x"])).tolist() == [[0.75, 0.25], [1, 0]]

@@ -7,7 +7,7 @@ import pytest
 
 from incrowd.trees.c45 import C45
 from incrowd.trees.pruning import added_errors, errors_below, estimated_errors, prune
-from incrowd.trees.recount import recount
+from incrowd.trees.sklearn_tree import recount
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Eq, Gt, Le
 

@@ -9,9 +9,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from incrowd.errors import SchemaError
 from incrowd.trees.inducer import check_tree
-from incrowd.trees.recount import recount
 from incrowd.trees.routing import route
-from incrowd.trees.sklearn_tree import Feature, SklearnInducer, encode, from_sklearn, rounding_threshold
+from incrowd.trees.sklearn_tree import Feature, SklearnInducer, encode, from_sklearn, recount, rounding_threshold
 from incrowd.vocabulary.predicate import Eq, In
 
 GRADES = ("low", "mid", "high")

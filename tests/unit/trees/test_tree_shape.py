@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from incrowd.trees.draw import to_svg, to_text
-from incrowd.trees.inducer import check_tree
+from incrowd.trees.inducer import check_tree, tree_from_json, tree_to_json
 from incrowd.trees.predict import predict
 from incrowd.trees.pruning import prune
-from incrowd.trees.recount import recount
 from incrowd.trees.routing import route
+from incrowd.trees.sklearn_tree import recount
 from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.trees.tree_file import tree_from_json, tree_to_json
 from incrowd.vocabulary.predicate import Gt, Le
 
 DEEP = 5000

@@ -17,7 +17,7 @@ from incrowd.verification import class_sizes
 from incrowd.verification.class_sizes import k_check, sizes_of, verify_arrow, verify_table
 from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.requirements.distinct_diversity import DistinctDiversity
 from incrowd.vocabulary.resources import Resources
 

@@ -14,7 +14,7 @@ from incrowd.errors import FileFormatError
 from incrowd.publishing.serialise import write_table
 from incrowd.verification.asked import Asked, Original
 from incrowd.verification.faithfulness import verify_release
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]
 QUASI_IDENTIFIERS = ["job", "age", "pay", "level", "day"]

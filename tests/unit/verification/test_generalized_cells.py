@@ -14,7 +14,7 @@ from incrowd.publishing.serialise import write_table
 from incrowd.recount import recount
 from incrowd.verification.asked import Asked, Original
 from incrowd.verification.faithfulness import verify_release
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 ENDINGS = ["csv", "parquet", "arff"]

@@ -7,7 +7,7 @@ import pytest
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.hidden_cells import Withheld, verify_hidden_cells
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 TABLE = pl.DataFrame(

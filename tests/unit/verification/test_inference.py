@@ -11,7 +11,7 @@ from incrowd.hiding import hide_cells
 from incrowd.verification.hidden_cells import Withheld, verify_hidden_cells
 from incrowd.verification.inference import Inference, recounted_guesses
 from incrowd.verification.opening import connect
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 # class 0: three rows, two of them with 0 in a; class 1: two rows, one of them with 0 in a; the first row is asked about
 VALUES = pl.DataFrame({"a": [0, 0, 0, 1, 0, 1], "y": [0, 0, 0, 0, 1, 1]})

@@ -9,7 +9,7 @@ import pytest
 
 from incrowd.verification.asked import Original
 from incrowd.verification.joint import Figures, Joint, Then, classes_of_rows, has_same_groups, recount_together
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 ALL = "abcdef"
 HERE, THERE, WHOLE = [1, 1, 1, 2, 2, 2], [1, 1, 2, 2, 2, 2], [1] * 6

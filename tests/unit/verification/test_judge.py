@@ -12,7 +12,7 @@ from incrowd.errors import FileFormatError, VerificationError
 from incrowd.publishing.serialise import write_table
 from incrowd.verification.judge import expected_columns, judge
 from incrowd.verification.request import Hint, InputFile, Request
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role

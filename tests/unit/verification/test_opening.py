@@ -20,7 +20,7 @@ from incrowd.errors import FileFormatError
 from incrowd.verification.class_sizes import verify_table
 from incrowd.verification.delimited import examine
 from incrowd.verification.opening import connect, exactly, open_large, open_table
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 
 def opened(path: Path, form: FileForm | None = None) -> tuple[list[str], list[tuple[object, ...]]]:
@@ -240,7 +240,7 @@ def test_a_damaged_arrow_file_is_an_error_and_no_crash(tmp_path, memory):
     path = damaged_arrow(tmp_path / "t.arrow")
     code = (
         "from incrowd.verification.class_sizes import verify_table\n"
-        "from incrowd.vocabulary.file_form import FileForm\n"
+        "from incrowd.vocabulary.forms import FileForm\n"
         "from incrowd.vocabulary.resources import Resources\n"
         "from incrowd.errors import FileFormatError\n"
         "from pathlib import Path\n"

@@ -12,7 +12,7 @@ import pytest
 from incrowd.publishing.serialise import write_table
 from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.faithfulness import verify_release
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 
 NAMES = ["job", "age", "day", "city"]

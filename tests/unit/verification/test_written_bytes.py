@@ -11,7 +11,7 @@ import pytest
 
 from incrowd.publishing.serialise import write_table
 from incrowd.verification.written_bytes import bytes_check
-from incrowd.vocabulary.file_form import FileForm
+from incrowd.vocabulary.forms import FileForm
 
 FRAME = pl.DataFrame(
     {

@@ -9,7 +9,7 @@ from incrowd.compare.learners.learner import Constant, called, class_shares, is_
 from incrowd.compare.learners.matrix import Missing, OneHot
 from incrowd.compare.learners.scikit import FittedModel, quiet
 from incrowd.errors import ParameterError
-from incrowd.trees.threads import one_thread
+from incrowd.trees.compiled import one_thread
 
 LARGEST_HESSIAN = 500  # columns times classes; beyond, the quasi-Newton solver is quicker
 

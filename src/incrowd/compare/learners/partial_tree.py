@@ -19,11 +19,10 @@ import numpy.typing as npt
 from incrowd.compare.examples import Numbers
 from incrowd.compare.learners.rule import Condition
 from incrowd.trees.c45 import SIDE_SHARE
+from incrowd.trees.growing import largest_up_to_middle
 from incrowd.trees.kernel import score_nodes, xlogx_table
-from incrowd.trees.packing import Training
+from incrowd.trees.packing import Rules, Training
 from incrowd.trees.pruning import SLACK, with_bound
-from incrowd.trees.reading_back import largest_up_to_middle
-from incrowd.trees.records import Rules
 from incrowd.trees.weighted import move_weighted, share_missing
 from incrowd.vocabulary.predicate import Eq, Gt, Le, Predicate
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.compare.examples import Attribute, Codes, Examples, Numbers
+from incrowd.trees.draw import amount, condition
 from incrowd.trees.tree import Tree
-from incrowd.trees.wording import amount, condition
 from incrowd.vocabulary.predicate import Eq, Gt, Le, Predicate
 
 

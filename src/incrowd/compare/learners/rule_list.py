@@ -16,7 +16,7 @@ from incrowd.compare.learners.c45 import CLASS, class_places, tabled
 from incrowd.compare.learners.learner import called, class_weights, weighing
 from incrowd.compare.learners.rule import Condition, Rule, way_to
 from incrowd.errors import ParameterError
-from incrowd.trees.parameters import at_least, fraction
+from incrowd.trees.growing import at_least, fraction
 from incrowd.trees.tree import Tree
 
 NOTHING = 1e-3  # what is left of a row by the rules may be forgotten below this part

@@ -16,7 +16,7 @@ from incrowd.compare.examples import Examples, Numbers
 from incrowd.compare.learners.learner import Constant, class_shares, is_hopeless, repeated, weighing, with_parameters
 from incrowd.compare.learners.matrix import Missing, OneHot, Ordinal
 from incrowd.errors import InputError, ParameterError
-from incrowd.trees.threads import one_thread
+from incrowd.trees.compiled import one_thread
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from incrowd.engines.embedded.hiding import drop_rows, hide_rows, rare_rows
 from incrowd.engines.embedded.recoding import recode_table
 from incrowd.methods.population import Combinations
 from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode, Seat
-from incrowd.trees.classes import class_places
+from incrowd.trees.packing import class_places
 from incrowd.trees.routing import route
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.measures.cuts import roundest
-from incrowd.trees.bins import Bins, exact_bins, quantile_bins
+from incrowd.trees.packing import Bins, exact_bins, quantile_bins
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate

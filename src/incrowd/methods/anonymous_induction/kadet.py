@@ -22,7 +22,7 @@ from incrowd.measures.entropy import entropy
 from incrowd.methods.anonymous_induction.attributes import Attribute, Categories, Thresholds
 from incrowd.methods.anonymous_induction.induction import Induction, SpanRequirement, about_class, required_of_spans
 from incrowd.models.published_tree import filled
-from incrowd.trees.parameters import at_least
+from incrowd.trees.growing import at_least
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.requirements.subject import Subject
 from incrowd.vocabulary.schema import Schema

@@ -19,8 +19,7 @@ import numpy.typing as npt
 from incrowd.methods.anonymous_induction.attributes import Attribute, Division
 from incrowd.methods.anonymous_induction.induction import SpanRequirement
 from incrowd.methods.anonymous_induction.kernel import Inputs, cells_of, folded, forbid, sort_spans, xlogx_table
-from incrowd.trees.bins import exact_bins
-from incrowd.trees.classes import occurring_classes
+from incrowd.trees.packing import exact_bins, occurring_classes
 from incrowd.trees.tree import ClassValue
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.requirements.subject import Subject

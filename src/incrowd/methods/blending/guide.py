@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.trees.threads import THREADS, one_thread
+from incrowd.trees.compiled import THREADS, one_thread
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, permutation
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.methods.judging import Judge
-from incrowd.trees.threads import THREADS
+from incrowd.trees.compiled import THREADS
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 
 Numbers = npt.NDArray[np.float64]

@@ -37,7 +37,7 @@ from incrowd.methods.partitioning.dimensions import (
 from incrowd.methods.partitioning.tree_of_cuts import CutTree, form_makers, tree_of_cuts
 from incrowd.methods.population import Population
 from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
-from incrowd.trees.classes import class_values
+from incrowd.trees.packing import class_values
 from incrowd.trees.tree import ClassValue
 from incrowd.vocabulary.encoded_table import Codes, EncodedTable
 from incrowd.vocabulary.requirement import Requirement

@@ -12,8 +12,7 @@ import polars as pl
 
 from incrowd.reading.columnar import damaged, is_arrow_file, refused, sound
 from incrowd.reading.frames import check_arrow
-from incrowd.reading.streams.body import exact
-from incrowd.reading.streams.unchanged import Stamp, changed
+from incrowd.reading.streams.body import Stamp, changed, exact
 
 _MOST_COPIED = 1 << 22
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import polars as pl
+
+from incrowd.errors import FileFormatError, OutputError
 
 
 class Body(Protocol):
@@ -57,3 +61,68 @@ def exact(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     ['^a$']
     """
     return pl.DataFrame([frame.get_column(name) for name in names])
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What a file looked like when it was opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.csv")
+    ...     _ = file.write_text("age")
+    ...     stamp = Stamp.of(file)
+    ...     stamp.check()
+    ...     _ = file.write_text("age,sex")
+    ...     stamp.check()
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.FileFormatError: 'people.csv' changed while it was read. Start again when it is at rest.
+    """
+
+    path: Path
+    size: int
+    modified: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        """The present look of a file."""
+        found = path.stat()
+        return cls(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the file is what it was."""
+        try:
+            return Stamp.of(self.path) == self
+        except OSError:
+            return False
+
+    def check(self) -> None:
+        """Refuse to go on if the file is not what it was."""
+        if not self.holds:
+            raise changed(self.path)
+
+
+def check_all(stamps: Iterable[Stamp]) -> None:
+    """Refuse to go on if any of the files is not what it was."""
+    for stamp in stamps:
+        stamp.check()
+
+
+def changed(path: Path) -> FileFormatError:
+    """The error for a file that is not what it was."""
+    return FileFormatError(f"{path.name!r} changed while it was read. Start again when it is at rest.")
+
+
+def scratch_full() -> OutputError:
+    """The error for a scratch folder that takes no more."""
+    return OutputError("The scratch folder is full or cannot be written. Free space there, or choose another.")
+
+
+def scratch_changed() -> FileFormatError:
+    """The error for a file of this run that is not as it was written."""
+    return FileFormatError("A file in the scratch folder of this run was changed or removed. Start again.")

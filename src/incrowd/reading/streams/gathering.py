@@ -4,19 +4,210 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from numba import njit
 
 from incrowd.errors import ValuesError
-from incrowd.reading.dictionary import Tally, as_coded
+from incrowd.reading.dictionary import Tally, as_coded, texts_of
 from incrowd.reading.encode import Settled
-from incrowd.reading.missing import marker_spellings, spellings
-from incrowd.reading.streams.distinct import growing
-from incrowd.reading.streams.hashing import RawCodes
+from incrowd.reading.source import marker_spellings, spellings
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.schema import Column, ColumnType
+
+Words = npt.NDArray[np.uint64]
+RawCodes = npt.NDArray[np.uint32]
+
+_FIRST_BITS = 10
+
+
+class NumberCodes:
+    """A growing dictionary of 64-bit words: the first has code 1, the next 2, and so on.
+
+    Examples
+    --------
+    >>> known = NumberCodes()
+    >>> known.codes(np.array([7, 9, 7], np.uint64), np.array([True, True, True])).tolist()
+    [1, 2, 1]
+    >>> known.codes(np.array([3, 9], np.uint64), np.array([True, False])).tolist()
+    [3, 0]
+    >>> known.words.tolist()
+    [7, 9, 3]
+    """
+
+    def __init__(self) -> None:
+        self._bits = _FIRST_BITS
+        self._slots = np.zeros(1 << self._bits, np.uint32)
+        self._words = np.zeros(1 << (self._bits - 1), np.uint64)
+        self._size = 0
+
+    @property
+    def words(self) -> Words:
+        """The words that occurred, by code."""
+        return self._words[: self._size]
+
+    def codes(self, words: Words, present: npt.NDArray[np.bool_]) -> RawCodes:
+        """The code of each word, new words added; 0 where it is not present."""
+        codes = np.zeros(len(words), np.uint32)
+        done, self._size = _code(words, present, 0, codes, self._slots, self._words, self._size, self._bits)
+        while done < len(words):
+            self._grow()
+            done, self._size = _code(words, present, done, codes, self._slots, self._words, self._size, self._bits)
+        return codes
+
+    def _grow(self) -> None:
+        """Four times the room: at most half of the slots are ever taken."""
+        known = self.words
+        self._bits += 2
+        self._slots = np.zeros(1 << self._bits, np.uint32)
+        self._words = np.zeros(1 << (self._bits - 1), np.uint64)
+        everything = np.ones(len(known), np.bool_)
+        unused = np.zeros(len(known), np.uint32)
+        _code(known, everything, 0, unused, self._slots, self._words, 0, self._bits)
+
+
+@njit(cache=True, nogil=True)
+def _code(
+    words: Words,
+    present: npt.NDArray[np.bool_],
+    start: int,
+    codes: RawCodes,
+    slots: RawCodes,
+    known: Words,
+    size: int,
+    bits: int,
+) -> tuple[int, int]:
+    """Fill in codes from ``start`` on; stops where there is no room for a new word: (position, size)."""
+    mask = np.uint64(len(slots) - 1)
+    shift = np.uint64(64 - bits)
+    for i in range(start, len(words)):
+        if not present[i]:
+            continue
+        word = words[i]
+        place = (word * np.uint64(0x9E3779B97F4A7C15)) >> shift
+        code = slots[place]
+        while code != 0 and known[code - 1] != word:
+            place = (place + np.uint64(1)) & mask
+            code = slots[place]
+        if code == 0:
+            if size == len(known):
+                return i, size
+            known[size] = word
+            size += 1
+            code = np.uint32(size)
+            slots[place] = code
+        codes[i] = code
+    return len(words), size
+
+
+class Growing(Protocol):
+    """A dictionary that grows."""
+
+    @property
+    def size(self) -> int:
+        """Number of values so far."""
+        ...
+
+    @property
+    def values(self) -> pl.Series:
+        """The values, by raw code from 1 on."""
+        ...
+
+    def codes(self, series: pl.Series) -> RawCodes:
+        """The raw codes of the rows of a frame, new values added."""
+        ...
+
+
+class Texts:
+    """Texts, coded by a categorical type of polars that belongs to this column alone.
+
+    Examples
+    --------
+    >>> texts = Texts()
+    >>> texts.codes(pl.Series(["m", None, "f"])).tolist(), texts.codes(pl.Series(["f"])).tolist()
+    ([1, 0, 2], [2])
+    >>> texts.values.to_list()
+    ['m', 'f']
+    """
+
+    def __init__(self) -> None:
+        self._type = pl.Categorical(pl.Categories.random())
+        self._in_use = pl.Series([], dtype=self._type)  # the texts live as long as a column of their type
+        self.size = 0
+
+    @property
+    def values(self) -> pl.Series:
+        """The texts, by raw code from 1 on."""
+        return texts_of(self.size, self._type)
+
+    def codes(self, series: pl.Series) -> RawCodes:
+        """The raw codes of the rows of a frame, new texts added."""
+        physical = series.cast(self._type).to_physical()
+        codes: RawCodes = (physical + 1).fill_null(0).to_numpy().astype(np.uint32, copy=False)
+        self.size = max(self.size, int(codes.max(initial=0)))
+        return codes
+
+
+class Numbers:
+    """Numbers, truths, dates and times by their 64 bits; NaN is one value, and negative zero is zero.
+
+    Examples
+    --------
+    >>> numbers = Numbers(pl.Float32())
+    >>> numbers.codes(pl.Series([0.5, None, -0.0, 0.0], dtype=pl.Float32)).tolist()
+    [1, 0, 2, 2]
+    >>> numbers.values.to_list()
+    [0.5, 0.0]
+    """
+
+    def __init__(self, dtype: pl.DataType) -> None:
+        self._type = dtype
+        self._known = NumberCodes()
+
+    @property
+    def size(self) -> int:
+        """Number of values so far."""
+        return len(self._known.words)
+
+    @property
+    def values(self) -> pl.Series:
+        """The values, by raw code from 1 on."""
+        words = self._known.words
+        if self._type.is_float():
+            return pl.Series(words.view(np.float64)).cast(self._type)
+        physical = pl.Series([], dtype=self._type).to_physical().dtype
+        return pl.Series(words.view(np.int64)).cast(physical).cast(self._type)
+
+    def codes(self, series: pl.Series) -> RawCodes:
+        """The raw codes of the rows of a frame, new values added."""
+        present = series.is_not_null().to_numpy()
+        return self._known.codes(_words(series), present)
+
+
+def growing(dtype: pl.DataType) -> Growing:
+    """An empty dictionary for a column of the given type.
+
+    Examples
+    --------
+    >>> isinstance(growing(pl.UInt64()), Texts), isinstance(growing(pl.Int64()), Numbers)
+    (True, True)
+    """
+    coded = as_coded(pl.DataFrame({"": pl.Series([], dtype=dtype)})).to_series().dtype
+    return Texts() if coded == pl.String else Numbers(coded)
+
+
+def _words(series: pl.Series) -> npt.NDArray[np.uint64]:
+    """The values as 64 bits, equal ones as equal bits."""
+    if series.dtype.is_float():
+        floats = series.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0
+        floats[np.isnan(floats)] = np.nan
+        return floats.view(np.uint64)
+    whole = series.to_physical().cast(pl.Int64)
+    return whole.fill_null(0).to_numpy().view(np.uint64)
+
 
 _ADVICE = {
     ColumnType.INTEGER: "Round it, or put its values into bins",

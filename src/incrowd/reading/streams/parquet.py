@@ -13,8 +13,7 @@ from incrowd.errors import FileFormatError
 from incrowd.reading.columnar import check_pages, damaged, refuse_encrypted, refused
 from incrowd.reading.frames import check_arrow
 from incrowd.reading.read import check_file
-from incrowd.reading.streams.body import exact
-from incrowd.reading.streams.unchanged import Stamp, check_all
+from incrowd.reading.streams.body import Stamp, check_all, exact
 
 _ENDINGS = (".parquet", ".pq")
 _HIDDEN = (".", "_")

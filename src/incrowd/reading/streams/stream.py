@@ -10,9 +10,8 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError
 from incrowd.reading.frames import check_types, plain_text
-from incrowd.reading.missing import spellings, without_markers
 from incrowd.reading.read import check_file, missing_markers
-from incrowd.reading.source import Origin
+from incrowd.reading.source import Origin, spellings, without_markers
 from incrowd.reading.streams.body import Body, regrouped
 from incrowd.vocabulary.schema import Column, unknown_column
 

@@ -19,13 +19,19 @@ import polars as pl
 from incrowd.errors import FileFormatError
 from incrowd.reading.decompress import unpacked
 from incrowd.reading.delimited import CHANGED, EMPTY, NO_ROWS, REFUSED, parse_records
-from incrowd.reading.layout import Layout, decoded, find_layout, line_ends
+from incrowd.reading.layout import (
+    SAMPLE_BYTES,
+    Layout,
+    decoded,
+    find_layout,
+    line_ends,
+    sniff_encoding,
+    sniff_line_end,
+    undecodable,
+)
 from incrowd.reading.scanner import Scanner
-from incrowd.reading.sniff import SAMPLE_BYTES, sniff_encoding, sniff_line_end, undecodable
 from incrowd.reading.source import Compression
-from incrowd.reading.streams.body import exact
-from incrowd.reading.streams.scratch import scratch_full
-from incrowd.reading.streams.unchanged import Stamp, changed
+from incrowd.reading.streams.body import Stamp, changed, exact, scratch_full
 
 SCANNED_BYTES = 1 << 20
 """How much text is scanned at a time: a piece that can be entered at its start."""

@@ -1,11 +1,12 @@
-"""How a table is laid out in a file."""
+"""In which form the groups of a method are released, and how a table is laid out in a file."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from incrowd.errors import OutputError
+from incrowd.errors import OutputError, ParameterError
 
 _KINDS = {
     ".csv": "csv",
@@ -57,3 +58,44 @@ class FileForm:
         if delimiter is None:
             delimiter = "\t" if suffixes[-1] == ".tsv" else ","
         return cls(kind, delimiter, compression, "?" if kind == "arff" else missing)
+
+
+STRICT, COUNTS, PAIR = "strict", "counts", "pair"
+RELEASE_FORMS = (STRICT, COUNTS, PAIR)
+
+
+def check_form(form: object) -> None:
+    """Raise unless it is the name of a form, or None: the method's own.
+
+    Examples
+    --------
+    >>> check_form("counts")
+    """
+    if form is not None and form not in RELEASE_FORMS:
+        raise ParameterError(f"form must be one of {', '.join(RELEASE_FORMS)}.")
+
+
+def groups_path(rows: Path) -> Path:
+    """Where the table of groups lies, beside the table of rows.
+
+    Examples
+    --------
+    >>> groups_path(Path("people.csv.gz")).name
+    'people.groups.csv.gz'
+    """
+    stem, dot, endings = rows.name.partition(".")
+    return rows.with_name(f"{stem}.groups{dot}{endings}")
+
+
+def groups_key(columns: Iterable[str]) -> str:
+    """The name of the column that numbers the groups: ``group``, unless the table has one of that name.
+
+    Examples
+    --------
+    >>> groups_key(["age", "group"])
+    'group_'
+    """
+    taken, name = {column.lower() for column in columns}, "group"
+    while name in taken:
+        name += "_"
+    return name

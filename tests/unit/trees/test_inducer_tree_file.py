@@ -8,8 +8,8 @@ import json
 import pytest
 
 from incrowd.errors import PlanError
+from incrowd.trees.inducer import tree_from_json, tree_to_json
 from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.trees.tree_file import tree_from_json, tree_to_json
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 
 

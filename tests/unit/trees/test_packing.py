@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.trees.bins import exact_bins, quantile_bins
+from incrowd.trees.packing import exact_bins, quantile_bins
 
 
 def test_few_values_are_exact():

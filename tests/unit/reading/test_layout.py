@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.reading.sniff import (
+from incrowd.reading.layout import (
     check_delimiter,
     header_end,
     sniff_delimiter,

@@ -1,0 +1,433 @@
+"""The Safe Harbor checklist of HIPAA: eighteen kinds of identifiers, looked for by name and by content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import polars as pl
+
+from incrowd.errors import HeaderError, ValuesError
+from incrowd.risk.edges import numbers_of
+from incrowd.risk.wording import counted
+from incrowd.vocabulary.schema import unknown_column
+
+NO_COMMON_FORM = "such numbers have no common form"
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """One of the eighteen.
+
+    Parameters
+    ----------
+    letter, title
+        As in the regulation.
+    words
+        Words in a column's name that speak for it.
+    runs
+        The same for letters in a row, also across words: ``medicalrecord`` is in ``medical_record_no``.
+    pattern
+        What its values look like, if they have a form of their own.
+    unseen
+        Why its values cannot be looked for, if they cannot.
+    """
+
+    letter: str
+    title: str
+    words: frozenset[str]
+    runs: tuple[str, ...] = ()
+    pattern: str | None = None
+    unseen: str | None = None
+
+    def is_named_by(self, name: str) -> bool:
+        """Whether the name of a column speaks for it.
+
+        Examples
+        --------
+        >>> [IDENTIFIERS["H"].is_named_by(name) for name in ("Medical_Record_No", "medicine")]
+        [True, False]
+        """
+        words = words_of(name)
+        joined = "".join(words)
+        return bool(self.words.intersection(words)) or any(run in joined for run in self.runs)
+
+
+def words_of(name: str) -> list[str]:
+    """The lower-case words of a name, also where capitals part them.
+
+    Examples
+    --------
+    >>> words_of("dateOfBirth_2"), words_of("ZIP5")
+    (['date', 'of', 'birth'], ['zip5'])
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z]+[0-9]*", parted.lower())
+
+
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_PHONE = (
+    r"(?:^|[^\d.,-])(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?:$|\D)"
+    r"|(?:^|\s)\+\d[\d ()-]{6,16}\d"
+)
+_IP = (
+    rf"(?:^|[^\d.])(?:{_OCTET}\.){{3}}{_OCTET}(?:$|[^\d.])"
+    r"|^(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}$|^[0-9A-Fa-f:]*[0-9A-Fa-f]*::[0-9A-Fa-f]+[0-9A-Fa-f:]*$"
+)
+_EMAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
+_URL = r"(?i)\b(?:https?|ftp)://\S|\bwww\.[a-z0-9-]+\."
+
+
+def _identifier(
+    letter: str, title: str, words: str, runs: str = "", pattern: str | None = None, unseen: str | None = None
+) -> Identifier:
+    return Identifier(letter, title, frozenset(words.split()), tuple(runs.split()), pattern, unseen)
+
+
+IDENTIFIERS = {
+    one.letter: one
+    for one in (
+        _identifier(
+            "A",
+            "names",
+            "name names surname firstname lastname fullname forename maiden",
+            unseen="names cannot be told from other words",
+        ),
+        _identifier(
+            "B",
+            "places smaller than a state",
+            "zip zipcode zip5 zip3 zip4 postcode postal plz city town village county district precinct parish street "
+            "address geocode latitude longitude lat lon hometown residence",
+            "zipcode postcode",
+        ),
+        _identifier("C", "dates finer than a year, ages over 89", "date dob birthday birthdate", "dateof birthda"),
+        _identifier("D", "telephone numbers", "phone telephone tel mobile cellphone", "telephone", pattern=_PHONE),
+        _identifier("E", "fax numbers", "fax telefax", unseen="they look like telephone numbers, see there"),
+        _identifier("F", "e-mail addresses", "email mail", "emailaddress", pattern=_EMAIL),
+        _identifier(
+            "G", "social security numbers", "ssn nino", "socialsecurity", r"(?:^|[^\d-])\d{3}-\d{2}-\d{4}(?:$|[^\d-])"
+        ),
+        _identifier(
+            "H",
+            "medical record numbers",
+            "mrn",
+            "medicalrecord recordn recordid patientid patientn chartn",
+            unseen=NO_COMMON_FORM,
+        ),
+        _identifier(
+            "I",
+            "health plan beneficiary numbers",
+            "beneficiary hicn mbi",
+            "insurancen insuranceid memberid membern policyn policyid subscriberid healthplanid",
+            unseen=NO_COMMON_FORM,
+        ),
+        _identifier("J", "account numbers", "account iban acct", "accountn", unseen=NO_COMMON_FORM),
+        _identifier(
+            "K", "certificate and licence numbers", "licence license certificate passport npi", unseen=NO_COMMON_FORM
+        ),
+        _identifier(
+            "L",
+            "vehicle identifiers, licence plates",
+            "vin plate vehicle",
+            "licenseplate licenceplate",
+            unseen=NO_COMMON_FORM,
+        ),
+        _identifier(
+            "M",
+            "device identifiers, serial numbers",
+            "device serial imei udi",
+            "serialn deviceid",
+            unseen=NO_COMMON_FORM,
+        ),
+        _identifier("N", "web addresses (URLs)", "url website homepage", pattern=_URL),
+        _identifier("O", "IP addresses", "ip", "ipaddress", _IP),
+        _identifier(
+            "P",
+            "biometric identifiers",
+            "biometric fingerprint voiceprint retina dna genome",
+            unseen="a table of text and numbers does not show what was measured",
+        ),
+        _identifier(
+            "Q", "full-face photographs", "photo photograph image picture portrait", unseen="pictures are not read"
+        ),
+        _identifier("R", "any other unique number, characteristic or code", "id uuid guid login username"),
+    )
+}
+"""The eighteen, by their letter."""
+
+
+OLDEST = 89
+_YEAR = r"(?:1[6-9]|20|21)\d\d"
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_FINER = (
+    rf"(?i)\b{_YEAR}[-/](?:0?[1-9]|1[0-2])\b"
+    rf"|\b{_YEAR}([-/.])(?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])(?:\b|T)"
+    r"|(?:^|[^\d.-])\d{1,2}([-/.])\d{1,2}[-/.](?:\d{4}|\d{2})(?:$|[^\d.-])"
+    rf"|\b\d{{1,2}}[ -]{_MONTH}[ -]\d{{4}}\b|\b{_MONTH} (?:\d{{1,2}}, )?\d{{4}}\b"
+)
+_ONLY_YEARS = rf"^{_YEAR}$"
+
+
+def fine_dates(series: pl.Series) -> Iterator[str]:
+    """Why the column shows dates finer than a year, if it does.
+
+    Examples
+    --------
+    >>> list(fine_dates(pl.Series("seen", ["2020-03", "2021"]))), list(fine_dates(pl.Series("born", ["1950"])))
+    (['1 cell has a date finer than a year'], [])
+    """
+    cells = series.count() if series.dtype in (pl.Date, pl.Datetime) else _matching(series, _FINER)
+    if cells:
+        has = "has" if cells == 1 else "have"
+        yield f"{counted(cells, 'cell')} {has} a date finer than a year"
+    elif IDENTIFIERS["C"].is_named_by(series.name):
+        others = series.count() - _matching(series, _ONLY_YEARS)
+        if others:
+            yield f"the name says date, and {counted(others, 'cell')} cannot be read as a year"
+
+
+def great_ages(series: pl.Series) -> Iterator[str]:
+    """Why the column shows ages over 89, if it does. In sets and intervals every number is looked at.
+
+    Examples
+    --------
+    >>> list(great_ages(pl.Series("age", [89, 90, 91]))), list(great_ages(pl.Series("age", ["(84, inf)"])))
+    (['2 rows are above 89'], [])
+    """
+    if not {"age", "ages"}.intersection(words_of(series.name)):
+        return
+    numbers = numbers_of(series)
+    if numbers is not None:
+        rows = int((numbers > OLDEST).sum())
+        if rows:
+            yield f"{counted(rows, 'row')} {'is' if rows == 1 else 'are'} above {OLDEST}"
+    elif series.dtype == pl.String:
+        rows = int(
+            (series.str.extract_all(r"\d+").list.eval(pl.element().cast(pl.Float64)).list.max() > OLDEST + 1).sum()
+        )
+        if rows:
+            yield f"{counted(rows, 'row')} with a bound above {OLDEST + 1}"
+
+
+def _matching(series: pl.Series, pattern: str) -> int:
+    if series.dtype == pl.String:
+        return int(series.str.contains(pattern).sum())
+    if series.dtype.is_integer():
+        return int(series.cast(pl.String).str.contains(pattern).sum())
+    return 0
+
+
+ENOUGH = 20_000
+_ZIP = r"^\d{5}(?:-\d{4})?$"
+_THREE = r"^\d{3}(?:[*Xx]{2})?$"
+_ROUNDED = r"^\d{3}(?:[*Xx]{2}|00)?$"
+_WORDS = frozenset({"zip", "zipcode", "zip3", "zip5", "postcode", "postal", "plz"})
+NEEDS_LIST = "three digits of a ZIP code may stay only where more than 20,000 people live, which needs a list (--zip3)"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a column says about places: why it is too fine, or why that cannot be told; neither if it is not."""
+
+    found: str | None = None
+    unknown: str | None = None
+
+
+def place_in(series: pl.Series, people: Mapping[str, int] | None) -> Place:
+    """Whether a column shows places smaller than a state.
+
+    Examples
+    --------
+    >>> place_in(pl.Series("zip", ["01234"]), None).found
+    '1 cell is finer than three digits of a ZIP code'
+    >>> place_in(pl.Series("zip", ["012", "036"]), {"012": 50_000, "036": 9_000}).found
+    '1 cell shows three digits of a ZIP code that 20,000 people or fewer share'
+    """
+    texts = _texts(series).drop_nulls()
+    named = bool(_WORDS.intersection(words_of(series.name)))
+    if not named and not _looks_like_zip(series):
+        said = IDENTIFIERS["B"].is_named_by(series.name) and len(texts) > 0
+        return Place(found="the name says so") if said else Place()
+    rounded = texts.str.contains(_ROUNDED).all()  # 03600 is three digits only if all codes are written so
+    finer = 0 if rounded else int((~texts.str.contains(_THREE)).sum())
+    if finer:
+        return Place(found=f"{counted(finer, 'cell')} {_verb(finer)} finer than three digits of a ZIP code")
+    return _three_digits(texts.str.slice(0, 3), people) if len(texts) else Place()
+
+
+def _three_digits(prefixes: pl.Series, people: Mapping[str, int] | None) -> Place:
+    if people is None:
+        return Place(unknown=NEEDS_LIST)
+    kept = prefixes.filter(prefixes != "000")
+    few = sum(people.get(prefix, ENOUGH + 1) <= ENOUGH for prefix in kept)
+    if few:
+        shows = "shows" if few == 1 else "show"
+        return Place(
+            found=f"{counted(few, 'cell')} {shows} three digits of a ZIP code that {ENOUGH:,} people or fewer share"
+        )
+    unlisted = sum(prefix not in people for prefix in kept)
+    return Place(unknown=f"{counted(unlisted, 'cell')} with three digits that the list lacks") if unlisted else Place()
+
+
+def people_by_zip3(frame: pl.DataFrame) -> dict[str, int]:
+    """How many people live in each area, from a table with the columns ``zip3`` and ``population``.
+
+    Examples
+    --------
+    >>> people_by_zip3(pl.DataFrame({"zip3": ["036"], "population": ["9000"]}))
+    {'036': 9000}
+    """
+    for name in ("zip3", "population"):
+        if name not in frame.columns:
+            raise HeaderError(f"The list of ZIP3 areas: {unknown_column(name, frame.columns)}")
+    areas = frame["zip3"].cast(pl.String).str.strip_chars().str.zfill(3)
+    people = frame["population"].cast(pl.Int64, strict=False)
+    if not areas.str.contains(r"^\d{3}$").fill_null(False).all() or people.null_count():
+        raise ValuesError("The list of ZIP3 areas must have three digits and a whole number of people in every row.")
+    return dict(zip(areas.to_list(), people.to_list(), strict=True))
+
+
+def _looks_like_zip(series: pl.Series) -> bool:
+    """Whether text is five digits throughout, with leading zeros or four more digits: no number is written so."""
+    if series.dtype != pl.String or not series.count():
+        return False
+    return bool(series.str.contains(_ZIP).fill_null(True).all() and series.str.contains(r"^0|-").any())
+
+
+def _texts(series: pl.Series) -> pl.Series:
+    return series.cast(pl.String).str.strip_chars() if series.dtype != pl.String else series.str.strip_chars()
+
+
+def _verb(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+_NAMED = "the name says so"
+
+
+class Standing(StrEnum):
+    """How an item ended."""
+
+    FOUND = "found"
+    NOT_FOUND = "not found"
+    NOT_NAMED = "not found by name"
+    NOT_CHECKED = "not checked"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A column that shows an identifier, and why we think so; never a value."""
+
+    column: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of the checklist.
+
+    Parameters
+    ----------
+    letter, title
+        As in the regulation.
+    standing
+        Found; not found by name and content; not found by name, where the content says nothing; or not checked.
+    findings
+        Where it was found.
+    note
+        What could not be looked for, and why; empty if all could.
+    """
+
+    letter: str
+    title: str
+    standing: Standing
+    findings: tuple[Finding, ...] = ()
+    note: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """As data."""
+        found = [{"column": finding.column, "why": finding.why} for finding in self.findings]
+        return {
+            "item": self.letter,
+            "identifier": self.title,
+            "standing": str(self.standing),
+            "found": found,
+            "note": self.note,
+        }
+
+
+def safe_harbor(frame: pl.DataFrame, people: Mapping[str, int] | None = None) -> tuple[Item, ...]:
+    """The checklist for all columns of a table.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    people
+        How many people live in each area of three ZIP digits, if that is known.
+
+    Examples
+    --------
+    >>> items = safe_harbor(pl.DataFrame({"contact": ["a@b.org", "x"], "age": [40, 91]}))
+    >>> [(item.letter, item.findings[0].column) for item in items if item.standing is Standing.FOUND]
+    [('C', 'age'), ('F', 'contact')]
+    """
+    columns = list(frame.iter_columns())
+    special = {"B": _places(columns, people), "C": _dates(columns)}
+    items = {
+        letter: special.get(letter) or _item(IDENTIFIERS[letter], columns) for letter in IDENTIFIERS if letter != "R"
+    }
+    taken = {finding.column for item in items.values() for finding in item.findings}
+    return (*items.values(), _other(columns, taken))
+
+
+def _item(one: Identifier, columns: list[pl.Series]) -> Item:
+    findings = []
+    for series in columns:
+        if one.is_named_by(series.name) and series.count():
+            findings.append(Finding(series.name, _NAMED))
+        elif one.pattern and series.dtype == pl.String and (cells := int(series.str.contains(one.pattern).sum())):
+            findings.append(
+                Finding(series.name, f"{counted(cells, 'cell')} that {'looks' if cells == 1 else 'look'} like it")
+            )
+    if one.unseen is None:
+        return _ended(one, findings, "")
+    return _ended(one, findings, f"content not checked because {one.unseen}", otherwise=Standing.NOT_NAMED)
+
+
+def _ended(one: Identifier, findings: list[Finding], note: str, *, otherwise: Standing = Standing.NOT_FOUND) -> Item:
+    standing = Standing.FOUND if findings else otherwise
+    return Item(one.letter, one.title, standing, tuple(findings), note)
+
+
+def _places(columns: list[pl.Series], people: Mapping[str, int] | None) -> Item:
+    places = {series.name: place_in(series, people) for series in columns}
+    findings = [Finding(name, place.found) for name, place in places.items() if place.found]
+    unknown = "; ".join(f"{name}: {place.unknown}" for name, place in places.items() if place.unknown)
+    otherwise = Standing.NOT_CHECKED if unknown else Standing.NOT_FOUND
+    return _ended(IDENTIFIERS["B"], findings, unknown, otherwise=otherwise)
+
+
+def _dates(columns: list[pl.Series]) -> Item:
+    findings = [Finding(series.name, why) for series in columns for why in (*fine_dates(series), *great_ages(series))]
+    return _ended(IDENTIFIERS["C"], findings, "ages are looked for in columns that are named so")
+
+
+def _other(columns: list[pl.Series], taken: set[str]) -> Item:
+    one = IDENTIFIERS["R"]
+    findings = [
+        Finding(series.name, why) for series in columns if series.name not in taken for why in _unique(one, series)
+    ]
+    return _ended(one, findings, "a code that is shared by several rows is not recognised")
+
+
+def _unique(one: Identifier, series: pl.Series) -> Iterator[str]:
+    """Why a column may number the rows: its name, or a value of its own for every row (measured numbers apart)."""
+    if series.dtype.is_float() or not series.count():
+        return
+    if one.is_named_by(series.name):
+        yield _NAMED
+    elif len(series) > 1 and not series.null_count() and series.n_unique() == len(series):
+        yield "every row has a value of its own"
