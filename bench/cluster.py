@@ -16,7 +16,7 @@ from experiments.pages import Goal, Section, Table
 
 MASTER, ROWS, QUICK_ROWS, ROUNDS, MOST = "local[2]", 10_000_000, 3_000, 2, 3.0
 PLAIN = (
-    "from incrowd.engines.spark.session import spark_session; s = spark_session({master!r}); "
+    "from incrowd.rows.spark.session import spark_session; s = spark_session({master!r}); "
     "s.read.parquet('all.parquet').write.mode('overwrite').parquet('plain'); s.stop()"
 )
 

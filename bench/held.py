@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.holding.memory import InMemory
 from incrowd.reading.read import read
 from incrowd.recipe import Recipe
+from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import InMemory
 
 
 def hold(file: Path, recipe: Recipe) -> InMemory:

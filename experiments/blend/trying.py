@@ -26,10 +26,6 @@ from incrowd.compare.releasing import without_unused
 from incrowd.compare.run import read_subject
 from incrowd.compare.scores import quality
 from incrowd.compare.subject import Subject, find_table
-from incrowd.engines.embedded.applying import applied
-from incrowd.engines.embedded.binning import bin_table
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import IncrowdError
 from incrowd.methods.blending.blend import Blend, PreparedRows
 from incrowd.methods.catalog import find_method, make_method
@@ -38,6 +34,9 @@ from incrowd.methods.public_bins import public_bins
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Seat, Show, Step
+from incrowd.rows.memory.applying import applied
+from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.population import EmbeddedPopulation, bin_table
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Suppressed

@@ -19,12 +19,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.engines.blocks.population import BlockedPopulation
-from incrowd.engines.spark.blocks import Meaning
-from incrowd.engines.spark.release import Checks, Recounted, run_spark_release
-from incrowd.engines.spark.session import spark_session
-from incrowd.engines.spark.store import Gathered
-from incrowd.engines.spark.table import SparkTable
 from incrowd.errors import Notice, OutputError, ParameterError, RequirementError, VerificationError
 from incrowd.issuing import issue
 from incrowd.job import Job
@@ -40,6 +34,12 @@ from incrowd.reading.source import MISSING_MARKERS, Origin, Source, spellings, w
 from incrowd.reading.streams.draft import Shared
 from incrowd.reading.streams.encode import typed_column
 from incrowd.reading.streams.gathering import Found, growing
+from incrowd.rows.blocks.population import BlockedPopulation
+from incrowd.rows.spark.blocks import Meaning
+from incrowd.rows.spark.release import Checks, Recounted, run_spark_release
+from incrowd.rows.spark.session import spark_session
+from incrowd.rows.spark.store import Gathered
+from incrowd.rows.spark.table import SparkTable
 from incrowd.understanding import settled_roles, target_of
 from incrowd.verification.asked import Asked, Original
 from incrowd.verification.class_sizes import k_check, sizes_of

@@ -12,7 +12,6 @@ from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotect
 from incrowd.compare.learners.c45 import C45Learner
 from incrowd.compare.learners.learner import predicted
 from incrowd.compare.releasing import without_unused
-from incrowd.engines.engine import Engine
 from incrowd.methods.catalog import make_method
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
@@ -20,6 +19,7 @@ from incrowd.reading.encode import encode
 from incrowd.reading.source import Source
 from incrowd.recipe import Recipe
 from incrowd.report.facts import Accuracy
+from incrowd.rows.held import Engine
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
 from incrowd.vocabulary.requirements.subjects import subject_names

@@ -11,12 +11,12 @@ from incrowd.clock import Clock
 from incrowd.databases.address import is_address
 from incrowd.databases.tables import NewTable, Query, query_of
 from incrowd.databases.writing import check_table
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.engine import Engine
 from incrowd.errors import OutputError, ParameterError
 from incrowd.publishing.staging import check_target
 from incrowd.recipe import Recipe
 from incrowd.report.signature import private_key
+from incrowd.rows.held import Engine
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.forms import PAIR, FileForm, groups_path
 
 

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from incrowd.errors import IncrowdError, Notice, ParameterError, RequirementError
-from incrowd.holding.held import Held
-from incrowd.holding.memory import InMemory
 from incrowd.holdout import LARGEST, measure_accuracy
 from incrowd.job import Job
 from incrowd.plan.release_plan import ReleasePlan
@@ -23,6 +21,8 @@ from incrowd.publishing.serialise import safe_name
 from incrowd.reading.read import read
 from incrowd.report.attack_facts import AttackFacts, attacks_of
 from incrowd.report.facts import Accuracy
+from incrowd.rows.held import Held
+from incrowd.rows.memory.held import InMemory
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk

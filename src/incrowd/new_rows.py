@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import HeaderError, guarded
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Source
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 

@@ -19,11 +19,6 @@ from incrowd.databases.reading import fetch_query, read_query
 from incrowd.databases.tables import Query
 from incrowd.databases.writing import published
 from incrowd.errors import Notice, VerificationError
-from incrowd.holding.blocks import InBlocks
-from incrowd.holding.choice import in_blocks
-from incrowd.holding.held import Held
-from incrowd.holding.hint import Hints
-from incrowd.holding.memory import InMemory
 from incrowd.issuing import issue
 from incrowd.job import Job, Outputs
 from incrowd.ledger.page import Recounted, opened_book, page_of
@@ -46,6 +41,11 @@ from incrowd.reading.streams.stream import open_stream
 from incrowd.report.certificate import sha256_of
 from incrowd.report.html import report_html
 from incrowd.report.unchanged_facts import refusal
+from incrowd.rows.blocks.held import InBlocks
+from incrowd.rows.choice import in_blocks
+from incrowd.rows.held import Held
+from incrowd.rows.hint import Hints
+from incrowd.rows.memory.held import InMemory
 from incrowd.verification.asked import Original
 from incrowd.verification.process import start, verdict_on
 from incrowd.verification.request import Request

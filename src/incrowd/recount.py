@@ -83,7 +83,7 @@ def _recount(
 
 
 def _is_large(path: Path, memory: int | None) -> bool:
-    from incrowd.holding.choice import in_blocks
+    from incrowd.rows.choice import in_blocks
 
     return in_blocks(path, FileForm("parquet"), memory)
 
@@ -92,9 +92,9 @@ def _copied(path: Path, reading: dict[str, Any], resources: Resources) -> Path:
     """A large table that DuckDB cannot read itself, as a Parquet file in the scratch folder."""
     import polars as pl
 
-    from incrowd.holding.blocks import block_rows
     from incrowd.publishing.piece_writer import write_pieces
     from incrowd.reading.streams.stream import open_stream
+    from incrowd.rows.blocks.held import block_rows
 
     assert resources.scratch is not None
     stream = open_stream(path, **reading, scratch=resources.scratch)

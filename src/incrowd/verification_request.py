@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.holding.held import Held
 from incrowd.job import Job
 from incrowd.methods.catalog import find_method
 from incrowd.reading.source import Origin
 from incrowd.recipe import Recipe
+from incrowd.rows.held import Held
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.vocabulary.forms import COUNTS, PAIR, groups_path
 from incrowd.vocabulary.requirements.together import Together

@@ -10,19 +10,19 @@ import polars as pl
 import pytest
 from test_methods_on_engines import AWKWARD, check, make
 
-from incrowd.engines.blocks.drafting import Drafting
-from incrowd.engines.blocks.engine import BlockedEngine, settle_blocks
-from incrowd.engines.blocks.population import BlockedPopulation, stacked
-from incrowd.engines.blocks.store import LocalBlocks
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.spark.blocks import SparkBlocks
-from incrowd.engines.spark.engine import SparkEngine
-from incrowd.engines.spark.packing import unpacked
-from incrowd.engines.spark.session import EXACT, set_for_a_while
-from incrowd.engines.spark.store import stored
-from incrowd.engines.spark.table import open_table
 from incrowd.methods.catalog import METHODS
 from incrowd.recipe import Recipe
+from incrowd.rows.blocks.drafting import Drafting
+from incrowd.rows.blocks.engine import BlockedEngine, settle_blocks
+from incrowd.rows.blocks.population import BlockedPopulation, stacked
+from incrowd.rows.blocks.store import LocalBlocks
+from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.spark.blocks import SparkBlocks
+from incrowd.rows.spark.engine import SparkEngine
+from incrowd.rows.spark.session import EXACT, set_for_a_while
+from incrowd.rows.spark.store import stored
+from incrowd.rows.spark.table import open_table
+from incrowd.rows.spark.tasks import unpacked
 from incrowd.vocabulary.randomness import SeededRandomness
 from support.spark_session import SparkSteps, local_session, spark_release
 

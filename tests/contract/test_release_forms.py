@@ -9,8 +9,6 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.blocks.engine import BlockedEngine
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import METHODS, make_method
 from incrowd.methods.release_forms import formed
@@ -18,6 +16,8 @@ from incrowd.plan.explain import explain
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts
+from incrowd.rows.blocks.engine import BlockedEngine
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
 from support.strategies import TARGET, cases

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from faults.planting import BLOCKS, BOTH, MEMORY, SPARK, plant
-from incrowd.engines.embedded.tally import Tally
+from incrowd.rows.memory.settling import Tally
 
-EMBEDDED = "incrowd.engines.embedded"
+EMBEDDED = "incrowd.rows.memory"
 
 
 @plant(f"{EMBEDDED}.population:EmbeddedPopulation.hide", BOTH, method="iack")
@@ -80,45 +80,45 @@ def a_tally_counts_pairs_once(original, plan, table, shown):
     return {name: Tally(each.forms, each.codes, np.ones_like(each.rows)) for name, each in found.items()}
 
 
-@plant("incrowd.engines.blocks.buckets:Buckets.shuffled", (BLOCKS,))
+@plant("incrowd.rows.blocks.drafting:Buckets.shuffled", (BLOCKS,))
 def a_bucket_is_lost(original, self):
     """The rows of the last bucket are not read back."""
     return iter(list(original(self))[:-1])
 
 
-@plant("incrowd.engines.blocks.buckets:Buckets.shuffled", (BLOCKS,))
+@plant("incrowd.rows.blocks.drafting:Buckets.shuffled", (BLOCKS,))
 def a_bucket_is_read_twice(original, self):
     """The rows of a bucket are read back twice."""
     frames = list(original(self))
     return iter([*frames, frames[0]])
 
 
-@plant("incrowd.engines.blocks.buckets:Buckets.add", (BLOCKS,))
+@plant("incrowd.rows.blocks.drafting:Buckets.add", (BLOCKS,))
 def columns_of_a_block_part(original, self, frame):
     """The columns that are released as they are lose their rows on the way to the buckets."""
     return original(self, frame.with_columns(pl.col("diagnosis").reverse()))
 
 
-@plant("incrowd.engines.blocks.population:merged", (BLOCKS, SPARK), method="iack")
+@plant("incrowd.rows.blocks.population:merged", (BLOCKS, SPARK), method="iack")
 def combinations_of_a_block_are_lost(original, parts):
     """Combinations of the last block are not counted."""
     return original(parts[:-1])
 
 
-@plant("incrowd.engines.blocks.allotting:allotted", (BLOCKS,), method="kactus")
+@plant("incrowd.rows.blocks.population:allotted", (BLOCKS,), method="kactus")
 def blocks_get_each_other_s_shares(original, shares, counts, randomness):
     """The shares of two blocks are exchanged."""
     allotted = original(shares, counts, randomness)
     return [allotted[1], allotted[0], *allotted[2:]]
 
 
-@plant("incrowd.engines.blocks.palette:Palette.column", (BLOCKS,))
+@plant("incrowd.rows.blocks.drafting:Palette.column", (BLOCKS,))
 def texts_are_looked_up_beside_their_place(original, self, forms, occurring):
     """Each row shows the text of the next form."""
     return original(self, (forms + 1) % (len(self.place) - 1), np.arange(len(self.place) - 1))
 
 
-@plant("incrowd.engines.blocks.drafting:Drafting.marked", (BLOCKS,))
+@plant("incrowd.rows.blocks.drafting:Drafting.marked", (BLOCKS,))
 def origins_are_those_of_another_row(original, self, after, block, place):
     """What is noted as the input row of a released row is the row after."""
     return original(self, after, block, place).with_columns(pl.col("\x1forigin").shift(1).fill_null(0))

@@ -13,7 +13,7 @@ from faults.planting import BLOCKS, BOTH, MEMORY, SPARK, plant
 from incrowd.vocabulary.released_value import Category, Counts, Interval, Midpoint, ValueSet
 
 RENDER = "incrowd.vocabulary.released_value:render"
-MEANS = "incrowd.engines.embedded.settling:group_means"
+MEANS = "incrowd.rows.memory.settling:group_means"
 
 
 @plant(MEANS, (MEMORY, BLOCKS, SPARK), method="kactus", numeric="mean")
@@ -112,7 +112,7 @@ def a_rare_value_is_left_out_of_counts(original, form, column_type):
     return original(Counts(form.members[:-1]) if short else form, column_type)
 
 
-@plant("incrowd.engines.embedded.counting:with_distinct_looks", (MEMORY,), method="blend", form="counts")
+@plant("incrowd.rows.memory.applying:with_distinct_looks", (MEMORY,), method="blend", form="counts")
 def groups_of_the_same_look_are_not_added_up(original, plan):
     """Groups that look alike keep the counts of one of them."""
     return plan.with_forms({name: [_halved(form) for form in plan.forms(name)] for name in plan.names})
@@ -150,7 +150,7 @@ def a_group_is_told_that_nobody_is_in(original, frame, counted, randomness):
     return rows, groups.vstack(groups.tail(1).with_columns(pl.col(key) + 1))
 
 
-@plant("incrowd.engines.embedded.drafting:end_values", BOTH, method="mondrian", numeric="bounds")
+@plant("incrowd.rows.memory.drafting:end_values", BOTH, method="mondrian", numeric="bounds")
 def bounds_are_exchanged(original, written, forms, column_type):
     """The two ends of intervals stand under each other's name."""
     other = {"_low": "_high", "_high": "_low"}[written.end]
@@ -174,7 +174,7 @@ def names_of_groups_are_those_of_the_wrong_branch(original, form, column_type):
     return original(form, column_type)
 
 
-@plant("incrowd.engines.embedded.settling:group_ends", (MEMORY,), boxes="extremes")
+@plant("incrowd.rows.memory.settling:group_ends", (MEMORY,), boxes="extremes")
 def ends_are_those_of_other_rows(original, numbers, tally, count):
     """Ranges begin one value later than their smallest."""
     least, most = original(numbers, tally, count)

@@ -66,7 +66,7 @@ def rows_are_rotated(original, count, randomness):
     return np.roll(np.arange(count), count // 2)
 
 
-@plant("incrowd.engines.embedded.engine:permutation", (MEMORY,), written=("csv", "parquet"))
+@plant("incrowd.rows.memory.engine:permutation", (MEMORY,), written=("csv", "parquet"))
 def rows_are_sorted_by_a_hidden_column(original, count, randomness):
     """Rows are written in the order of their age, which is hidden: the draw sorts, and the order tells."""
     from faults.people import people

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.measures import mutual_information as measures
 from incrowd.measures.entropy import entropy
 from incrowd.methods.mutual_information.generalizing import best_level, level_score
@@ -17,6 +16,7 @@ from incrowd.methods.mutual_information.iack import IACk
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity

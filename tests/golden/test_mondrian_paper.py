@@ -3,12 +3,12 @@
 import polars as pl
 import pytest
 
-from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
 from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.steps import Place, Reasons, Show
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Origin, Source
+from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.trees.routing import route
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SystemRandomness

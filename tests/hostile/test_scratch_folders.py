@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.engines.blocks.buckets import Buckets
 from incrowd.errors import OutputError, ParameterError, UnexpectedError, VerificationError
-from incrowd.holding import blocks as holding_blocks
-from incrowd.holding import choice
+from incrowd.rows import choice
+from incrowd.rows.blocks import held as holding_blocks
+from incrowd.rows.blocks.drafting import Buckets
 from support.waiting import PATIENCE
 
 ROWS = 300
@@ -24,7 +24,8 @@ CANARY = "KANARIE"
 ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}
 IN_BLOCKS = """
 import sys, time
-from incrowd.holding import blocks, choice
+from incrowd.rows import choice
+from incrowd.rows.blocks import held
 choice._TEXT = choice._CELLS = 0
 blocks.block_rows = lambda *_: 40
 """
@@ -90,8 +91,8 @@ def test_nothing_is_left_of_a_release_for_this_process(folder):
     "moment",
     [
         "incrowd.reading.streams.encode.BlockFile.write",
-        "incrowd.engines.blocks.buckets.Buckets.shuffled",
-        "incrowd.holding.hint.Hints._saved",
+        "incrowd.rows.blocks.drafting.Buckets.shuffled",
+        "incrowd.rows.hint.Hints._saved",
         "incrowd.pipeline.verdict_on",
     ],
 )
@@ -133,7 +134,7 @@ def test_what_the_verification_refuses_is_not_there(folder, monkeypatch):
 
 WAITING = IN_BLOCKS + textwrap.dedent(
     """
-    from incrowd.holding.hint import Hints
+    from incrowd.rows.hint import Hints
     from incrowd.cli import main as cli
     real = Hints._saved
 

@@ -124,7 +124,7 @@ def nothing_left(folder):
 
 def failing(self, key, parts):
     """A task that fails, with a cell in its words."""
-    from incrowd.engines.spark.packing import unpacked
+    from incrowd.rows.spark.tasks import unpacked
 
     raise ValueError(f"somebody's {unpacked(parts[0][1])['note'][0]}")
 
@@ -132,7 +132,7 @@ def failing(self, key, parts):
 def test_a_task_that_fails_midway_leaves_nothing_and_tells_no_cell(spark, path, tmp_path, monkeypatch):
     from pyspark import cloudpickle
 
-    import incrowd.engines.spark.pieces as shipped
+    import incrowd.rows.spark.pieces as shipped
 
     monkeypatch.setattr(shipped.Mixing, "released", failing)
     for module in (shipped, sys.modules[__name__]):
@@ -155,7 +155,7 @@ class Interrupted(SparkSteps):
 
 
 def test_an_interrupt_leaves_nothing(spark, path, tmp_path):
-    from incrowd.engines.spark.release import run_spark_release
+    from incrowd.rows.spark.release import run_spark_release
     from incrowd.vocabulary.randomness import SystemRandomness
 
     chance = SystemRandomness()
@@ -187,7 +187,7 @@ class Swapping(SparkSteps):
 def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path):
     from pyspark import cloudpickle
 
-    from incrowd.engines.spark.release import run_spark_release
+    from incrowd.rows.spark.release import run_spark_release
     from incrowd.vocabulary.randomness import SystemRandomness
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.applying import applied
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import RequirementError
 from incrowd.methods.blending import kernel
 from incrowd.methods.blending.blend import Blend
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
+from incrowd.rows.memory.applying import applied
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import KAnonymity

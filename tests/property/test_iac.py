@@ -8,13 +8,13 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.measures import mutual_information as measures
 from incrowd.methods.mutual_information.generalizing import choose
 from incrowd.methods.mutual_information.iacc import IACc
 from incrowd.methods.mutual_information.iack import IACk
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Interval, render

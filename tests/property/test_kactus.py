@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.methods.tree_suppression.kactus import KActus, release_bottom_up
 from incrowd.methods.tree_suppression.kactus_plus import KActusPlus
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.trees.c45 import C45
 from incrowd.trees.id3 import ID3
 from incrowd.trees.tree import Node, Tree

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
 from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.steps import Place, Show
+from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.trees.inducer import check_tree
 from incrowd.trees.routing import route
 from incrowd.vocabulary.encoded_table import EncodedTable

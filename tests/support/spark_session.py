@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from incrowd.clusters import ClusterSteps
-from incrowd.engines.spark.release import run_spark_release
-from incrowd.engines.spark.session import LOCAL, packaged_java
 from incrowd.job import Job
+from incrowd.rows.spark.release import run_spark_release
+from incrowd.rows.spark.session import LOCAL, packaged_java
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 
 

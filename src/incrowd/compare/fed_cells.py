@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from incrowd.compare.examples import Codes, Numbers
-from incrowd.engines.embedded.binning import bin_column
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
+from incrowd.rows.memory.population import bin_column
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.leaf_interval import parse_interval
 from incrowd.vocabulary.released_value import (

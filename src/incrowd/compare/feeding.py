@@ -19,13 +19,13 @@ import polars as pl
 
 from incrowd.compare.examples import Attribute, Codes, Examples
 from incrowd.compare.fed_cells import Cells, ReleasedCells, Ways, raw_cells
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.engine import Draft
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import find_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.recipients.counted_table import CountedTable
 from incrowd.recipients.decoding import DEALS, decode_table
+from incrowd.rows.held import Draft
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType, Role, Schema
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.engine import Draft
 from incrowd.errors import VerificationError
 from incrowd.methods.catalog import make_method
 from incrowd.methods.fitting import fitted
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
+from incrowd.rows.held import Draft
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import Requirement

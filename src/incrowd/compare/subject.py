@@ -15,7 +15,6 @@ from incrowd.compare.datasets.entry import Dataset
 from incrowd.compare.datasets.load import load
 from incrowd.compare.feeding import Parts, learnable
 from incrowd.compare.protocol import Split, seed_of
-from incrowd.engines.embedded.binning import bin_column
 from incrowd.errors import InputError, Notice, SchemaError
 from incrowd.measures.mdl import mdl_cuts
 from incrowd.reading.draft import draft_schema, role_by_name
@@ -23,6 +22,7 @@ from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.reading.source import Source
 from incrowd.recipe import Recipe, with_hierarchies, with_roles
+from incrowd.rows.memory.population import bin_column
 from incrowd.understanding import settle_schema
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy

@@ -15,8 +15,6 @@ from incrowd.hiding.adversaries import Adversary, SklearnAdversary, adversary_na
 from incrowd.hiding.generic import Generic
 from incrowd.hiding.methods import Options, method_named
 from incrowd.hiding.on_disk import FlatTable
-from incrowd.holding.blocks import block_rows
-from incrowd.holding.choice import in_blocks
 from incrowd.publishing.staging import check_target
 from incrowd.reading.draft import draft_schema
 from incrowd.reading.encode import encode
@@ -26,6 +24,8 @@ from incrowd.reading.streams.draft import Shared, draft_stream, shared_values
 from incrowd.reading.streams.encode import encode_stream
 from incrowd.reading.streams.stream import Stream, open_stream
 from incrowd.recipe import Recipe
+from incrowd.rows.blocks.held import block_rows
+from incrowd.rows.choice import in_blocks
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.randomness import Randomness

@@ -18,8 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import LedgerError, Notice, ParameterError, VerificationError
-from incrowd.holding.held import Held
-from incrowd.holding.memory import InMemory
 from incrowd.job import Job
 from incrowd.ledger.book import Ledger, Prepared, open_ledger
 from incrowd.ledger.chain import SOUND
@@ -33,6 +31,8 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.recipe import Recipe
 from incrowd.report.certificate import sha256_of
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
+from incrowd.rows.held import Held
+from incrowd.rows.memory.held import InMemory
 from incrowd.verification.asked import Original, Originals
 from incrowd.verification.joint import classes_of_rows
 from incrowd.vocabulary.encoded_table import EncodedTable

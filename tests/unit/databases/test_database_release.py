@@ -54,8 +54,8 @@ def patients(clinic, tmp_path, monkeypatch):
 @pytest.fixture(params=["in memory", "in blocks"])
 def held(request, monkeypatch):
     """Small tables go both ways."""
-    monkeypatch.setattr("incrowd.holding.choice._CELLS", 0 if request.param == "in blocks" else 10**9)
-    monkeypatch.setattr("incrowd.holding.blocks.block_rows", lambda *_: 400)
+    monkeypatch.setattr("incrowd.rows.choice._CELLS", 0 if request.param == "in blocks" else 10**9)
+    monkeypatch.setattr("incrowd.rows.blocks.held.block_rows", lambda *_: 400)
     return request.param
 
 

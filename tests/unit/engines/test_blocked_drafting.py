@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.blocks.drafting import Drafting
-from incrowd.engines.blocks.engine import BlockedEngine
 from incrowd.methods.catalog import METHODS, make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
+from incrowd.rows.blocks.drafting import Drafting
+from incrowd.rows.blocks.engine import BlockedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
 from support.method_parameters import ways_of

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.engines.blocks.buckets import MOST_BUCKETS, Buckets
 from incrowd.errors import OutputError
+from incrowd.rows.blocks.drafting import MOST_BUCKETS, Buckets
 from incrowd.vocabulary.randomness import SeededRandomness
 
 

@@ -10,12 +10,12 @@ import pytest
 
 import incrowd
 from incrowd.demo import make_patients
-from incrowd.engines.embedded.counting import settle_counts, with_distinct_looks
-from incrowd.engines.embedded.tally import Tally
 from incrowd.errors import IncrowdError, PlanError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Group, Show
 from incrowd.recipients import decode
+from incrowd.rows.memory.applying import settle_counts, with_distinct_looks
+from incrowd.rows.memory.settling import Tally
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import (
     Common,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.dealing import Shares, deal, main_groups
 from incrowd.errors import PlanError
 from incrowd.plan.steps import DROPPED, Place, Share
+from incrowd.rows.memory.dealing import Shares, deal, main_groups
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Eq
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness, permutation

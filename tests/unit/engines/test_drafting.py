@@ -11,13 +11,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from incrowd.engines.embedded.drafting import draft_columns, shown_values
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.embedded.evidence import evidence
-from incrowd.engines.engine import Draft
 from incrowd.errors import PlanError, SchemaError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Drop, Group, Place, Share, Show
+from incrowd.rows.held import Draft
+from incrowd.rows.memory.drafting import draft_columns, evidence, shown_values
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.predicate import Eq

@@ -7,8 +7,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.binning import bin_column, bin_table
 from incrowd.plan.steps import Bin
+from incrowd.rows.memory.population import bin_column, bin_table
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.schema import ColumnType

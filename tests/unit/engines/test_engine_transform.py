@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Bin, Group, Place, Share, Show
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing

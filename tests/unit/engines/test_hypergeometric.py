@@ -10,10 +10,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from incrowd.engines.blocks.allotting import allot, allotted
-from incrowd.engines.blocks.hypergeometric import good_ones
-from incrowd.engines.embedded.dealing import Shares
 from incrowd.plan.steps import Place, Share
+from incrowd.rows.blocks.population import allot, allotted, good_ones
+from incrowd.rows.memory.dealing import Shares
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Eq, Missing
 from incrowd.vocabulary.randomness import SeededRandomness

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.engines.blocks.palette import Palette
+from incrowd.rows.blocks.drafting import Palette
 
 
 def shown_by(palette, forms):

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.combining import _SMALL_TABLE, combine, first_rows
-from incrowd.engines.embedded.drafting import end_values
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.embedded.recoding import recode_column
 from incrowd.errors import SchemaError
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, Written
 from incrowd.plan.steps import Hide, Part, Recode, Recoding, Spread
+from incrowd.rows.memory.drafting import end_values
+from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.population import _SMALL_TABLE, combine, first_rows, recode_column
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Category, Interval, Level, Midpoint, Shown, Suppressed

@@ -10,8 +10,7 @@ import polars as pl
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.settling import group_means, settle_forms
-from incrowd.engines.embedded.tally import Tally
+from incrowd.rows.memory.settling import Tally, group_means, settle_forms
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import Level, Mean, Range, Shown, Suppressed
 from incrowd.vocabulary.schema import ColumnType

@@ -18,17 +18,6 @@ import polars as pl
 import pytest
 
 from incrowd.clusters import _code
-from incrowd.engines.blocks.population import BlockedPopulation
-from incrowd.engines.blocks.store import LocalBlocks
-from incrowd.engines.spark.blocks import Meaning, SparkBlocks, check_all_answered
-from incrowd.engines.spark.engine import distributed
-from incrowd.engines.spark.folders import check_free, staged_folder
-from incrowd.engines.spark.packing import cells, in_blocks, packed, unpacked
-from incrowd.engines.spark.pieces import partition_keys
-from incrowd.engines.spark.session import _started, find_java, packaged_java, set_for_a_while, spark_session
-from incrowd.engines.spark.store import as_words, from_words, stored
-from incrowd.engines.spark.table import open_table, polars_type
-from incrowd.engines.spark.tasks import TaskError, quiet, translated
 from incrowd.errors import (
     FileFormatError,
     HeaderError,
@@ -37,6 +26,16 @@ from incrowd.errors import (
     ParameterError,
     ValuesError,
 )
+from incrowd.rows.blocks.population import BlockedPopulation
+from incrowd.rows.blocks.store import LocalBlocks
+from incrowd.rows.spark.blocks import Meaning, SparkBlocks, check_all_answered
+from incrowd.rows.spark.engine import distributed
+from incrowd.rows.spark.pieces import partition_keys
+from incrowd.rows.spark.session import _started, find_java, packaged_java, set_for_a_while, spark_session
+from incrowd.rows.spark.store import as_words, from_words, stored
+from incrowd.rows.spark.table import open_table, polars_type
+from incrowd.rows.spark.tasks import TaskError, cells, in_blocks, packed, quiet, translated, unpacked
+from incrowd.rows.spark.writing import check_free, staged_folder
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.schema import ColumnType, Schema

@@ -17,15 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.clusters import _clean, _code
-from incrowd.engines.spark import row_groups as reader
-from incrowd.engines.spark import writing
-from incrowd.engines.spark.packing import unpacked
-from incrowd.engines.spark.row_groups import File, Group, RowGroups
-from incrowd.engines.spark.session import EXACT, set_for_a_while
-from incrowd.engines.spark.store import from_words, stored, texts_coded
-from incrowd.engines.spark.table import open_table
 from incrowd.errors import OutputError
 from incrowd.recipe import Recipe
+from incrowd.rows.spark import row_groups as reader
+from incrowd.rows.spark import writing
+from incrowd.rows.spark.row_groups import File, Group, RowGroups
+from incrowd.rows.spark.session import EXACT, set_for_a_while
+from incrowd.rows.spark.store import from_words, stored, texts_coded
+from incrowd.rows.spark.table import open_table
+from incrowd.rows.spark.tasks import unpacked
 from support.spark_session import local_session, spark_release
 
 ROWS, BLOCK = 240, 70
@@ -248,7 +248,7 @@ def one_file(folder):
 def test_with_and_without_sparks_reader_and_writer_the_same_is_released(spark, tmp_path, monkeypatch):
     source, recipe = one_file(tmp_path), Recipe(k=4, columns=ROLES)
     plan = spark_release(source, tmp_path / "tasks", recipe, spark, seed=3, block_rows=BLOCK)[0].plan
-    monkeypatch.setattr("incrowd.engines.spark.table.row_groups", lambda _: None)
+    monkeypatch.setattr("incrowd.rows.spark.table.row_groups", lambda _: None)
     monkeypatch.setattr(writing, "tasks_may_write", lambda *_: False)
     assert spark_release(source, tmp_path / "spark", recipe, spark, seed=3, block_rows=BLOCK)[0].plan == plan
     ours, theirs = (sorted((tmp_path / name).glob("*.parquet")) for name in ("tasks", "spark"))

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from incrowd.errors import HeaderError, ParameterError, VerificationError
 from incrowd.hiding import hide_cells, on_disk, request
-from incrowd.holding import choice
+from incrowd.rows import choice
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
 from support.waiting import PATIENCE

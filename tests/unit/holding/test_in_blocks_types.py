@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.holding import choice
+from incrowd.rows import choice
 
 
 @pytest.fixture

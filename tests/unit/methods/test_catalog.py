@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.engines.embedded.engine import EmbeddedEngine
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.methods.catalog import METHODS, find_method, make_method
+from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import RELEASE_FORMS
 from incrowd.vocabulary.randomness import SeededRandomness

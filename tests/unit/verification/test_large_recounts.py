@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from incrowd.api import verify
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
-from incrowd.holding import choice
+from incrowd.rows import choice
 from incrowd.verification.opening import connect
 from support.waiting import PATIENCE
 

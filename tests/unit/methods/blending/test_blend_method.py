@@ -6,9 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.engines.blocks.engine import BlockedEngine
-from incrowd.engines.embedded.engine import EmbeddedEngine
-from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import ParameterError, PlanError, SchemaError
 from incrowd.methods.blending.blend import Blend
 from incrowd.methods.blending.guide import Guided, given_up, guided, hidden_names
@@ -18,6 +15,9 @@ from incrowd.methods.public_bins import public_bins
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Reasons, Seat, Show
+from incrowd.rows.blocks.engine import BlockedEngine
+from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import ParameterError, SchemaError, ValuesError
 from incrowd.methods.mutual_information import levels as levels_module
 from incrowd.methods.mutual_information.generalizing import classes_of
@@ -20,6 +19,7 @@ from incrowd.methods.mutual_information.levels import leaf_values, levels_of, ne
 from incrowd.plan.steps import Hide, Part, Reasons, Recode, Spread
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
+from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Category, Interval, Level, Shown, Suppressed, ValueSet

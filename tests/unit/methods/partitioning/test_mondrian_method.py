@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import ParameterError, RequirementError, SchemaError, ValuesError
 from incrowd.methods.partitioning.dimensions import positions_of
 from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
@@ -16,6 +15,7 @@ from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.steps import Place, Reasons, Show, Spread
 from incrowd.reading.encode import encode
 from incrowd.reading.source import Origin, Source
+from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.trees.inducer import check_tree
 from incrowd.trees.routing import route
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves

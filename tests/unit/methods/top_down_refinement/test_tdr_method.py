@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.engines.embedded.population import EmbeddedPopulation
 from incrowd.errors import ParameterError, RequirementError, SchemaError, ValuesError
 from incrowd.methods.top_down_refinement.tdr import TDR, begin
 from incrowd.methods.top_down_refinement.tds import TDS
 from incrowd.plan.steps import Part, Reasons, Recode, Spread
+from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SystemRandomness

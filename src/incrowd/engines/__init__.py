@@ -1,1 +1,0 @@
-"""Engines hold rows: they answer an algorithm's questions with counts, and apply its plan."""

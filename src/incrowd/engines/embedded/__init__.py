@@ -1,1 +1,0 @@
-"""The engine that works in this process's memory."""

@@ -1,1 +1,0 @@
-"""Rows in the executors of Spark: the same blocks and kernels, shipped to where the rows are."""

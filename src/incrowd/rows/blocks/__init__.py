@@ -1,0 +1,3 @@
+"""Rows in blocks: the same answers as the embedded engine, added up block by block."""
+
+from __future__ import annotations

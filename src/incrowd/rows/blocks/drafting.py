@@ -1,0 +1,280 @@
+"""The released table, frame by frame, in random order, with the originals beside it for the verification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.errors import OutputError
+from incrowd.plan.release_plan import ReleasePlan, Written
+from incrowd.rows.blocks.population import BlockedPopulation
+from incrowd.rows.memory.applying import applied, shown_forms
+from incrowd.rows.memory.drafting import claims, column_values
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.fresh import fresh_series
+from incrowd.vocabulary.randomness import Randomness, permutation
+
+MOST_BUCKETS = 256
+"""Files that are open at the same time; systems allow a process 1024 and sometimes less. A power of two."""
+
+
+class Buckets:
+    """Takes frames, all with the same columns, and gives their rows back in random order.
+
+    Parameters
+    ----------
+    folder
+        Private, with room for all rows.
+    rows
+        How many rows a bucket should have, about; more, where there would be too many buckets.
+    total
+        How many rows will come, about.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from incrowd.vocabulary.randomness import SystemRandomness
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     buckets = Buckets(Path(folder), SystemRandomness(), rows=2, total=6)
+    ...     buckets.add(pl.DataFrame({"a": [1, 2, 3]}))
+    ...     buckets.add(pl.DataFrame({"a": [4, 5, 6]}))
+    ...     sorted(row for frame in buckets.shuffled() for row in frame["a"])
+    [1, 2, 3, 4, 5, 6]
+    """
+
+    def __init__(self, folder: Path, randomness: Randomness, *, rows: int, total: int) -> None:
+        self._randomness = randomness
+        wanted = max(0, (max(1, total) - 1) // max(1, rows))
+        self._count = min(1 << wanted.bit_length(), MOST_BUCKETS)  # a power of two: no bias
+        self._paths = [folder / f"bucket-{place:05d}.arrow" for place in range(self._count)]
+        self._writers: list[Any] = []
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Deal the rows of a frame to the buckets."""
+        place = (self._randomness.words(frame.height) & np.uint64(self._count - 1)).astype(np.uint16)
+        order = np.argsort(place, kind="stable")
+        ends = np.cumsum(np.bincount(place, minlength=self._count)).tolist()
+        dealt = frame[order].rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+        try:
+            for writer, start, end in zip(self._open(dealt.schema), [0, *ends], ends, strict=False):
+                writer.write_table(dealt.slice(start, end - start))
+        except OSError:
+            raise OutputError(
+                "The rows do not fit into the scratch folder, or it cannot be written. Free space there, or choose "
+                "another."
+            ) from None
+
+    def shuffled(self) -> Iterator[pl.DataFrame]:
+        """The rows, bucket by bucket, each shuffled; a bucket's file goes when it was read."""
+        import pyarrow as pa
+
+        for writer in self._writers:
+            writer.close()
+        for path in self._paths if self._writers else ():
+            with pa.memory_map(str(path)) as file:
+                frame = pl.DataFrame(pa.ipc.open_stream(file).read_all())
+                mixed = frame[permutation(frame.height, self._randomness)].rechunk()
+                del frame
+            path.unlink()
+            yield mixed
+
+    def _open(self, schema: Any) -> list[Any]:
+        if not self._writers:
+            import pyarrow as pa
+
+            self._writers = [pa.ipc.new_stream(str(path), schema) for path in self._paths]
+        return self._writers
+
+
+@dataclass(frozen=True, eq=False)
+class Palette:
+    """The distinct values of a released column, and which of them each form shows; past the last is nothing.
+
+    Examples
+    --------
+    >>> palette = Palette.of_values(pl.Series("job", ["nurse", None, "nurse", "cook"]))
+    >>> palette.column(np.array([0, 1, 2, -1]), np.array([0, 1, 2, -1])).to_pylist()
+    ['nurse', None, 'nurse', None]
+    """
+
+    values: pl.Series
+    place: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, plan: ReleasePlan, written: Written, source_type: pl.DataType) -> Palette:
+        """What the plan shows in one column."""
+        return cls.of_values(column_values(plan, written, source_type))
+
+    @classmethod
+    def of_values(cls, shown: pl.Series) -> Palette:
+        """From what each form shows."""
+        values = shown.drop_nulls().unique(maintain_order=True)
+        found = shown.replace_strict(values, pl.int_range(len(values), eager=True), default=None, return_dtype=pl.Int32)
+        return cls(values, np.append(found.fill_null(len(values)).to_numpy(), len(values)).astype(np.int32))
+
+    def column(self, forms: npt.NDArray[np.intp], occurring: npt.NDArray[np.intp]) -> Any:
+        """A column of the release, given the form each row shows, as a PyArrow array in fresh memory.
+
+        Text comes with a dictionary of the values that occur in it, and of no others; ``occurring`` are the forms
+        that some row shows.
+        """
+        import pyarrow as pa
+
+        if self.values.dtype != pl.String:
+            return self._with_nothing.gather(self.place[forms]).to_arrow(compat_level=pl.CompatLevel.oldest())
+        used = np.unique(self.place[occurring])
+        used = used[used < len(self.values)]
+        words = pa.array(self.values.gather(used).to_list(), pa.string())
+        codes = np.searchsorted(used, self.place).astype(np.int32)[forms]
+        nothing = (self.place == len(self.values))[forms]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=nothing), words)
+
+    @cached_property
+    def _with_nothing(self) -> pl.Series:
+        return self.values.extend_constant(None, 1)
+
+
+ORIGIN, FORM, OWN = "\x1forigin", "\x1fform ", "\x1fown "  # begin with a letter that names do not have
+"""Columns of rows on their way: the input row, the position of the form that is shown, the code of the own value."""
+
+Positions = npt.NDArray[np.intp]
+BUCKET_ROWS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class DraftFrame:
+    """Some released rows, in random order, and what the input held.
+
+    ``table`` is a PyArrow table of the released columns, ``original`` one of the same columns: quasi-identifiers as
+    they were understood, others as they were read. ``claims`` and ``origin`` are those of an
+    :class:`incrowd.rows.held.Draft`.
+    """
+
+    table: Any
+    original: Any
+    origin: np.ndarray[tuple[int], np.dtype[np.int64]]
+    claims: Mapping[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Drafting:
+    """Applies a plan to blocks.
+
+    ``columns`` have the dictionaries of the quasi-identifiers, ``types`` the types they have in the source, where these
+    are not those of the dictionaries: truth values are understood as text, and released as truth values.
+    """
+
+    plan: ReleasePlan
+    population: BlockedPopulation
+    columns: Mapping[str, EncodedColumn]
+    randomness: Randomness
+    types: Mapping[str, pl.DataType] = field(default_factory=dict)
+
+    def type_of(self, name: str) -> pl.DataType:
+        """The type of a quasi-identifier in the source."""
+        return self.types.get(name, self.columns[name].dictionary.dtype)
+
+    def frames(self, sources: Iterator[pl.DataFrame], folder: Path, rows: int = BUCKET_ROWS) -> Iterator[DraftFrame]:
+        """The release. ``sources`` are the rows of each block with the columns that are not quasi-identifiers."""
+        buckets = Buckets(folder, self.randomness, rows=rows, total=self.population.rows)
+        after = applied(self.plan, self.population)
+        assert isinstance(after, BlockedPopulation)
+        shown = after.blocks.each(lambda block, place: self.marked(after, block, place))
+        start = 0
+        for source, marked, height in zip(sources, shown, self.population.blocks.rows, strict=True):
+            kept = marked[ORIGIN].to_numpy()
+            beside = source.select(name for name in source.columns if name not in self.plan.names)
+            buckets.add(beside[kept].hstack(marked.with_columns(pl.col(ORIGIN) + start)))
+            start += height
+        return (self._drafted(frame) for frame in buckets.shuffled())
+
+    def marked(self, after: BlockedPopulation, block: EncodedTable, place: int) -> pl.DataFrame:
+        """The rows of a block that are kept: where they come from, what they show, what they have."""
+        seen = after.seen(block, place)
+        kept = seen.kept
+        taken: Any = slice(None) if len(kept) == block.height else kept
+        forms = shown_forms(self.plan, seen)
+        once = {FORM: forms[self.plan.names[0]]} if self.plan.show and self.plan.names else forms
+        columns: dict[str, np.ndarray[Any, Any]] = {ORIGIN: kept.astype(np.int64)}
+        columns |= {name if name == FORM else FORM + name: codes[taken] for name, codes in once.items()}
+        columns |= {OWN + name: _small(block[name].codes[taken], block[name].width) for name in self.plan.names}
+        return pl.DataFrame(columns)
+
+    @cached_property
+    def palettes(self) -> dict[str, Palette]:
+        """What each released column of a quasi-identifier can show."""
+        return {
+            written.name: Palette.of(self.plan, written, self.type_of(written.source))
+            for written in self.plan.written
+            if written.source in self.plan.names
+        }
+
+    @cached_property
+    def claimed(self) -> Mapping[str, tuple[Any, Any]]:
+        """What each form of an attribute claims; the last entry is for rows that show nothing."""
+        every = {name: np.arange(len(self.plan.forms(name)) + 1, dtype=np.int32) for name in self.plan.names}
+        return claims(self.plan, every)
+
+    def _drafted(self, rows: pl.DataFrame) -> DraftFrame:
+        shown = self.shown(rows)
+        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in self.claimed.items()}
+        return DraftFrame(self.released(rows, shown), self.originals(rows), rows[ORIGIN].to_numpy(), claimed)
+
+    def released(self, rows: pl.DataFrame, shown: Mapping[str, tuple[Positions, Positions]]) -> Any:
+        """The rows as they are released: a PyArrow table in fresh memory."""
+        import pyarrow as pa
+
+        return pa.table(
+            {
+                written.name: self.palettes[written.name].column(*shown[written.source])
+                if written.source in shown
+                else fresh_series(rows[written.source]).to_arrow(compat_level=pl.CompatLevel.oldest())
+                for written in self.plan.written
+            }
+        )
+
+    def shown(self, rows: pl.DataFrame) -> dict[str, tuple[Positions, Positions]]:
+        """For each attribute the form that each row shows, and the forms that occur."""
+        if FORM in rows.columns:
+            return dict.fromkeys(self.plan.names, _with_occurring(rows[FORM]))
+        return {name: _with_occurring(rows[FORM + name]) for name in self.plan.names}
+
+    def originals(self, rows: pl.DataFrame) -> Any:
+        """What the input held in these rows: a PyArrow table."""
+        import pyarrow as pa
+
+        return pa.table(
+            {
+                written.name: self._understood(written.source, rows[OWN + written.source].to_numpy())
+                if written.source in self.plan.names
+                else rows[written.source].to_arrow(compat_level=pl.CompatLevel.oldest())
+                for written in self.plan.written
+            }
+        )
+
+    def _understood(self, name: str, codes: np.ndarray[Any, Any]) -> Any:
+        import pyarrow as pa
+
+        known = pa.array(codes, mask=codes == self.columns[name].missing_code)
+        return pa.DictionaryArray.from_arrays(known, self._dictionaries[name])
+
+    @cached_property
+    def _dictionaries(self) -> dict[str, Any]:
+        return {name: self.columns[name].dictionary.to_arrow() for name in self.plan.names}
+
+
+def _with_occurring(forms: pl.Series) -> tuple[Positions, Positions]:
+    positions = forms.to_numpy().astype(np.intp)
+    return positions, np.flatnonzero(np.bincount(positions + 1)) - 1
+
+
+def _small(codes: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
+    """Codes in the smallest type that holds them."""
+    return codes.astype(np.min_scalar_type(width))

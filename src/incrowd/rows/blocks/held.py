@@ -1,0 +1,175 @@
+"""A table that is held in blocks on disk, for tables larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import Notice
+from incrowd.methods.population import Population
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.reading.source import Origin, Source
+from incrowd.reading.streams.encode import Blocks, encode_stream
+from incrowd.reading.streams.stream import Stream
+from incrowd.recipe import Recipe
+from incrowd.rows.blocks.drafting import Drafting
+from incrowd.rows.blocks.engine import settle_blocks
+from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation
+from incrowd.rows.blocks.store import LocalBlocks
+from incrowd.rows.held import Drafted
+from incrowd.rows.memory.held import as_numbers, castable, numeric
+from incrowd.understanding import settle_stream
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Schema
+
+Told = Callable[[str, int, int], None]
+"""Told what is done, how many rows of it are done, and how many there are."""
+
+_OF_A_ROW = 400  # bytes that a row of a block takes while it is worked on, at most, for tables of a few dozen columns
+_TIMES_HELD = 4
+_OF_A_SAMPLED_CELL = 16  # its code, and its part of the arrays of the tree that is grown
+_LARGEST_BLOCK, _SMALLEST_BLOCK = 1 << 20, 1 << 14
+_LONG_ROWS = 4 << 20  # bytes: as few rows as have so many
+_FOR_BLOCKS, _FOR_SAMPLE = 0.25, 0.25  # of the memory for rows; dictionaries may take as much
+
+
+@dataclass(frozen=True, eq=False)
+class InBlocks:
+    """The input, encoded block by block."""
+
+    stream: Stream
+    schema: Schema
+    blocks: Blocks
+    notices: tuple[Notice, ...]
+    resources: Resources
+    told: Told
+
+    @classmethod
+    def of(cls, stream: Stream, recipe: Recipe, resources: Resources, told: Told) -> InBlocks:
+        """The table as integer codes in the scratch folder, every column with its role and type."""
+        assert resources.scratch is not None
+        check_blocks(resources, len(stream.columns), stream.bytes_of_a_row)
+        schema, doubts, drafted = settle_stream(stream, recipe, resources.scratch)
+        folder = resources.scratch / "codes"
+        folder.mkdir()
+        blocks = encode_stream(
+            stream,
+            schema,
+            schema.encoded,
+            folder,
+            threads=resources.threads,
+            progress=lambda done, rows: told("encoding", done, rows),
+            rows=block_rows(resources, len(stream.columns), stream.bytes_of_a_row),
+            drafted=drafted,
+            resources=resources,
+        )
+        types = {name: column.type for name, column in blocks.columns.items()}
+        typed = tuple(replace(c, type=types[c.name]) if c.name in types else c for c in blocks.schema.columns)
+        notices = (*stream.notices, *blocks.markers, *doubts, *blocks.notices)
+        return cls(stream, Schema(typed), blocks, notices, resources, told)
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return self.stream.origin
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.stream.rows
+
+    @property
+    def columns(self) -> Mapping[str, EncodedColumn]:
+        """Dictionaries and counts of the encoded columns."""
+        return self.blocks.columns
+
+    def population(self, randomness: Randomness) -> BlockedPopulation:
+        """The rows, as algorithms know them."""
+        blocks = LocalBlocks(self.blocks.rows, self.blocks.block, self.resources.threads)
+        return BlockedPopulation.of(blocks, self.schema, randomness, sample_rows(self.resources, len(self.columns)))
+
+    def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
+        """Deal the rows to the plan's groups and fill in what only the rows tell."""
+        return settle_blocks(plan, population, self.columns)
+
+    def drafts(
+        self, plan: ReleasePlan, population: Population, randomness: Randomness, *, typed: bool
+    ) -> Iterator[Drafted]:
+        """The release, bucket by bucket."""
+        assert self.resources.scratch is not None
+        assert isinstance(population, BlockedPopulation)
+        folder = self.resources.scratch / "buckets"
+        folder.mkdir()
+        drafting = Drafting(plan, population, self.columns, randomness, self.stream.schema)
+        beside = [written.source for written in plan.written if written.source not in plan.names]
+        numbers = {name: kind for name, kind in numeric(plan).items() if typed and self._is_text(name, beside)}
+        rows = max(self.blocks.rows)
+        written = 0
+        for draft in drafting.frames(self._beside(beside, rows, numbers), folder, rows):
+            yield Drafted(as_numbers(draft.table, numbers), draft.origin, draft.claims)
+            written += len(draft.origin)
+            self.told("writing", written, self.rows)
+
+    def _is_text(self, name: str, beside: Sequence[str]) -> bool:
+        return name in beside and self.stream.schema[name] == pl.String
+
+    def _beside(self, names: Sequence[str], rows: int, numbers: dict[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """The columns that are released as they are, block by block; ``numbers`` loses those that are no numbers."""
+        done = 0
+        for frame in self.stream.frames(rows, names):
+            for name in [name for name, kind in numbers.items() if not castable(frame[name], kind)]:
+                del numbers[name]
+            yield frame
+            done += frame.height
+            self.told("applying", done, self.rows)
+
+    def sample(self, rows: int) -> Source:
+        """At most so many rows as they were read, drawn at random if there are more."""
+        chosen = distinct(self.rows, min(rows, self.rows), SystemRandomness())
+        parts, start = [], 0
+        for frame in self.stream.frames():
+            mine = chosen[(chosen >= start) & (chosen < start + frame.height)] - start
+            parts.append(frame[mine])
+            start += frame.height
+        return Source(pl.concat(parts), self.origin, declared=self.stream.declared)
+
+
+def block_rows(resources: Resources, columns: int, of_a_row: int = 0) -> int:
+    """How many rows a block has so that one block for each thread fits into a quarter of the memory for rows.
+
+    ``of_a_row`` are the bytes that a row has in the file; texts are held several times on their way.
+    """
+    memory = resources.share(_FOR_BLOCKS)
+    if memory is None:
+        return _LARGEST_BLOCK
+    fitting = memory // (resources.threads * _row_bytes(columns, of_a_row))
+    return int(np.clip(1 << max(0, fitting.bit_length() - 1), _least_rows(of_a_row), _LARGEST_BLOCK))
+
+
+def check_blocks(resources: Resources, columns: int, of_a_row: int) -> None:
+    """Refuse a table whose smallest blocks are too large for the memory."""
+    least = _least_rows(of_a_row) * resources.threads * _row_bytes(columns, of_a_row)
+    resources.check_fits(least, _FOR_BLOCKS, f"A table of {columns:,} columns with {of_a_row:,} bytes a row")
+
+
+def _least_rows(of_a_row: int) -> int:
+    """Smaller blocks cost more time than they save memory, unless rows are long."""
+    return int(np.clip(_LONG_ROWS // max(1, of_a_row), 1 << 10, _SMALLEST_BLOCK))
+
+
+def _row_bytes(columns: int, of_a_row: int) -> int:
+    """What a row of a block takes while it is worked on."""
+    return _OF_A_ROW + 16 * columns + _TIMES_HELD * of_a_row
+
+
+def sample_rows(resources: Resources, columns: int) -> int:
+    """How many rows heuristics see so that they and the tree grown on them fit into a quarter of the memory."""
+    memory = resources.share(_FOR_SAMPLE)
+    if memory is None:
+        return LARGEST_SAMPLE
+    return int(np.clip(memory // (_OF_A_SAMPLED_CELL * (columns + 4)), _SMALLEST_BLOCK, LARGEST_SAMPLE))

@@ -1,0 +1,307 @@
+"""A table in blocks, as algorithms know it: every answer is the sum of the answers of its blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.methods.population import Combinations
+from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
+from incrowd.rows.blocks.store import Blocks
+from incrowd.rows.memory.dealing import Shares
+from incrowd.rows.memory.population import EmbeddedPopulation, combine, first_rows
+from incrowd.trees.compiled import compiled
+from incrowd.trees.tree import Tree
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, distinct, keys_of
+from incrowd.vocabulary.schema import ColumnType, Schema
+
+
+@compiled
+def good_ones(good: int, bad: int, drawn: int, chance: float) -> int:
+    """How many of ``drawn`` things, taken from ``good`` and ``bad`` ones without putting back, are good.
+
+    ``chance`` is uniform in [0, 1). The outcomes are visited from the likeliest one outwards, and the one is taken in
+    whose share of [0, 1) the chance falls; so the work grows with the spread of the law, not with the numbers.
+    """
+    least, most = max(0, drawn - bad), min(good, drawn)
+    middle = min(most, max(least, int((drawn + 1.0) * (good + 1.0) / (good + bad + 2.0))))
+    share = math.exp(_choices(good, middle) + _choices(bad, drawn - middle) - _choices(good + bad, drawn))
+    chance -= share
+    if chance < 0:
+        return middle
+    up, down, above, below = middle, middle, share, share
+    while up < most or down > least:
+        if up < most:
+            above *= (good - up) / (up + 1.0) * (drawn - up) / (bad - drawn + up + 1.0)
+            up += 1
+            chance -= above
+            if chance < 0:
+                return up
+        if down > least:
+            below *= down / (good - down + 1.0) * (bad - drawn + down) / (drawn - down + 1.0)
+            down -= 1
+            chance -= below
+            if chance < 0:
+                return down
+        if above < 1e-300 and below < 1e-300:
+            break  # what is left is smaller than the rounding of the chance itself
+    return middle
+
+
+@compiled
+def _choices(total: int, chosen: int) -> float:
+    """The logarithm of the number of ways to choose."""
+    return math.lgamma(total + 1.0) - math.lgamma(chosen + 1.0) - math.lgamma(total - chosen + 1.0)
+
+
+Counts = npt.NDArray[np.int64]
+
+
+def allot(sizes: Sequence[int] | Counts, count: int, randomness: Randomness) -> Counts:
+    """How many of ``count`` things, drawn from piles of the given sizes, come from each pile.
+
+    Every set of that many things is equally likely, up to the rounding of
+    the law's shares: below one in a hundred thousand for a billion things.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.randomness import SystemRandomness
+    >>> allot([2, 0, 3], 5, SystemRandomness()).tolist()
+    [2, 0, 3]
+    """
+    left, wanted = int(np.sum(sizes, dtype=np.int64)), count
+    if count > left:
+        raise ValueError("more things asked for than there are")
+    taken = np.zeros(len(sizes), np.int64)
+    for place, size in enumerate(sizes):
+        left -= int(size)
+        if 0 < wanted < left + size and size > 0:
+            taken[place] = good_ones(int(size), left, wanted, _chance(randomness))
+        else:
+            taken[place] = size if wanted else 0
+        wanted -= int(taken[place])
+    return taken
+
+
+def _chance(randomness: Randomness) -> float:
+    """A uniform number in [0, 1)."""
+    return float(randomness.words(1)[0] >> np.uint64(11)) * 2.0**-53
+
+
+def allotted(shares: Shares, counts: Counts, randomness: Randomness) -> list[Shares]:
+    """The shares of each block, given how many rows of it (blocks x cells) rest in each cell.
+
+    Those of all blocks add up to those that are given; every way to deal the rows of a cell is equally likely.
+    """
+    shares.check(counts.sum(axis=0))
+    taken = counts[:, shares.cell]
+    for cell in np.flatnonzero(shares.divided):
+        left = counts[:, cell]
+        for part in range(*np.searchsorted(shares.cell, [cell, cell + 1])):
+            taken[:, part] = allot(left, int(shares.rows[part]), randomness)
+            left = left - taken[:, part]
+    return [shares.of_block(rows) for rows in taken]
+
+
+LARGEST_SAMPLE = 1_000_000
+Change = Callable[[EmbeddedPopulation, int], EmbeddedPopulation]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedPopulation:
+    """Encoded quasi-identifiers and target in blocks, and what was done to them so far.
+
+    Parameters
+    ----------
+    blocks, schema, randomness
+        The rows, their columns, and where draws come from.
+    keys
+        The chance of each block: a step that is applied to it again draws the same.
+    changes
+        The steps so far, as what they do to a block and its number.
+    largest_sample
+        Heuristics see at most so many rows.
+    placed
+        Whether a step looked at more than the cells of each row by itself: rows were dealt to groups, or hidden.
+    before
+        The rows before the last step; what they show of a sample is known already.
+    """
+
+    blocks: Blocks
+    schema: Schema
+    randomness: Randomness
+    keys: tuple[bytes, ...]
+    changes: tuple[Change, ...] = ()
+    largest_sample: int = LARGEST_SAMPLE
+    placed: bool = False
+    before: BlockedPopulation | None = field(default=None, repr=False)
+    _next: dict[int, tuple[Any, BlockedPopulation]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls, blocks: Blocks, schema: Schema, randomness: Randomness, largest_sample: int = LARGEST_SAMPLE
+    ) -> BlockedPopulation:
+        """The rows before any step."""
+        return cls(blocks, schema, randomness, keys_of(randomness, len(blocks.rows)), (), largest_sample)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to where blocks are: without what is remembered of earlier answers."""
+        return {name: value for name, value in vars(self).items() if name != "_sample"} | {
+            "_next": {},
+            "before": None,
+        }
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(self.blocks.rows)
+
+    def seen(self, block: EncodedTable, place: int) -> EmbeddedPopulation:
+        """A block after all steps."""
+        population = EmbeddedPopulation(block, self.schema, KeyedRandomness(self.keys[place]))
+        for change in self.changes:
+            population = change(population, place)
+        return population
+
+    def added(self, ask: Callable[[EmbeddedPopulation], Counts]) -> Counts:
+        """The sum of the answers of all blocks."""
+        total: Counts | None = None
+        for answer in self.blocks.each(lambda block, place: ask(self.seen(block, place))):
+            total = answer if total is None else total + answer
+        assert total is not None
+        return total
+
+    @cached_property
+    def _sample(self) -> EncodedTable:
+        if self.before is not None and not self.placed:
+            seen = EmbeddedPopulation(self.before.sample(), self.schema, self.randomness)
+            return self.changes[-1](seen, 0).sample()
+        rows = self.blocks.rows
+        wanted = min(self.rows, self.largest_sample)
+        taken = rows if wanted == self.rows else allot(rows, wanted, self.randomness).tolist()
+
+        def drawn(block: EncodedTable, place: int) -> EncodedTable:
+            if taken[place] == block.height:
+                return self.seen(block, place).sample()
+            rows = distinct(block.height, taken[place], KeyedRandomness(self.keys[place] + b"sample"))
+            if self.placed:
+                return self.seen(block, place).sample().take(rows)
+            return self.seen(block.take(rows), place).sample()
+
+        return stacked(list(self.blocks.each(drawn)))
+
+    def sample(self) -> EncodedTable:
+        """All rows, or as many as heuristics may see, drawn at random."""
+        return self._sample
+
+    def count(self, tree: Tree) -> Counts:
+        """Rows that come to rest at each node, class by class."""
+        return self.added(lambda population: population.count(tree))
+
+    def histograms(self, tree: Tree, name: str) -> Counts:
+        """Rows that come to rest at each node, by their value of a column."""
+        return self.added(lambda population: population.histograms(tree, name))
+
+    def contingency(self, name: str) -> Counts:
+        """Rows per code of an attribute and class."""
+        return self.added(lambda population: population.contingency(name))
+
+    def combinations(self, names: Sequence[str]) -> Combinations:
+        """The combinations of these attributes that occur among the rows that are not left out."""
+        found = list(self.blocks.each(lambda block, place: self.seen(block, place).combinations(names)))
+        return merged(found)
+
+    def bin(self, step: Bin) -> BlockedPopulation:
+        """The same rows, the step's attributes seen as the bins they lie in."""
+        return self._once(step, lambda: lambda population, _: population.bin(step))
+
+    def recode(self, step: Recode) -> BlockedPopulation:
+        """The same rows, the step's attributes seen as the parts their values belong to."""
+        return self._once(step, lambda: lambda population, _: population.recode(step))
+
+    def hide(self, step: Hide) -> BlockedPopulation:
+        """The same rows, nothing shown of the step's attributes where their combination is rare in the whole table."""
+
+        def hiding() -> Change:
+            found = self.combinations(step.names)
+            rare = map(tuple, found.codes[found.sizes < step.below].tolist())
+            whole = replace(step, below=0, also=(*step.also, *rare))
+            return lambda population, _: population.hide(whole)
+
+        return self._once(step, hiding, placed=True)
+
+    def place(self, step: Place) -> BlockedPopulation:
+        """The same rows, dealt to groups; the same step gives the same groups again."""
+
+        def placing() -> Change:
+            counts = np.stack(list(self.blocks.each(lambda block, place: self.seen(block, place).resting(step))))
+            shares = allotted(Shares.of(step), counts, self.randomness)
+            return lambda population, place: population.dealt(step, shares[place])
+
+        return self._once(step, placing, placed=True)
+
+    def seat(self, step: Seat) -> BlockedPopulation:
+        """The same rows, each in the group the step gives it; rows are in the order of the blocks."""
+
+        def seating() -> Change:
+            parts = np.split(step.known, np.cumsum(self.blocks.rows)[:-1])
+            return lambda population, place: population.seat(_seats_of(parts[place], len(step.sizes)))
+
+        return self._once(step, seating, placed=True)
+
+    def _once(self, step: object, make: Callable[[], Change], *, placed: bool = False) -> BlockedPopulation:
+        """The population after a step; asked again, the same one."""
+        if id(step) not in self._next:
+            after = replace(self, changes=(*self.changes, make()), placed=self.placed or placed, before=self, _next={})
+            self._next[id(step)] = (step, after)
+        return self._next[id(step)][1]
+
+
+def _seats_of(seats: npt.NDArray[np.int32], groups: int) -> Seat:
+    """The seats of one block."""
+    return Seat(tuple(np.bincount(seats, minlength=groups).tolist()), seats)
+
+
+def stacked(tables: Sequence[EncodedTable]) -> EncodedTable:
+    """The rows of all tables; numbers without a common dictionary (groups) are renumbered over all."""
+    first = tables[0]
+    return EncodedTable.of(_stacked([table[name] for table in tables]) for name in first.columns)
+
+
+def _stacked(columns: Sequence[EncodedColumn]) -> EncodedColumn:
+    longest = max(columns, key=lambda column: len(column.dictionary))
+    width = len(longest.dictionary)
+    codes = [np.where(c.codes == c.missing_code, width, c.codes).astype(np.int32) for c in columns]
+    return EncodedColumn(longest.name, longest.type, np.concatenate(codes), longest.dictionary)
+
+
+def merged(parts: Sequence[Combinations]) -> Combinations:
+    """Combinations of several tables with the same dictionaries, in lexical order, each once.
+
+    Examples
+    --------
+    >>> one = Combinations(np.array([[0, 1]], np.int32), np.array([[2]]))
+    >>> two = Combinations(np.array([[0, 0], [0, 1]], np.int32), np.array([[1], [3]]))
+    >>> merged([one, two]).codes.tolist(), merged([one, two]).counts.tolist()
+    ([[0, 0], [0, 1]], [[1], [5]])
+    """
+    codes = np.concatenate([part.codes for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    columns = [_as_column(codes[:, place]) for place in range(codes.shape[1])]
+    numbers, count = combine(columns, len(codes))
+    total = np.zeros((count, counts.shape[1]), np.int64)
+    np.add.at(total, numbers, counts)
+    return Combinations(codes[first_rows(numbers, count)], total)
+
+
+def _as_column(codes: npt.NDArray[np.int32]) -> EncodedColumn:
+    width = int(codes.max(initial=-1)) + 1
+    return EncodedColumn("", ColumnType.INTEGER, codes, pl.int_range(width, eager=True))

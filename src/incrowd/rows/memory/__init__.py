@@ -1,0 +1,3 @@
+"""Rows in this process's memory."""
+
+from __future__ import annotations

@@ -1,0 +1,143 @@
+"""The released table, built from fresh memory, in random order, and the original rows beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.plan.release_plan import LOW, ReleasePlan, Written
+from incrowd.rows.held import Draft
+from incrowd.vocabulary.counts_text import HIDDEN
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.fresh import fresh_series
+from incrowd.vocabulary.released_value import (
+    Category,
+    Form,
+    Interval,
+    Level,
+    Mean,
+    Midpoint,
+    Range,
+    Shown,
+    ValueSet,
+    date_text,
+    render,
+)
+from incrowd.vocabulary.schema import ColumnType
+
+WORDS = Interval | Range | ValueSet | Category  # written as text, whatever the type of the column
+
+
+def draft_columns(
+    plan: ReleasePlan, shown: Mapping[str, Codes], source: pl.DataFrame, rows: npt.NDArray[np.intp]
+) -> pl.DataFrame:
+    """The released columns that the source has, for the given rows.
+
+    ``shown`` says for each attribute of the plan which of its forms each of those rows shows; -1 is nothing.
+    """
+    columns = []
+    for written in plan.written:
+        if written.source not in source.columns:
+            continue
+        if written.source in shown:
+            values = column_values(plan, written, source.schema[written.source])
+            values = values.extend(pl.Series(values.name, [None], values.dtype))
+            columns.append(values.gather(np.where(shown[written.source] < 0, len(values) - 1, shown[written.source])))
+        else:
+            columns.append(fresh_series(source[written.source].gather(rows)))
+    return pl.DataFrame(columns)
+
+
+def column_values(plan: ReleasePlan, written: Written, source_type: pl.DataType) -> pl.Series:
+    """What each form of the attribute shows in this column."""
+    forms, column_type = plan.forms(written.source), plan.schema[written.source].type
+    if written.end:
+        return end_values(written, forms, column_type)
+    if written.source in plan.counted:
+        texts = [render(form, column_type) for form in forms]
+        return pl.Series(written.name, [HIDDEN if text is None else text for text in texts], pl.String)
+    return shown_values(written.name, forms, column_type, source_type)
+
+
+def end_values(written: Written, forms: Sequence[Form], column_type: ColumnType) -> pl.Series:
+    """One end of the interval each form shows; of a single value both ends are the value."""
+    low = written.end == LOW
+    ends = [_end(form, low) for form in forms]
+    if column_type is ColumnType.DATE:
+        texts = [None if end is None else date_text(end) for end in ends]
+        return pl.Series(written.name, texts, pl.String).str.to_date("%Y-%m-%d")
+    whole = column_type is ColumnType.INTEGER and all(end is None or float(end).is_integer() for end in ends)
+    return pl.Series(written.name, ends, pl.Int64 if whole else pl.Float64, strict=False)
+
+
+def _end(form: Form, low: bool) -> float | None:
+    match form:
+        case Interval(below, above):
+            return below if low else above
+        case Shown(value):
+            return float(value) if isinstance(value, float) else int(value)
+        case _:
+            return None
+
+
+def shown_values(name: str, forms: Sequence[Form], column_type: ColumnType, source_type: pl.DataType) -> pl.Series:
+    """What each group shows, as a column of the narrowest type that holds it."""
+    values = [render(form, column_type) for form in forms]
+    if column_type is ColumnType.DATE and not any(isinstance(form, WORDS) for form in forms):
+        return pl.Series(name, values, pl.String).str.to_date("%Y-%m-%d")
+    if column_type.is_numeric and all(not isinstance(value, str) for value in values):
+        return pl.Series(name, values, _number_type(forms))
+    if source_type == pl.Boolean and not any(isinstance(form, ValueSet) for form in forms):
+        return pl.Series(name, [None if value is None else value == "true" for value in values], pl.Boolean)
+    return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
+
+
+def _number_type(forms: Sequence[Form]) -> type[pl.DataType]:
+    """Whole numbers stay whole as long as no mean is released."""
+    whole = all(isinstance(form.value, int) for form in forms if isinstance(form, Shown))
+    return pl.Int64 if whole and not any(isinstance(form, Mean | Level | Midpoint) for form in forms) else pl.Float64
+
+
+def evidence(draft: Draft, source: pl.DataFrame, table: EncodedTable, plan: ReleasePlan) -> Any:
+    """A PyArrow table: for each released column and row what the input held.
+
+    Quasi-identifiers come as they were understood (numbers, dates, cleaned text), other columns as they were read.
+    """
+    import pyarrow as pa
+
+    columns = {
+        written.name: _understood(table[written.source], draft)
+        if written.source in plan.schema.quasi_identifiers
+        else source[written.source].gather(draft.origin).to_arrow()
+        for written in plan.written
+    }
+    return pa.table(columns)
+
+
+def claims(
+    plan: ReleasePlan, shown: Mapping[str, Codes]
+) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """For attributes shown as middles: the ends of the interval behind what each row shows."""
+    found = {}
+    for name in plan.names:
+        forms = plan.forms(name)
+        if any(isinstance(form, Midpoint) for form in forms):
+            low, high = np.full(len(forms) + 1, np.nan), np.full(len(forms) + 1, np.nan)
+            for i, form in enumerate(forms):
+                if isinstance(form, Midpoint):
+                    low[i] = -np.inf if form.low is None else form.low
+                    high[i] = np.inf if form.high is None else form.high
+            found[name] = (low[shown[name]], high[shown[name]])
+    return found
+
+
+def _understood(column: EncodedColumn, draft: Draft) -> Any:
+    import pyarrow as pa
+
+    codes = pl.Series(column.codes[draft.origin])
+    known = pl.select(pl.when(codes != column.missing_code).then(codes)).to_series()
+    return pa.DictionaryArray.from_arrays(known.to_arrow(), column.dictionary.to_arrow())

@@ -1,0 +1,125 @@
+"""A table that is held in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from incrowd.errors import Notice
+from incrowd.methods.population import Population
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.reading.encode import encode
+from incrowd.reading.read import read_population
+from incrowd.reading.source import Origin, Source
+from incrowd.recipe import Recipe
+from incrowd.rows.held import Drafted, Engine
+from incrowd.understanding import settle_schema
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
+from incrowd.vocabulary.requirements.subjects import subject_names, with_subjects
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import ColumnType, Schema
+
+_TYPES: dict[ColumnType, pl.DataType] = {ColumnType.INTEGER: pl.Int64(), ColumnType.REAL: pl.Float64()}
+
+
+def numeric(plan: ReleasePlan) -> dict[str, pl.DataType]:
+    """The written columns that come from columns of numbers, and the types numbers have."""
+    found = {written.name: _TYPES.get(plan.schema[written.source].type) for written in plan.written}
+    return {name: kind for name, kind in found.items() if kind is not None}
+
+
+def castable(column: pl.Series, kind: pl.DataType) -> bool:
+    """Whether every cell of a text column is such a number, or missing.
+
+    Examples
+    --------
+    >>> castable(pl.Series(["39", None]), pl.Int64()), castable(pl.Series(["39", "(1, 2]"]), pl.Int64())
+    (True, False)
+    """
+    return column.cast(kind, strict=False).null_count() == column.null_count()
+
+
+def with_numbers(frame: pl.DataFrame, types: dict[str, pl.DataType]) -> pl.DataFrame:
+    """The frame with these columns as numbers, those of them that are text."""
+    return frame.with_columns(
+        pl.col(name).cast(kind) for name, kind in types.items() if frame.schema.get(name) == pl.String
+    )
+
+
+def as_numbers(table: Any, types: dict[str, pl.DataType]) -> Any:
+    """The same for a PyArrow table."""
+    for name, kind in types.items():
+        column = pl.Series(table[name]).cast(kind).to_arrow()
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """The input, read and encoded; an engine works on it. ``people`` are the population that something is asked of."""
+
+    source: Source
+    schema: Schema
+    table: EncodedTable
+    notices: tuple[Notice, ...]
+    engine: Engine
+    people: EncodedTable | None = None
+    resources: Resources | None = None
+
+    @classmethod
+    def of(cls, source: Source, recipe: Recipe, engine: Engine) -> InMemory:
+        """The table as integer codes, every column with its role and type."""
+        schema, doubts = settle_schema(source, recipe)
+        schema = with_subjects(recipe.requirement, schema)
+        names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))
+        table, notices = encode(source, schema, names)
+        typed = Schema(tuple(replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns))
+        people = read_population(recipe.population, recipe.requirement, typed, recipe.reading)
+        return cls(source, typed, table, (*source.notices, *doubts, *notices), engine, people)
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return self.source.origin
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.table.height
+
+    @property
+    def columns(self) -> Mapping[str, EncodedColumn]:
+        """The encoded columns."""
+        return self.table.columns
+
+    def population(self, randomness: Randomness) -> Population:
+        """The rows, as algorithms know them."""
+        return self.engine.population(self.table, self.schema, randomness)
+
+    def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
+        """Deal the rows to the plan's groups and fill in what only the rows tell."""
+        return self.engine.settle(plan, population)
+
+    def drafts(
+        self, plan: ReleasePlan, population: Population, randomness: Randomness, *, typed: bool
+    ) -> Iterator[Drafted]:
+        """The release, in one piece."""
+        draft = self.engine.draft(plan, population, self.source.frame, randomness)
+        frame = _typed(draft.frame, plan) if typed else draft.frame
+        yield Drafted(frame.to_arrow(compat_level=pl.CompatLevel.newest()), draft.origin, draft.claims)
+
+    def sample(self, rows: int) -> Source:
+        """At most so many rows as they were read, drawn at random if there are more."""
+        if self.rows <= rows:
+            return self.source
+        return replace(self.source, frame=self.source.frame[permutation(self.rows, SystemRandomness())[:rows]])
+
+
+def _typed(frame: pl.DataFrame, plan: ReleasePlan) -> pl.DataFrame:
+    """Text columns that hold numbers throughout, as numbers."""
+    texts = {name: kind for name, kind in numeric(plan).items() if frame.schema[name] == pl.String}
+    return with_numbers(frame, {name: kind for name, kind in texts.items() if castable(frame[name], kind)})

@@ -1,0 +1,201 @@
+"""Filling in what only the rows tell: exact means, and the ends of ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
+from incrowd.vocabulary.released_value import Common, Counts, Form, Level, Mean, Range, Shown, ValueSet
+
+Times = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Pairs of a form and a value's code that occur, each once and in order, with their rows.
+
+    Rows that show nothing, and missing values, are not counted.
+    """
+
+    forms: Times
+    codes: Times
+    rows: Times
+
+    @classmethod
+    def of(cls, column: EncodedColumn, shown: Codes, forms: int) -> Tally:
+        """Counted over the rows; ``shown`` is the position of the form each row shows, -1 for nothing.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from incrowd.vocabulary.schema import ColumnType
+        >>> ages = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 1, 2], np.int32), pl.Series([30, 41]))
+        >>> found = Tally.of(ages, np.array([0, 0, 0, 0], np.int32), 1)
+        >>> found.codes.tolist(), found.rows.tolist()
+        ([0, 1], [1, 2])
+        """
+        width = max(1, len(column.dictionary))
+        known = (column.codes != column.missing_code) & (shown >= 0)
+        keys = shown[known].astype(np.int64) * width + column.codes[known]
+        if forms * width <= 4 * len(keys):
+            counts = np.bincount(keys, minlength=forms * width)
+            found = np.flatnonzero(counts)
+            return cls(found // width, found % width, counts[found])
+        found, counts = np.unique(keys, return_counts=True)
+        return cls(found // width, found % width, counts)
+
+    @staticmethod
+    def sum(parts: Sequence[Tally]) -> Tally:
+        """The tally of all rows of several tables with the same dictionaries."""
+        forms, codes = (np.concatenate([getattr(part, name) for part in parts]) for name in ("forms", "codes"))
+        rows = np.concatenate([part.rows for part in parts])
+        width = int(codes.max(initial=0)) + 1
+        found, places = np.unique(forms * width + codes, return_inverse=True)
+        return Tally(found // width, found % width, np.bincount(places, rows, len(found)).astype(np.int64))
+
+
+_EXACT_IN_A_FLOAT = 2**53
+_SPLITS = 2.0**27 + 1
+_LARGEST_SPLIT = 2.0**900
+Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+def needs_rows(forms: Sequence[Form]) -> bool:
+    """Whether some form has to be filled in."""
+    return any(isinstance(form, Mean | Range | Level | Counts | Common | ValueSet) for form in forms)
+
+
+def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally, *, narrow: bool = True) -> Sequence[Form]:
+    """The forms of one attribute with what only the rows tell.
+
+    Means and ranges are over the rows that show the form, levels over all rows that show the interval; a set names the
+    values that some of its rows have, and no other, if it is to be ``narrow``. Of the column only the dictionary is
+    asked.
+    """
+    if narrow and not column.type.is_numeric and any(isinstance(form, ValueSet) for form in forms):
+        forms = had_by_rows(forms, column, tally)
+    if any(isinstance(form, Mean) for form in forms):
+        means = group_means(column.numbers, tally, len(forms))
+        forms = [Mean(_known(means[i])) if isinstance(form, Mean) else form for i, form in enumerate(forms)]
+    if any(isinstance(form, Range) for form in forms):
+        least, most = group_ends(column.numbers, tally, len(forms))
+        forms = [Range(least[i].item(), most[i].item()) if isinstance(f, Range) else f for i, f in enumerate(forms)]
+    levels = {form: i for i, form in enumerate(dict.fromkeys(f for f in forms if isinstance(f, Level)))}
+    if levels:
+        level_of = np.array([levels.get(form, -1) if isinstance(form, Level) else -1 for form in forms], np.int64)
+        kept = level_of[tally.forms] >= 0
+        of_levels = Tally(level_of[tally.forms][kept], tally.codes[kept], tally.rows[kept])
+        means = group_means(column.numbers, of_levels, len(levels))
+        forms = [replace(f, value=_known(means[levels[f]])) if isinstance(f, Level) else f for f in forms]
+    return forms
+
+
+def had_by_rows(forms: Sequence[Form], column: EncodedColumn, tally: Tally) -> list[Form]:
+    """The forms, with sets that leave out what none of their rows has.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> job = EncodedColumn("job", ColumnType.CATEGORICAL, np.array([0, 1], np.int32), pl.Series(["cook", "nurse"]))
+    >>> had_by_rows([ValueSet(("cook", "smith"))], job, Tally(np.array([0]), np.array([0]), np.array([2])))
+    [Shown(value='cook')]
+    """
+    values = column.dictionary.to_list()
+    had: list[set[str]] = [set() for _ in forms]
+    for form, code in zip(tally.forms.tolist(), tally.codes.tolist(), strict=True):
+        had[form].add(values[code])
+    return [
+        _of_these(form, mine) if isinstance(form, ValueSet) else form for form, mine in zip(forms, had, strict=True)
+    ]
+
+
+def _of_these(form: ValueSet, had: set[str]) -> Form:
+    kept = tuple(value for value in form.values if value in had)
+    return form if not kept else Shown(kept[0]) if len(kept) == 1 else ValueSet(kept)
+
+
+def _known(mean: float) -> float | None:
+    """A mean as it is released; what no row shows has none."""
+    return None if math.isnan(mean) else float(mean)
+
+
+def group_ends(numbers: Numbers, tally: Tally, count: int) -> tuple[Numbers, Numbers]:
+    """The smallest and the largest number of every group; codes are in the order of the numbers."""
+    least, most = np.full(count, len(numbers) - 1), np.zeros(count, np.int64)
+    np.minimum.at(least, tally.forms, tally.codes)
+    np.maximum.at(most, tally.forms, tally.codes)
+    return numbers[least], numbers[most]
+
+
+def group_means(numbers: Numbers, tally: Tally, count: int) -> npt.NDArray[np.float64]:
+    """The mean of every group; missing values are left out, an empty group has NaN.
+
+    Sums are exact before they are rounded, once. The quotient is kept between the smallest and the largest value,
+    where the exact mean lies, so it satisfies every threshold the rows satisfy.
+
+    Examples
+    --------
+    >>> tally = Tally(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 1, 2]))
+    >>> group_means(np.array([30, 41]), tally, 2).tolist()
+    [35.5, 41.0]
+    """
+    rows = np.bincount(tally.forms, tally.rows, count).astype(np.float64)
+    values = numbers[tally.codes]
+    least, most = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(least, tally.forms, values)
+    np.maximum.at(most, tally.forms, values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.clip(_means(values, tally, rows), least, most)
+
+
+def _means(values: Numbers, tally: Tally, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Means per group; in floats where those hold every sum exactly."""
+    whole = values.dtype.kind == "i"
+    largest = float(np.abs(values.astype(np.float64)).max(initial=0))
+    if whole and largest * rows.sum() < _EXACT_IN_A_FLOAT:
+        sums = np.bincount(tally.forms, values.astype(np.float64) * tally.rows, len(rows)).astype(np.float64)
+        return sums / rows
+    order = np.argsort(tally.forms, kind="stable")
+    cuts = np.cumsum(np.bincount(tally.forms, minlength=len(rows)))[:-1]
+    mean = _mean_of_whole if whole else _mean_of_small if largest < _LARGEST_SPLIT else _mean_of_any
+    parts = zip(np.split(values[order], cuts), np.split(tally.rows[order], cuts), strict=True)
+    return np.array([mean(part, times) if len(part) else np.nan for part, times in parts], np.float64)
+
+
+def _mean_of_whole(values: npt.NDArray[Any], times: Times) -> float:
+    total: int = sum(value * count for value, count in zip(values.tolist(), times.tolist(), strict=True))
+    return total / int(times.sum())
+
+
+def _mean_of_small(values: npt.NDArray[Any], times: Times) -> float:
+    """Each product as the exact sum of two floats (Veltkamp, Dekker); the mean is rounded once."""
+    counts = times.astype(np.float64)
+    product = values * counts
+    high, low = _halves(values)
+    many, few = _halves(counts)
+    error = ((high * many - product) + high * few + low * many) + low * few
+    parts = np.concatenate([product, error]).tolist()
+    total = math.fsum(parts)
+    lost = math.fsum([*parts, -total])
+    return float((Fraction(total) + Fraction(lost)) / int(times.sum()))
+
+
+def _halves(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Two numbers of half the digits each, whose sum is the number."""
+    large = numbers * _SPLITS
+    high = large - (large - numbers)
+    return high, numbers - high
+
+
+def _mean_of_any(values: npt.NDArray[Any], times: Times) -> float:
+    """The sum may be larger than any float, the mean is not."""
+    total = sum(Fraction(value) * count for value, count in zip(values.tolist(), times.tolist(), strict=True))
+    return float(total / int(times.sum()))

@@ -1,0 +1,3 @@
+"""Rows in the executors of Spark: the same blocks and kernels, shipped to where the rows are."""
+
+from __future__ import annotations

@@ -1,0 +1,157 @@
+"""The recount of a written release, done where its files and the rows it came from are. Only counts come back.
+
+Classes are counted by Spark SQL from the files. Cells are compared by a function that is given, piece by piece: it
+gets the file of a piece, read back from its bytes, and what the input held.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from incrowd.errors import OutputError
+from incrowd.rows.blocks.drafting import DraftFrame
+from incrowd.rows.spark.pieces import BLOCK, KEY, Mixing, Pieces
+from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
+from incrowd.rows.spark.store import Listed
+from incrowd.rows.spark.table import SparkTable
+from incrowd.rows.spark.tasks import mapped, quiet, told, unwarned
+from incrowd.rows.spark.writing import listed_files
+
+Compare = Callable[[Any, DraftFrame], Any]
+"""Given a PyArrow table that was read back and what the input held, what was found; must be small."""
+
+Reader = Callable[[Iterable[Any]], Any]
+"""Given batches of rows, what is to be known of them; must be small."""
+
+_PART = r"part-(\d+)-"
+
+
+def class_sizes(session: Any, folder: str, names: Sequence[str]) -> list[tuple[int, int]]:
+    """Sizes of classes of rows that are equal in some columns of the written files, and how many there are of each.
+
+    Nulls are equal to each other. Text is told apart byte by byte, whatever collation a session has.
+    """
+    from pyspark.sql import functions as sql
+
+    with told(), set_for_a_while(session, EXACT):
+        written = session.read.parquet(folder)
+        kinds = [field.dataType.typeName() for field in written.schema.fields]
+        place = {field.name: at for at, field in enumerate(written.schema.fields)}
+        plain = written.toDF(*(f"c{at}" for at in range(len(kinds))))
+        keys = [
+            sql.col(f"c{at}").cast("binary") if kinds[at] == "string" else sql.col(f"c{at}")
+            for at in (place[name] for name in names)
+        ]
+        sizes = plain.groupBy(*keys).agg(sql.count(sql.lit(1)).alias("size"))
+        bars = sizes.groupBy("size").agg(sql.count(sql.lit(1)).alias("classes")).collect()
+    return sorted((int(bar["size"]), int(bar["classes"])) for bar in bars)
+
+
+def written_columns(session: Any, folder: str) -> list[str]:
+    """The names of the columns in the written files."""
+    with told(), set_for_a_while(session, EXACT):
+        return [field.name for field in session.read.parquet(folder).schema.fields]
+
+
+def rows_used(pieces: Pieces, listed: Sequence[Listed]) -> tuple[int, int]:
+    """How many rows the pieces have, and how many different rows of the input these are.
+
+    A row that is not one of its block is none of the input.
+    """
+    height = {number: block.rows for number, block in enumerate(listed)}
+    used = Used(height)
+    by_block = pieces.frame.select(BLOCK, "origins").groupBy(BLOCK)
+    with told(), unwarned():
+        found = by_block.applyInArrow(lambda table: used(table), "rows long, different long").collect()
+    return sum(row.rows for row in found), sum(row.different for row in found)
+
+
+@dataclass(frozen=True, eq=False)
+class Used:
+    """Counts the rows of a block that are released."""
+
+    height: dict[int, int]
+
+    def __call__(self, table: Any) -> Any:
+        """The counts for the one block that all parts come from."""
+        import pyarrow as pa
+
+        with quiet():
+            rows = np.concatenate([np.frombuffer(part.as_buffer(), np.uint32) for part in table["origins"]])
+            seen = np.zeros(self.height.get(table[BLOCK][0].as_py(), 0), bool)
+            seen[rows[rows < len(seen)]] = True
+            return pa.table({"rows": [len(rows)], "different": [int(seen.sum())]})
+
+
+def summed_up(table: SparkTable, names: Sequence[str], read: Reader) -> list[Any]:
+    """What a reader makes of some columns of the input, as Spark reads it, in every part."""
+    from pyspark.sql import functions as sql
+
+    with told():
+        # two columns of a release may come from one of the input, and Arrow asks for names of their own
+        chosen = table.frame.select([sql.col(table.at(name)).alias(f"n{i}") for i, name in enumerate(names)])
+        found = mapped(chosen, Summing(read), "answer binary").collect()
+    return [pickle.loads(row.answer) for row in found]
+
+
+@dataclass(frozen=True, eq=False)
+class Summing:
+    """Hands the batches of a partition to a reader."""
+
+    read: Reader
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """What it makes of them, as one cell."""
+        import pyarrow as pa
+
+        yield pa.record_batch({"answer": [pickle.dumps(self.read(batches))]})
+
+
+def compared(pieces: Pieces, folder: str, compare: Compare) -> Iterator[Any]:
+    """What is found in each piece, its file read back from the bytes that were written."""
+    from pyspark.sql import functions as sql
+
+    session = pieces.frame.sparkSession
+    files = listed_files(session, folder)
+    places = sql.create_map(*(sql.lit(x) for pair in enumerate(pieces.keys) for x in pair))
+    with told(), unwarned(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME):
+        place = sql.regexp_extract(sql.element_at(sql.split("path", "/"), -1), _PART, 1).cast("int")
+        contents = session.read.format("binaryFile").load(files).select(places[place].alias(KEY), "content")
+        pairs = pieces.frame.drop("origins").groupBy(KEY).cogroup(contents.groupBy(KEY))
+        comparing = Comparing(pieces.mixing, compare)
+        rows = pairs.applyInArrow(lambda parts, file: comparing(parts, file), "answer binary").collect()
+    return (pickle.loads(row.answer) for row in rows if row.answer is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparing:
+    """Compares the file of a piece with its rows."""
+
+    mixing: Mixing
+    compare: Compare
+
+    def __call__(self, parts: Any, files: Any) -> Any:
+        """What was found, as one cell."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with quiet():
+            if files.num_rows != 1:
+                raise _foreign()
+            written = pq.read_table(pa.BufferReader(files["content"][0].as_buffer())).replace_schema_metadata(None)
+            if not parts.num_rows:
+                if written.num_rows:
+                    raise _foreign()
+                return pa.table({"answer": pa.array([None], pa.binary())})
+            blobs = zip(parts[BLOCK].to_pylist(), parts["rows"], strict=True)
+            draft = self.mixing.evidence(parts[KEY][0].as_py(), [(block, blob.as_buffer()) for block, blob in blobs])
+            return pa.table({"answer": [pickle.dumps(self.compare(written, draft))]})
+
+
+def _foreign() -> OutputError:
+    return OutputError("A written file is missing, or does not belong to the release. Nothing was published.")

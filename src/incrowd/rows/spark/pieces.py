@@ -1,0 +1,191 @@
+"""A plan applied where the rows are, and the rows dealt to pieces at random: each piece becomes a file of the release.
+
+Every order of the rows is equally likely: it is the order of two random numbers for each row, the first of which names
+its piece. Both come from secret keys, so that a task that is run again does the same again.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import OutputError
+from incrowd.rows.blocks.drafting import ORIGIN, OWN, DraftFrame, Drafting
+from incrowd.rows.blocks.population import BlockedPopulation
+from incrowd.rows.memory.applying import applied
+from incrowd.rows.spark.blocks import SparkBlocks
+from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
+from incrowd.rows.spark.store import Store, forget, kept
+from incrowd.rows.spark.tasks import cells, mapped, packed, told, unpacked
+from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, keys_of, permutation
+
+KEY, BLOCK = "key", "block"
+Parts = Sequence[tuple[int, Any]]
+"""The rows of a piece, packed, with the numbers of the blocks they come from."""
+
+_DEALT = f"{KEY} int, {BLOCK} int, origins binary, rows binary"
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The rows of a release on their way: what each shows, what it has, and where it comes from.
+
+    Parameters
+    ----------
+    frame
+        For each piece and each block a row of a Spark frame, kept by Spark; a piece is a partition.
+    drafting
+        Makes a released table of such rows.
+    keys
+        For each piece the number by which Spark finds its partition.
+    secrets
+        The keys of chance for the order within each piece.
+    """
+
+    frame: Any
+    drafting: Drafting
+    keys: tuple[int, ...]
+    secrets: tuple[bytes, ...]
+
+    @property
+    def mixing(self) -> Mixing:
+        """What puts a piece together, in the executors."""
+        return Mixing(self.drafting, dict(zip(self.keys, self.secrets, strict=True)))
+
+    def forget(self) -> None:
+        """Let Spark free what it keeps of the pieces."""
+        forget(self.frame)
+
+
+def deal(store: Store, drafting: Drafting, randomness: Randomness, piece_rows: int) -> Pieces:
+    """Apply a plan to the blocks of a store and deal their rows to pieces of about so many rows."""
+    blocks = drafting.population.blocks
+    assert isinstance(blocks, SparkBlocks)
+    count = max(1, -(-drafting.population.rows // piece_rows))
+    keys = partition_keys(store.session, count)
+    after = applied(drafting.plan, drafting.population)
+    assert isinstance(after, BlockedPopulation)
+    dealing = Dealing(drafting, after, blocks, keys, keys_of(randomness, len(store.listed)))
+    with told(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
+        dealt = mapped(store.frame, dealing, _DEALT).repartition(count, KEY)
+        return Pieces(kept(dealt), drafting, keys, keys_of(randomness, count))
+
+
+@dataclass(frozen=True, eq=False)
+class Dealing:
+    """Applies a plan to the blocks of a partition, and deals their rows."""
+
+    drafting: Drafting
+    after: BlockedPopulation
+    blocks: SparkBlocks
+    keys: tuple[int, ...]
+    secrets: tuple[bytes, ...]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """For each block and each piece the rows that go there."""
+        import pyarrow as pa
+
+        for row in cells(batches):
+            number = self.blocks.number(row)
+            marked = self.drafting.marked(self.after, self.blocks.block(row), number)
+            beside = unpacked(row["beside"])
+            whole = marked.hstack(beside[marked[ORIGIN].to_numpy()]) if beside.width else marked
+            places = (KeyedRandomness(self.secrets[number]).words(whole.height) % np.uint64(len(self.keys))).astype(
+                np.intp
+            )
+            whole = whole[np.argsort(places, kind="stable")]
+            ends = np.cumsum(np.bincount(places, minlength=len(self.keys))).tolist()
+            parts = [whole.slice(start, end - start) for start, end in zip([0, *ends], ends, strict=False)]
+            some = [place for place, part in enumerate(parts) if part.height]
+            yield pa.record_batch(
+                {
+                    KEY: pa.array([self.keys[place] for place in some], pa.int32()),
+                    BLOCK: pa.array([number] * len(some), pa.int32()),
+                    "origins": [parts[place][ORIGIN].to_numpy().astype(np.uint32).tobytes() for place in some],
+                    "rows": [packed(parts[place]) for place in some],
+                }
+            )
+
+
+def left_out(store: Store, drafting: Drafting, look: Callable[[Any], Any]) -> list[Any]:
+    """What is seen in the rows of each block that a plan leaves out; ``look`` gets what the input held in them."""
+    blocks = drafting.population.blocks
+    assert isinstance(blocks, SparkBlocks)
+    after = applied(drafting.plan, drafting.population)
+    assert isinstance(after, BlockedPopulation)
+    with told(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
+        found = mapped(store.frame, Leaving(drafting, after, blocks, look), "answer binary").collect()
+    return [pickle.loads(row.answer) for row in found]
+
+
+@dataclass(frozen=True, eq=False)
+class Leaving:
+    """Looks at the rows of the blocks of a partition that are left out."""
+
+    drafting: Drafting
+    after: BlockedPopulation
+    blocks: SparkBlocks
+    look: Callable[[Any], Any]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """What is seen, block by block."""
+        import pyarrow as pa
+
+        for row in cells(batches):
+            block = self.blocks.block(row)
+            kept = self.after.seen(block, self.blocks.number(row)).kept
+            rows = np.setdiff1d(np.arange(block.height), kept)
+            own = {OWN + name: block[name].codes[rows] for name in self.drafting.plan.names}
+            beside = unpacked(row["beside"])
+            lost = pl.DataFrame(own).hstack(beside[rows]) if beside.width else pl.DataFrame(own)
+            yield pa.record_batch({"answer": [pickle.dumps(self.look(self.drafting.originals(lost)))]})
+
+
+@dataclass(frozen=True, eq=False)
+class Mixing:
+    """Puts the parts of a piece together, in random order; the same each time."""
+
+    drafting: Drafting
+    secrets: dict[int, bytes]
+
+    def released(self, key: int, parts: Parts) -> Any:
+        """The released rows of a piece as a PyArrow table, given its parts and the blocks they come from."""
+        rows = self._mixed(key, parts, without=OWN)
+        return self.drafting.released(rows, self.drafting.shown(rows))
+
+    def evidence(self, key: int, parts: Parts) -> DraftFrame:
+        """What the input held in the rows of a piece, in the same order; of the released table nothing."""
+        rows, ends = self._mixed(key, parts), self.drafting.claimed
+        shown = self.drafting.shown(rows) if ends else {}
+        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in ends.items()}
+        return DraftFrame(None, self.drafting.originals(rows), rows[ORIGIN].to_numpy(), claimed)
+
+    def _mixed(self, key: int, parts: Parts, without: str | None = None) -> pl.DataFrame:
+        rows = pl.concat([unpacked(data, without) for _, data in sorted(parts, key=lambda part: part[0])])
+        return rows[permutation(rows.height, KeyedRandomness(self.secrets[key]))]
+
+
+def partition_keys(session: Any, count: int) -> tuple[int, ...]:
+    """For each of so many partitions a number that Spark sends there."""
+    from pyspark.sql import functions as sql
+
+    numbers = session.range(64 * count).select(sql.col("id").cast("int").alias("number"))
+    place = sql.pmod(sql.hash("number"), sql.lit(count)).alias("place")
+    found = numbers.groupBy(place).agg(sql.min("number")).collect()
+    keys = {row[0]: row[1] for row in found}
+    if len(keys) < count:
+        raise OutputError("Spark deals rows to partitions in a way that is not known. Nothing was released.")
+    return tuple(keys[number] for number in range(count))
+
+
+def by_piece(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Parts]]:
+    """The parts of the pieces in a partition; usually there is one piece."""
+    found: dict[int, list[tuple[int, Any]]] = {}
+    for row in rows:
+        found.setdefault(row[KEY], []).append((row[BLOCK], row["rows"]))
+    yield from sorted(found.items())

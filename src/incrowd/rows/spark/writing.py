@@ -1,0 +1,240 @@
+"""The released rows, one Parquet file for each piece, in folders on any file system that Hadoop knows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import OutputError
+from incrowd.rows.blocks.drafting import Drafting
+from incrowd.rows.memory.drafting import draft_columns
+from incrowd.rows.spark.pieces import Mixing, Pieces, by_piece
+from incrowd.rows.spark.row_groups import PLAIN, open_to_tasks
+from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
+from incrowd.rows.spark.tasks import cells, mapped, told
+
+
+def listed_files(session: Any, folder: str) -> list[str]:
+    """The files of a folder, without hidden ones."""
+    with told():
+        system, path = _place(session, folder)
+        found = [status.getPath().toString() for status in system.listStatus(path)]
+    return sorted(file for file in found if not file.rpartition("/")[2].startswith((".", "_")))
+
+
+def make_folder(session: Any, folder: str) -> None:
+    """Make a folder."""
+    with told():
+        system, path = _place(session, folder)
+        if not system.mkdirs(path):
+            raise OutputError(f"The folder {path.getName()} cannot be made.")
+
+
+def check_free(session: Any, target: str) -> None:
+    """Raise unless a folder may be made there."""
+    with told():
+        system, path = _place(session, target)
+        if path.getParent() is None:
+            raise OutputError("The release needs a folder of its own. Name a new one.")
+        if system.exists(path):
+            raise OutputError(f"{path.getName()} exists. Name a new folder for the release.")
+        if not system.exists(path.getParent()):
+            raise OutputError(f"{path.getName()}: its folder does not exist. Make the folder first.")
+
+
+@contextmanager
+def staged_folder(session: Any, target: str) -> Iterator[str]:
+    """Give a folder to write to, hidden beside the target; when the block ends well, it appears at the target.
+
+    If the block raises, nothing is left behind.
+    """
+    check_free(session, target)
+    with told():
+        system, path = _place(session, target)
+        hidden = _path(session, path.getParent(), f".{path.getName()}.incrowd")
+        if system.exists(hidden):
+            raise OutputError(
+                f"Another run is writing {path.getName()}, or was ended before it could tidy up. If none is, remove "
+                f"the folder {hidden.getName()} beside it."
+            )
+        permission = session._jvm.org.apache.hadoop.fs.permission.FsPermission("700")
+        if not system.mkdirs(hidden, permission):
+            raise OutputError(f"Beside {path.getName()} nothing can be written.")
+    draft = _path(session, hidden, "release")
+    try:
+        yield draft.toString()
+        with told():
+            if system.exists(path) or not system.rename(draft, path):
+                raise OutputError(f"{path.getName()} cannot be put in its place. Is there one now?")
+    finally:
+        with told():
+            system.delete(hidden, True)
+
+
+def _place(session: Any, folder: str) -> tuple[Any, Any]:
+    """The file system of a folder, and its full path there."""
+    path = session._jvm.org.apache.hadoop.fs.Path(folder)
+    system = path.getFileSystem(session._jsc.hadoopConfiguration())
+    return system, system.makeQualified(path)
+
+
+def _path(session: Any, parent: Any, name: str) -> Any:
+    return session._jvm.org.apache.hadoop.fs.Path(parent, name)
+
+
+_BATCH = 1 << 16
+_CODECS = ("snappy", "gzip", "zstd")
+
+
+def write_pieces(pieces: Pieces, fields: Mapping[str, Any], folder: str) -> None:
+    """Write the release to a folder that does not exist yet, in a private one. ``fields`` are the source's types."""
+    schema = released_schema(pieces.drafting, fields)
+    rows, session = pieces.frame.drop("origins"), pieces.frame.sparkSession
+    with told(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME | EXACT):
+        codec = session.conf.get("spark.sql.parquet.compression.codec")
+        if tasks_may_write(session, folder, schema, codec) and pieces.drafting.plan.rows_released:
+            make_folder(session, folder)
+            places = {key: place for place, key in enumerate(pieces.keys)}
+            writing = Writing(pieces.mixing, arrow_schema(schema), places, _local(folder), codec)
+            mapped(rows, writing, "rows long").collect()
+        else:
+            drafted = mapped(rows, Releasing(pieces.mixing, arrow_schema(schema)), schema)
+            options = {"maxRecordsPerFile": "0", "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+            drafted.write.options(**options).mode("error").parquet(folder)
+
+
+def tasks_may_write(session: Any, folder: str, schema: Any, codec: str) -> bool:
+    """Whether what PyArrow writes into a folder is plainly what Spark would write."""
+    plain = all(field.dataType.simpleString() in PLAIN for field in schema.fields)
+    return plain and codec in _CODECS and folder.startswith("file:/") and open_to_tasks(session)
+
+
+@dataclass(frozen=True, eq=False)
+class Writing:
+    """Puts pieces together and writes each to a file.
+
+    A file gets its name when it is complete. A task that is run twice writes the same file under the same name.
+    """
+
+    mixing: Mixing
+    schema: Any
+    places: Mapping[int, int]
+    folder: str
+    codec: str
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """How many rows each file has."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for key, parts in by_piece(cells(batches)):
+            table = self._typed(self.mixing.released(key, parts))
+            hidden = os.path.join(os.path.dirname(self.folder), f"{os.urandom(16).hex()}.parquet")
+            options = {"compression": self.codec, "store_schema": False, "write_statistics": False}
+            pq.write_table(table, hidden, row_group_size=table.num_rows, **options)
+            os.replace(hidden, os.path.join(self.folder, f"part-{self.places[key]:05d}-release.parquet"))
+            yield pa.record_batch({"rows": pa.array([table.num_rows], pa.int64())})
+
+    def _typed(self, released: Any) -> Any:
+        """The columns in their types; text that has a dictionary of the values that occur keeps it."""
+        import pyarrow as pa
+
+        columns = {}
+        for field in self.schema:
+            column = released[field.name]
+            coded = pa.types.is_dictionary(column.type) and column.type.value_type == field.type
+            columns[field.name] = column if coded else column.cast(field.type)
+        return pa.table(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Releasing:
+    """Puts pieces together and hands on their released columns."""
+
+    mixing: Mixing
+    schema: Any
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The released rows."""
+        for key, parts in by_piece(cells(batches)):
+            released = self.mixing.released(key, parts)
+            yield from released.cast(self.schema).to_batches(max_chunksize=_BATCH)
+
+
+def released_schema(drafting: Drafting, fields: Mapping[str, Any]) -> Any:
+    """The Spark schema of a release: columns that are released as they are keep their type, and nothing else."""
+    from pyspark.sql.types import StructField, StructType
+
+    plan = drafting.plan
+    source = pl.DataFrame(schema={name: drafting.type_of(name) for name in plan.names})
+    nobody = np.empty(0, np.int32)
+    drafted = draft_columns(plan, dict.fromkeys(plan.names, nobody), source, np.arange(0)).schema
+    return StructType(
+        [
+            StructField(
+                w.name, _plain_type(drafted[w.name]) if w.source in plan.names else _without_length(fields[w.source])
+            )
+            for w in plan.written
+        ]
+    )
+
+
+def arrow_schema(schema: Any) -> Any:
+    """The Arrow types in which Spark takes the columns of a schema."""
+    import pyarrow as pa
+
+    known = {
+        "string": pa.string(),
+        "boolean": pa.bool_(),
+        "tinyint": pa.int8(),
+        "smallint": pa.int16(),
+        "int": pa.int32(),
+        "bigint": pa.int64(),
+        "float": pa.float32(),
+        "double": pa.float64(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us", "UTC"),
+        "timestamp_ntz": pa.timestamp("us"),
+    }
+    return pa.schema(
+        [
+            (
+                field.name,
+                pa.decimal128(field.dataType.precision, field.dataType.scale)
+                if field.dataType.typeName() == "decimal"
+                else known[field.dataType.simpleString()],
+            )
+            for field in schema.fields
+        ]
+    )
+
+
+def _local(folder: str) -> str:
+    """The path of a folder that is named by ``file:``."""
+    return "/" + folder.removeprefix("file:").lstrip("/")
+
+
+def _plain_type(dtype: pl.DataType) -> Any:
+    from pyspark.sql import types as kinds
+
+    known = {
+        pl.String: kinds.StringType,
+        pl.Int64: kinds.LongType,
+        pl.Float64: kinds.DoubleType,
+        pl.Date: kinds.DateType,
+    }
+    found = kinds.BooleanType if dtype == pl.Boolean else known[type(dtype)]
+    return found()
+
+
+def _without_length(kind: Any) -> Any:
+    """Text without a longest length: that of the source is nobody's business."""
+    from pyspark.sql.types import StringType
+
+    return StringType() if kind.typeName().partition("(")[0] in ("string", "char", "varchar") else kind
