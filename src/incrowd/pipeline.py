@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.certified.issued import check_issued
+from incrowd.certified.consistency import check_issued
 from incrowd.databases.reading import fetch_query, read_query
 from incrowd.databases.tables import Query
 from incrowd.databases.writing import published

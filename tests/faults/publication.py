@@ -16,7 +16,7 @@ import polars as pl
 from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 CERTIFICATE = "incrowd.report.certificate:certificate"
-EXCHANGE = "incrowd.publishing.exchange"
+EXCHANGE = "incrowd.publishing.staging"
 FLUSH = f"{EXCHANGE}:flush" if importlib.util.find_spec(EXCHANGE) else "incrowd.publishing.staging:_flush"
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from incrowd.certified.statements import Statement, consistent
-from incrowd.errors import IncrowdError
-from incrowd.report.certificate import statement_of
+from incrowd.certified.statements import Standing, Statement, consistent
+from incrowd.errors import IncrowdError, VerificationError
+from incrowd.report.certificate import schema, statement_of
+from incrowd.report.json_schema import faults
+from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
 
 Certificate = dict[str, Any]
@@ -132,3 +135,34 @@ def _date(certificate: Certificate) -> Statement:
     except ValueError:
         return consistent("made", False, "", "there is no such day")
     return consistent("made", True, made, "")
+
+
+def check_issued(
+    certificate: Mapping[str, Any], verdict: Verdict, requirement: Requirement, roles: Mapping[str, str]
+) -> None:
+    """Raise unless a certificate keeps its schema and states the verdict, the user's requirement and roles."""
+    data = json.loads(json.dumps(certificate))
+    wrong = "its schema" if any(faults(data, schema())) else next(_misstated(data, verdict, requirement, roles), None)
+    if wrong is not None:
+        raise VerificationError(f"The certificate does not state what was counted ({wrong}). Nothing was published.")
+
+
+def _misstated(
+    data: dict[str, Any], verdict: Verdict, requirement: Requirement, roles: Mapping[str, str]
+) -> Iterator[str]:
+    rows, released = verdict.input_rows, verdict.sizes.rows
+    counted = {"input": rows, "released": released, "left_out": None if rows is None else rows - released}
+    expected = {
+        "verification": json.loads(json.dumps(verdict.to_json())),
+        "rows": counted,
+        "requirement": json.loads(json.dumps(requirement.to_json())),
+        "requirement_asked": str(requirement),
+        "attributes": json.loads(json.dumps(dict(verdict.shown))) or "not counted",
+    }
+    yield from (name for name, value in expected.items() if data[name] != value)
+    if {column["name"]: column["role"] for column in data["columns"]} != roles:
+        yield "columns"
+    digest = data["output"].get("sha256")
+    if digest is not None and digest != verdict.digests[0]:
+        yield "output"
+    yield from (one.name for one in check_consistency(data) if one.standing is not Standing.HOLDS)

@@ -39,8 +39,7 @@ from incrowd.ledger.chain import (
 )
 from incrowd.ledger.entry import BOUND, RELEASE, WITHDRAWN, Entry, People, Recorded, entry_of, payload_hash
 from incrowd.ledger.marks import key_name
-from incrowd.publishing.exchange import flush
-from incrowd.publishing.staging import private_folder, staged
+from incrowd.publishing.staging import flush, private_folder, staged
 
 OLD_ENDING = ".entry.parquet"
 _METADATA = b"incrowd.ledger"

@@ -22,12 +22,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
+from incrowd.report.attack_facts import rounded
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from incrowd.report.facts import Facts
+    from incrowd.risk.assessment import Risk
+
 
 VERSION = 3
 KEY_BYTES = 32
@@ -86,7 +89,6 @@ def certificate(
     responsible: str | None = None,
 ) -> dict[str, Any]:
     """The certificate as plain data. What it says of rows and cells is what the verdict counted."""
-    from incrowd.report.certified_risk import certified_risk
 
     data: dict[str, Any] = {
         "incrowd_certificate": VERSION,
@@ -223,3 +225,34 @@ def kept_key(path: Path) -> bytes:
             f"The key {path.name} is damaged. Put it back from a copy, or remove it to begin with a new one."
         )
     return key
+
+
+def certified_risk(risk: Risk) -> dict[str, Any]:
+    """Attackers, uniques and the three risks of WP216, before and after; the Safe Harbor checklist of the release."""
+    after = risk.after
+    return {
+        "before": _figures(risk),
+        "after": "not measured" if after is None else _figures(after),
+        "safe_harbor": "not measured" if after is None else [_item(item.to_json()) for item in after.safe_harbor],
+    }
+
+
+def _figures(risk: Risk) -> dict[str, Any]:
+    data: dict[str, Any] = risk.to_json()
+    kept = ("rows", "population", "prosecutor", "journalist", "marketer", "uniques", "wp216")
+    figures: dict[str, Any] = plain({name: data[name] for name in kept})
+    return figures
+
+
+def _item(item: dict[str, Any]) -> dict[str, Any]:
+    columns = [found["column"] for found in item["found"]]
+    return {"item": item["item"], "identifier": item["identifier"], "standing": item["standing"], "columns": columns}
+
+
+def plain(data: Any) -> Any:
+    """The same with rounded numbers; what is no finite number is null."""
+    if isinstance(data, dict):
+        return {name: plain(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [plain(value) for value in data]
+    return rounded(data) if isinstance(data, float) else data

@@ -8,15 +8,11 @@ from importlib.resources import files
 from typing import Any
 
 from incrowd.report import sections
-from incrowd.report.attack_section import attacks
-from incrowd.report.earlier_section import earlier_releases
+from incrowd.report.extra_sections import attacks, earlier_releases, risk, unchanged_columns, utility
 from incrowd.report.facts import Facts
 from incrowd.report.markup import Html, bullets, element, join, text
-from incrowd.report.risk_section import risk
-from incrowd.report.signing import signing
+from incrowd.report.sections import signing
 from incrowd.report.unchanged_facts import headline_lines
-from incrowd.report.unchanged_section import unchanged_columns
-from incrowd.report.utility_section import utility
 from incrowd.report.wording import Standing, standing, statement
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from incrowd.errors import Notice
-from incrowd.plan.rare_names import rare_names
-from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.release_plan import ReleasePlan, rare_names
 from incrowd.vocabulary.encoded_table import EncodedColumn
 
 LITTLE = 0.1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incrowd.report.extra_sections import risk_figures, risk_part
 from incrowd.report.html import fragment, page
 from incrowd.report.markup import element, paragraph, text
-from incrowd.report.risk_section import risk_figures, risk_part
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk

@@ -17,8 +17,8 @@ from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.report.attack_facts import AttackFact, AttackFacts, attacks_of
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
+from incrowd.report.facts import NOTHING, promises_of
 from incrowd.report.html import report_html
-from incrowd.report.promises import NOTHING, promises_of
 from incrowd.report.terminal import summary
 from incrowd.report.utility_facts import utility_of
 from incrowd.verification.joint import Figures, Joint

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from incrowd.errors import PlanError
 from incrowd.methods.population import Population
-from incrowd.plan.rare_names import without_rare_names
-from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.release_plan import ReleasePlan, without_rare_names
 from incrowd.plan.steps import DROPPED, AsCounts, Bin, Drop, Hide, Place, Rarest, Reasons, Recode, Seat, Show, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.rows.memory.settling import Tally, needs_rows, settle_forms
