@@ -25,7 +25,7 @@ from incrowd.hierarchies.adult import adult_hierarchies
 from incrowd.methods.catalog import METHODS, find_method
 from incrowd.reading.read import read
 from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.schema import Schema
 
 KADET = "kadet"

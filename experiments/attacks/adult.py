@@ -27,7 +27,7 @@ from incrowd.hierarchies.adult import adult_hierarchies
 from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
-from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.schema import Schema
 
 QUASI_IDENTIFIERS = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")

@@ -15,7 +15,7 @@ from incrowd.attacks.attack import LEAK, Finding
 from incrowd.attacks.run import attack_scene
 from incrowd.compare.subject import Subject
 from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.words import asked_for
 
 METHODS = (
     ("blend", "counts"),

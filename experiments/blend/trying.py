@@ -41,7 +41,7 @@ from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Suppressed
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
-from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.words import asked_for
 
 
 def deal(codes: Codes, groups: Codes, generator: np.random.Generator) -> Codes:

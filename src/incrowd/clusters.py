@@ -41,15 +41,13 @@ from incrowd.rows.spark.session import spark_session
 from incrowd.rows.spark.store import Gathered
 from incrowd.rows.spark.table import SparkTable
 from incrowd.understanding import settled_roles, target_of
-from incrowd.verification.asked import Asked, Original
 from incrowd.verification.class_sizes import k_check, sizes_of
-from incrowd.verification.faithfulness import cells_check
+from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
 from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.judge import asked_of, expected_columns
 from incrowd.verification.meaning import CellMeaning, decided
-from incrowd.verification.pieces import added_pieces, compare_piece
-from incrowd.verification.request import Hint, InputFile, Request
+from incrowd.verification.request import Asked, Hint, InputFile, Original, Request
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification_request import as_asked, has_counts, has_levels
 from incrowd.vocabulary.forms import FileForm

@@ -22,7 +22,7 @@ from incrowd.report.facts import Accuracy
 from incrowd.rows.held import Engine
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
-from incrowd.vocabulary.requirements.subjects import subject_names
+from incrowd.vocabulary.requirements.together import subject_names
 from incrowd.vocabulary.schema import Schema
 
 LARGEST = 60_000

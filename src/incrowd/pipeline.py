@@ -46,9 +46,8 @@ from incrowd.rows.choice import in_blocks
 from incrowd.rows.held import Held
 from incrowd.rows.hint import Hints
 from incrowd.rows.memory.held import InMemory
-from incrowd.verification.asked import Original
 from incrowd.verification.process import start, verdict_on
-from incrowd.verification.request import Request
+from incrowd.verification.request import Original, Request
 from incrowd.verification.verdict import Verdict
 from incrowd.verification_request import request_of
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -60,7 +59,7 @@ from incrowd.vocabulary.randomness import (
     SystemRandomness,
     permutation,
 )
-from incrowd.vocabulary.requirements.subjects import check_columns, subject_names
+from incrowd.vocabulary.requirements.together import check_columns, subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
 

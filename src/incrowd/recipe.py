@@ -37,9 +37,8 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.plain_data import read_plain_yaml
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.asking import asked_for
-from incrowd.vocabulary.requirements.sensitive_class import with_class
 from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirements.words import asked_for, with_class
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 _KEYS = (
@@ -94,7 +93,7 @@ class Recipe:
         requirements. A column named here is sensitive. ``k=`` replaces the k above.
     class_sensitive
         Whether the target itself must not be inferred. If so, and nothing is required of it, it must keep
-        :data:`~incrowd.vocabulary.requirements.sensitive_class.DEFAULT`. None: nobody has said.
+        :data:`~incrowd.vocabulary.requirements.words.DEFAULT`. None: nobody has said.
     population
         A table, or its file, of the people the rows are from: for ``k-map`` and ``delta-presence``.
 

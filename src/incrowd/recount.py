@@ -18,9 +18,8 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
-from incrowd.vocabulary.requirements.asking import asked_for
-from incrowd.vocabulary.requirements.subjects import subject_names
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirements.together import Together, subject_names
+from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.resources import Resources, bytes_of
 from incrowd.vocabulary.schema import Column, Role, Schema, unknown_column
 

@@ -12,8 +12,8 @@ from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
-from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
+from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
+from incrowd.vocabulary.requirements.diversity import EntropyDiversity
 from incrowd.vocabulary.schema import Column, Role, Schema
 
 GOLDEN = json.loads(Path(__file__).with_name("kadet.json").read_text())

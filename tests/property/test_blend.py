@@ -19,7 +19,7 @@ from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.words import asked_for
 from support.oracle_blend import best_gain
 from support.strategies import TARGET, cases
 

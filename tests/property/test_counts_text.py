@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from incrowd.publishing.serialise import spreadsheet_safe
 from incrowd.verification.opening import connect
-from incrowd.verification.published_counts import CountsComparison
+from incrowd.verification.shown import CountsComparison
 from incrowd.vocabulary.counts_text import HIDDEN, encode_value, read_counts, write_counts
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.text(

@@ -20,8 +20,7 @@ from incrowd.verification.class_sizes import verify_arrow
 from incrowd.verification.population import People, combinations_kept
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
-from incrowd.vocabulary.requirements.k_map import KMap
+from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import ColumnType
 from support.strategies import Case, cases

@@ -10,17 +10,12 @@ from hypothesis import strategies as st
 
 from incrowd.errors import ParameterError
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.beta_likeness import BetaLikeness
-from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
-from incrowd.vocabulary.requirements.delta_disclosure import DeltaDisclosure
-from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
-from incrowd.vocabulary.requirements.distinct_diversity import DistinctDiversity
-from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
-from incrowd.vocabulary.requirements.in_words import read_promises
-from incrowd.vocabulary.requirements.k_map import KMap
-from incrowd.vocabulary.requirements.recursive_diversity import RecursiveDiversity
+from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirements.words import read_promises
 
 NAMES = st.sampled_from(["pay", "pay, net", "of at most 3", "10-anonymity", "a-closeness of b", "Größe; cm", "class"])
 ON = st.one_of(st.none(), NAMES)

@@ -25,11 +25,9 @@ from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
-from incrowd.vocabulary.requirements.asking import asked_for
-from incrowd.vocabulary.requirements.in_words import read_promises
-from incrowd.vocabulary.requirements.subjects import with_subjects
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirements.together import Together, with_subjects
+from incrowd.vocabulary.requirements.words import asked_for, read_promises
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 CERTIFICATE = ".certificate.json"

@@ -18,7 +18,7 @@ from incrowd.attacks.boxes import Released, histogram
 from incrowd.attacks.measuring import Floats
 from incrowd.attacks.scene import Scene
 from incrowd.vocabulary.released_cell import Ints
-from incrowd.vocabulary.requirements.subject import Subject
+from incrowd.vocabulary.requirements.columns import Subject
 
 DEALS = 199
 TOLERANCE = 1e-9

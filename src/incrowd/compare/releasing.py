@@ -20,7 +20,7 @@ from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.subjects import subject_names
+from incrowd.vocabulary.requirements.together import subject_names
 from incrowd.vocabulary.schema import Schema
 
 

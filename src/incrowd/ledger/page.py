@@ -33,8 +33,8 @@ from incrowd.report.certificate import sha256_of
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.rows.held import Held
 from incrowd.rows.memory.held import InMemory
-from incrowd.verification.asked import Original, Originals
 from incrowd.verification.joint import classes_of_rows
+from incrowd.verification.request import Original, Originals
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.requirement import KAnonymity

@@ -18,9 +18,8 @@ from incrowd.methods.population import Combinations, Population
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, KnownTogether, Requirement
-from incrowd.vocabulary.requirements.subject import Subject
-from incrowd.vocabulary.requirements.subjects import subject_names
-from incrowd.vocabulary.requirements.together import Columnwise, Together
+from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.together import Columnwise, Together, subject_names
 
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -18,7 +18,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT, check_form
 from incrowd.vocabulary.released_value import Common, Counts, Form, Suppressed
 from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
+from incrowd.vocabulary.requirements.population import DeltaPresence
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import ColumnType
 

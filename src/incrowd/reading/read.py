@@ -167,7 +167,7 @@ def read_population(
     Examples
     --------
     >>> import polars as pl
-    >>> from incrowd.vocabulary.requirements.asking import asked_for
+    >>> from incrowd.vocabulary.requirements.words import asked_for
     >>> from incrowd.vocabulary.requirement import KAnonymity
     >>> from incrowd.vocabulary.schema import Column, Role
     >>> asked = asked_for("k=2, k-map=5", KAnonymity(2))

@@ -32,16 +32,11 @@ from incrowd.vocabulary.released_value import (
     render,
 )
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
-from incrowd.vocabulary.requirements.beta_likeness import BetaLikeness
-from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
-from incrowd.vocabulary.requirements.delta_disclosure import DeltaDisclosure
-from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
-from incrowd.vocabulary.requirements.distinct_diversity import DistinctDiversity
-from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
+from incrowd.vocabulary.requirements.columns import of_column
+from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.exact import text
-from incrowd.vocabulary.requirements.k_map import KMap
-from incrowd.vocabulary.requirements.on_column import of_column
-from incrowd.vocabulary.requirements.recursive_diversity import RecursiveDiversity
+from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Columnwise, OfPopulation, Part, Together
 from incrowd.vocabulary.schema import ColumnType, Schema

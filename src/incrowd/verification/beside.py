@@ -6,27 +6,195 @@ every column, and what its quasi-identifier cells show.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import datetime
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.verification.allowed_values import quasi_identifier
-from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.open_cells import QuasiIdentifier
 from incrowd.verification.opening import column
-from incrowd.verification.request import Request
+from incrowd.verification.request import Asked, Original, Originals, Request
 from incrowd.verification.unchanged import PAIR_TESTS, UnchangedColumn, count_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
+from incrowd.vocabulary.counts_text import HIDDEN, read_counts
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.leaf_interval import day_number, parse_day, parse_interval, parse_number
 from incrowd.vocabulary.schema import Role
+
+Codes = npt.NDArray[np.int64]
+OwnValue = str | int | float | bool | datetime.date
+Text = str | tuple[str | None, str | None] | None
+_CLOSED = re.compile(r"^\[(\S+), (\S+)\]$")
+_APOSTROPHE = re.compile(r"^'(?=[=+@\t\r-])")
+
+
+def quasi_identifier(
+    name: str,
+    own: Sequence[OwnValue],
+    values: Codes,
+    texts: Sequence[Text],
+    labels: Codes,
+    *,
+    hierarchy: Hierarchy | None = None,
+    counts: bool = False,
+) -> QuasiIdentifier:
+    """A quasi-identifier from the distinct values of the input and the distinct cells of the release.
+
+    Parameters
+    ----------
+    own
+        The values people have, in their order: text, numbers or dates.
+    values
+        For each released row the place of its person's value in ``own``; ``len(own)`` if it is missing.
+    texts
+        What cells show; None for nothing; a pair where two columns hold the bounds of an interval.
+    labels
+        For each row the place of its cell in ``texts``.
+    hierarchy
+        Whose groups cells may name.
+    counts
+        Whether cells are counts of values.
+
+    Examples
+    --------
+    >>> rows = np.arange(3)
+    >>> column = quasi_identifier("age", [20, 30, 40], rows, ["(20, 35]", "20|40", None], rows)
+    >>> [allowed if allowed is None else [int(code) for code in allowed] for allowed in column.allows]
+    [[1], [0, 2], None]
+    """
+    reader = _Reader(own, hierarchy, counts)
+    allows = [reader.read(text) for text in texts]
+    if reader.numbers is not None:
+        plain = [label for label, text in enumerate(texts) if isinstance(text, str) and reader.number(text) is not None]
+        for label in _means(plain, allows, values, labels):
+            allows[label] = None
+    return QuasiIdentifier(name, values, labels, allows, len(own))
+
+
+def _means(plain: Sequence[int], allows: Sequence[Codes | range | None], values: Codes, labels: Codes) -> list[int]:
+    """The numbers among cells that are not the value of all their rows."""
+    own = np.full(len(allows), -1, np.int64)
+    for label in plain:
+        allowed = allows[label]
+        own[label] = -1 if allowed is None or len(allowed) != 1 else int(allowed[0])
+    differ = np.bincount(labels, own[labels] != values, len(allows)) > 0
+    return [label for label in plain if differ[label]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    own: Sequence[OwnValue]
+    hierarchy: Hierarchy | None
+    counts: bool
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[np.float64] | None:
+        """The own values as numbers, dates as days; None for text."""
+        if not self.own or any(isinstance(value, str | bool) for value in self.own):
+            return None
+        return np.array([day_number(v) if isinstance(v, datetime.date) else v for v in self.own], np.float64)
+
+    @cached_property
+    def _dates(self) -> bool:
+        return bool(self.own) and isinstance(self.own[0], datetime.date)
+
+    @cached_property
+    def _place(self) -> Mapping[OwnValue, int]:
+        if self.numbers is not None:
+            return {number: place for place, number in enumerate(self.numbers.tolist())}
+        return {str(value).lower() if isinstance(value, bool) else value: at for at, value in enumerate(self.own)}
+
+    def number(self, text: str) -> float | None:
+        """The number a text writes, a date as its day."""
+        return parse_day(text) if self._dates else parse_number(text)
+
+    def read(self, text: Text) -> Codes | range | None:
+        """The places of the values that a cell allows; None for all."""
+        if isinstance(text, tuple):
+            return self._bounds(*text)
+        if text is None or text == HIDDEN:
+            return None
+        tries = [text] if not _APOSTROPHE.match(text) else [text, text[1:]]
+        return next((one for each in tries for one in self._readings(each)), None)
+
+    def _readings(self, text: str) -> Iterator[Codes | range]:
+        """Everything a text can be, the most certain first; a value that reads like a set may be either."""
+        if self.counts:
+            members = read_counts(text)
+            if members:
+                yield from self._together([value for value, _ in members])
+        sets = [text.replace("%7C", "|").replace("%25", "%") for text in text.split("|")] if "|" in text else []
+        several = list(self._together(sets)) if sets else []
+        single = list(self._single(text))
+        if single and several:
+            yield np.union1d(single[0], several[0])
+        yield from single
+        yield from several
+
+    def _single(self, text: str) -> Iterator[Codes | range]:
+        """A value, a group of the hierarchy, or an interval."""
+        number = None if self.numbers is None else self.number(text)
+        value = text if self.numbers is None else number
+        if value is not None and value in self._place:
+            yield range(self._place[value], self._place[value] + 1)
+        if text in self._groups:
+            yield self._groups[text]
+        if self.numbers is not None:
+            yield from self._interval(text)
+
+    def _together(self, members: Sequence[str | None]) -> Iterator[Codes]:
+        """The values of all members, if every one can be read; None is the missing value."""
+        missing = np.array([len(self.own)])
+        read = [missing if one is None else next(self._single(one), None) for one in members]
+        known = [np.asarray(one, np.int64) for one in read if one is not None]
+        if len(known) == len(members):
+            yield np.unique(np.concatenate(known))
+
+    @cached_property
+    def _groups(self) -> Mapping[str, Codes]:
+        """The own values below each group of the hierarchy."""
+        if self.hierarchy is None:
+            return {}
+        leaves = np.array([-1 if at is None else at for at in map(self.hierarchy.leaf_of, self.own)], np.int64)
+        below = [self.hierarchy.leaves_below(node) for node in range(len(self.hierarchy))]
+        return {
+            label: np.flatnonzero((leaves >= one.start) & (leaves < one.stop))
+            for label, one in zip(self.hierarchy.labels, below, strict=True)
+        }
+
+    def _interval(self, text: str) -> Iterator[range]:
+        interval = parse_interval(text, dates=self._dates)
+        if interval is not None:
+            yield self._between(interval.low, interval.high, "right")
+        elif closed := _CLOSED.match(text):
+            low, high = (self.number(end) for end in closed.groups())
+            if low is not None and high is not None:
+                yield self._between(low, high, "left")
+
+    def _bounds(self, low: str | None, high: str | None) -> range | None:
+        """Two columns: above the low end and at most the high one; of a single value both ends are the value."""
+        ends = [None if end in (None, HIDDEN) else self.number(str(end)) for end in (low, high)]
+        if ends == [None, None]:
+            return None
+        return self._between(ends[0], ends[1], "left" if ends[0] == ends[1] else "right")
+
+    def _between(self, low: float | None, high: float | None, side: str) -> range:
+        assert self.numbers is not None
+        first = 0 if low is None else int(np.searchsorted(self.numbers, low, "left" if side == "left" else "right"))
+        last = len(self.numbers) if high is None else int(np.searchsorted(self.numbers, high, "right"))
+        return range(first, max(first, last))
+
 
 MOST_CELLS = 25_000_000
 """Cells of a table that are held as codes at most; of larger tables nothing is counted beside the promise."""
 MOST_ROWS_FOR_PAIRS = 300_000
 """Of more rows single columns are asked alone: pairs take twice as long, and it is told that they were not counted."""
-
-Codes = npt.NDArray[np.int64]
 
 
 def unchanged_counts(

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from incrowd.verification.asked import Asked, Original
 from incrowd.verification.opening import column, register
-from incrowd.verification.published_counts import CountsComparison, PieceOfCounts
+from incrowd.verification.request import Asked, Original
+from incrowd.verification.shown import CountsComparison, PieceOfCounts
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 MACROS = (

@@ -8,26 +8,71 @@ exactly as they were.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from incrowd.errors import FileFormatError
-from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.class_sizes import recount_promises, sizes_of
-from incrowd.verification.comparison import MACROS, Comparison
-from incrowd.verification.opening import column, connect, duckdb_module, open_large, open_table
+from incrowd.verification.comparison import MACROS, Comparison, Found
+from incrowd.verification.opening import column, connect, duckdb_module, open_large, open_rows, open_table, register
 from incrowd.verification.pair import open_pair
-from incrowd.verification.pieces import compare_pieces
 from incrowd.verification.population import recount_population
+from incrowd.verification.request import Asked, Original, Originals
 from incrowd.verification.requirements import recount_requirements
 from incrowd.verification.shown import count_shown
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
+
+
+def compare_pieces(
+    path: Path,
+    asked: Asked,
+    original: Originals,
+    limits: Resources,
+    *,
+    escapes: bool,
+    told: Callable[[int, int], None] | None = None,
+) -> Iterator[Found]:
+    """What each piece of a Parquet file shows next to its original, in order. Each thread has its own database."""
+    ends = list(accumulate(original.sizes))
+    mine, opened = threading.local(), ExitStack()
+
+    def compared(piece: int) -> Found:
+        if not hasattr(mine, "connection"):
+            mine.connection = opened.enter_context(connect(limits.share(0.25 / limits.threads), 1, limits.scratch))
+            mine.comparison = Comparison(mine.connection, asked, escapes=escapes)
+        size = original.sizes[piece]
+        open_rows(mine.connection, path, asked.columns, ends[piece] - size, size)
+        found: Found = mine.comparison.piece(original.piece(piece))
+        return found
+
+    with opened, ThreadPoolExecutor(limits.threads) as pool:
+        for piece, found in enumerate(pool.map(compared, range(len(ends)))):
+            if told is not None:
+                told(ends[piece], ends[-1])
+            yield found
+
+
+def compare_piece(written: Any, asked: Asked, original: Original, *, escapes: bool) -> Found:
+    """What a PyArrow table that was read back shows next to its original, for who reads the pieces elsewhere."""
+    with connect(threads=1) as connection:
+        register(connection, written, "released")
+        return Comparison(connection, asked, escapes=escapes).piece(original)
+
+
+def added_pieces(found: Iterator[Found], asked: Asked, *, escapes: bool) -> dict[str, int]:
+    """How many cells of each column of all pieces do not follow from the original."""
+    with connect() as connection:
+        return Comparison(connection, asked, escapes=escapes).added(found)
+
 
 Told = Callable[[int, int], None]
 """Told as pieces are compared: rows done, and rows in all."""

@@ -20,11 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
-from incrowd.verification.asked import Original, Originals
 from incrowd.verification.delimited import UNREADABLE, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
-from incrowd.verification.request import Hint, InputFile
+from incrowd.verification.request import Hint, InputFile, Original, Originals
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Column, ColumnType, Role

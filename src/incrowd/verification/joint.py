@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.verification.asked import Original
 from incrowd.verification.opening import column, connect, open_table
+from incrowd.verification.request import Original
 from incrowd.vocabulary.forms import FileForm
 
 LEFT_OUT = -1

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
@@ -23,7 +22,7 @@ from incrowd.verification.opening import connect, open_file, open_table, registe
 from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
 from incrowd.verification.population import People
 from incrowd.verification.rare_values import RareValues
-from incrowd.verification.request import Request
+from incrowd.verification.request import Asked, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict

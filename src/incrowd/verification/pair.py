@@ -8,7 +8,7 @@ from typing import Any
 
 from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.opening import column, open_table, text
-from incrowd.verification.published_counts import MACROS as MEMBERS
+from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.forms import FileForm
 

@@ -17,8 +17,7 @@ from incrowd.verification.verdict import Check
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.leaf_interval import day_number, parse_day, parse_interval, parse_number
-from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
-from incrowd.vocabulary.requirements.k_map import KMap
+from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.schema import ColumnType
 
 Flags = npt.NDArray[np.bool_]
@@ -39,7 +38,7 @@ class People:
     asked
         What is required.
     hierarchies, bounds
-        As in :class:`~incrowd.verification.asked.Asked`.
+        As in :class:`~incrowd.verification.request.Asked`.
     """
 
     table: EncodedTable

@@ -14,7 +14,7 @@ from typing import Any
 from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.comparison import groups_and_values
 from incrowd.verification.opening import column
-from incrowd.verification.published_counts import MACROS as MEMBERS
+from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
 

@@ -16,12 +16,8 @@ from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirements.beta_likeness import BetaLikeness
-from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
-from incrowd.vocabulary.requirements.delta_disclosure import DeltaDisclosure
-from incrowd.vocabulary.requirements.distinct_diversity import DistinctDiversity
-from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
-from incrowd.vocabulary.requirements.recursive_diversity import RecursiveDiversity
+from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Columnwise
 from incrowd.vocabulary.schema import ColumnType, unknown_column

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of
+from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of, unify
 from incrowd.verification.delimited import check_count
-from incrowd.verification.equality import unify
 from incrowd.verification.opening import connect, guarded, register
 from incrowd.verification.pair import open_pair
 from incrowd.verification.requirements import Further, recount_requirements

@@ -1,8 +1,9 @@
-"""What released cells show, told by their text alone: nothing, one value, a set, an interval, counts."""
+"""What released cells show, told by their text alone: nothing, a value, a set, an interval, or counts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from incrowd.verification.opening import column, text
@@ -51,3 +52,151 @@ def _shown(connection: Any, position: int, counted: bool) -> dict[str, int]:
         ).fetchall()
     )
     return {form: int(found[form]) for form in FORMS if form in found}
+
+
+MACROS = (
+    "bare(t) AS replace(replace(replace(t, '%', '%25'), '|', '%7C'), ':', '%3A')",
+    """member_of(t) AS CASE WHEN t IS NULL THEN '?' WHEN t = '?' THEN '%3F'
+        WHEN t[1] IN ('=', '+', '-', '@', chr(9), chr(13))
+        THEN '%' || lpad(upper(to_hex(ascii(t))), 2, '0') || substr(bare(t), 2) ELSE bare(t) END""",
+    "name_in(part) AS regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 1)",
+    "rows_in(part) AS TRY_CAST(regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 2) AS BIGINT)",
+)
+_HIDDEN = "'*'"
+
+
+@dataclass(frozen=True, eq=False)
+class PieceOfCounts:
+    """What a piece of a release adds: its looks with their texts and rows, and for each column whose rows have what.
+
+    ``looks`` is a PyArrow table (look, rows, a text for each column), ``own`` has one for each column: look, member, n.
+    """
+
+    looks: Any
+    own: Mapping[str, Any]
+
+
+class CountsComparison:
+    """Compares counts in the table ``released`` with the rows of the table ``original``.
+
+    Parameters
+    ----------
+    connection
+        Knows the macros of :mod:`incrowd.verification.comparison`.
+    keys
+        The columns in which rows of a class are equal.
+    counted
+        Those of them that hold counts.
+    escaped
+        Whether a value that looks like a formula was written with an apostrophe before it.
+    """
+
+    def __init__(self, connection: Any, keys: Sequence[str], counted: Sequence[str], escaped: bool = False) -> None:
+        self._connection, self._keys, self._counted = connection, keys, counted
+        self._member = "member_of(escaped(own))" if escaped else "member_of(own)"
+        for macro in MACROS:
+            connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+
+    def piece(self, numbers: Mapping[str, str | None]) -> PieceOfCounts:
+        """What this piece adds; ``numbers`` has for each column how its own number is written in SQL, None for text."""
+        parts = (f"coalesce(length({key}::VARCHAR) || ':' || {key}::VARCHAR, '-')" for key in self._keys)
+        self._run(
+            f"CREATE OR REPLACE TEMP TABLE looked AS SELECT md5(concat({', '.join(parts)})) AS look FROM released"
+        )
+        texts = "".join(f", any_value(r.{at}::VARCHAR) AS {at}" for at in self._counted)
+        looks = self._table(
+            f"SELECT look, count(*) AS rows{texts} FROM looked POSITIONAL JOIN released AS r GROUP BY look"
+        )
+        self._connection.register("looks", looks)
+        return PieceOfCounts(looks, {at: self._own(at, numbers[at]) for at in self._counted})
+
+    def added(self, pieces: Iterable[PieceOfCounts]) -> dict[str, int]:
+        """In how many rows the counts of each column are wrong."""
+        import pyarrow as pa
+
+        found = list(pieces)
+        if not found:
+            return dict.fromkeys(self._counted, 0)
+        self._connection.register("parts", pa.concat_tables([one.looks for one in found]))
+        texts = "".join(f", any_value({at}) AS {at}" for at in self._counted)
+        self._run(
+            "CREATE OR REPLACE TEMP TABLE looks_of_all AS "
+            f"SELECT look, sum(rows)::BIGINT AS rows{texts} FROM parts GROUP BY look"
+        )
+        return {at: self._wrong(at, pa.concat_tables([one.own[at] for one in found])) for at in self._counted}
+
+    def _own(self, at: str, number: str | None) -> Any:
+        """How many rows of each look have which member; a number outside of all bins has none."""
+        pairs = "looked POSITIONAL JOIN original AS o"
+        if number is None:
+            return self._table(
+                f"SELECT look, {self._member} AS member, n FROM (SELECT look, o.{at}::VARCHAR AS own, count(*) AS n "
+                f"FROM {pairs} GROUP BY ALL)"
+            )
+        self._run(
+            f"CREATE OR REPLACE TEMP TABLE numbers AS SELECT look, {number} AS own, count(*) AS n FROM {pairs} "
+            "GROUP BY ALL"
+        )
+        return self._table(
+            f"WITH bins AS ({self._bins('looks', at)}), places AS (SELECT DISTINCT own, member FROM numbers LEFT JOIN "
+            "bins ON own > low AND (own < high OR (own = high AND ends_with(member, ']')))) "
+            "SELECT look, CASE WHEN own IS NULL THEN '?' ELSE member END AS member, "
+            "sum(n)::BIGINT AS n FROM numbers LEFT JOIN places USING (own) GROUP BY ALL"
+        )
+
+    def _wrong(self, at: str, own: Any) -> int:
+        self._connection.register("own", own)
+        self._run(
+            "CREATE OR REPLACE TEMP TABLE members AS SELECT look, name_in(part) AS member, rows_in(part) AS n FROM "
+            f"(SELECT look, unnest(string_split({at}, '|')) AS part FROM looks_of_all WHERE {at} <> {_HIDDEN})"
+        )
+        numeric = self._ask("SELECT count(*) FROM own WHERE starts_with(member, '(')") > 0
+        broken = self._contradictions(at) + (self._overlaps(at) if numeric else 0)
+        return broken + self._ask(
+            "WITH published AS (SELECT look, member, sum(n) AS n, count(*) AS times FROM members GROUP BY ALL), "
+            f"shown AS (SELECT look FROM looks_of_all WHERE {at} IS DISTINCT FROM {_HIDDEN}), "
+            "had AS (SELECT look, member, sum(n) AS n FROM own WHERE look IN (FROM shown) GROUP BY ALL), "
+            "wrong AS (SELECT DISTINCT coalesce(p.look, h.look) AS look FROM published AS p FULL JOIN had AS h "
+            "ON p.look = h.look AND p.member = h.member "
+            "WHERE p.n IS NULL OR h.n IS NULL OR p.n <> h.n OR p.times <> 1) "
+            "SELECT coalesce(sum(rows), 0) FROM wrong JOIN looks_of_all USING (look)"
+        )
+
+    def _contradictions(self, at: str) -> int:
+        """Pairs of members that stand in one order here and in the other there, or not in the order of numbers.
+
+        An order that is not the same everywhere may be that of rows. The missing one is the last.
+        """
+        return self._ask(
+            "WITH lists AS (SELECT DISTINCT list_transform(string_split("
+            f"{at}, '|'), lambda part: name_in(part)) AS names FROM looks_of_all WHERE {at} <> {_HIDDEN}), "
+            "placed AS (SELECT names, unnest(names) AS b, generate_subscripts(names, 1) AS place FROM lists), "
+            "pairs AS (SELECT DISTINCT unnest(names[:place - 1]) AS a, b FROM placed) "
+            "SELECT count(*) FROM pairs AS x LEFT JOIN pairs AS y ON x.a = y.b AND x.b = y.a "
+            "WHERE y.a IS NOT NULL OR x.a = '?' OR coalesce(low_end(x.a) > low_end(x.b), false)"
+        )
+
+    def _overlaps(self, at: str) -> int:
+        """Bins that are none, or begin before another ends."""
+        return self._ask(
+            f"WITH bins AS ({self._bins('looks_of_all', at)}), "
+            "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM bins) "
+            "SELECT count(*) FROM neighbours WHERE NOT coalesce(low < high AND coalesce(below <= low, true), false)"
+        )
+
+    def _bins(self, looks: str, at: str) -> str:
+        """The bins that some cell names, as SQL."""
+        return (
+            "SELECT member, low_end(member) AS low, high_end(member) AS high FROM (SELECT DISTINCT name_in(part) AS "
+            f"member FROM (SELECT unnest(string_split({at}, '|')) AS part FROM {looks} WHERE {at} <> {_HIDDEN})) "
+            "WHERE member <> '?'"
+        )
+
+    def _run(self, query: str) -> None:
+        self._connection.execute(query)
+
+    def _table(self, query: str) -> Any:
+        return self._connection.sql(query).to_arrow_table()
+
+    def _ask(self, query: str) -> int:
+        return int(self._connection.execute(query).fetchall()[0][0])

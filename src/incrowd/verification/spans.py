@@ -20,9 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, PlanError, SchemaError
-from incrowd.verification.model_file import Attribute, Model, Node, Test
+from incrowd.verification.model_file import Attribute, Model, Node, Test, recount_spans, unsafe_nodes
 from incrowd.verification.requirements_border import diverse
-from incrowd.verification.span_classes import recount_spans, unsafe_nodes
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 

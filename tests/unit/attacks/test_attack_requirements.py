@@ -13,7 +13,7 @@ from incrowd.attacks.opening import Given, open_scene
 from incrowd.attacks.run import attack_release
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.intervals import from_edges
-from incrowd.vocabulary.requirements.asking import WORDS
+from incrowd.vocabulary.requirements.words import WORDS
 
 ASKED = "k=5, distinct-l=2 on diagnosis, t=0.45 on pay, t-equal=0.6"
 AGAIN = [

@@ -25,14 +25,9 @@ from incrowd.verification.joint import Figures, Joint
 from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.released_value import Interval, Shown, ShownMissing, Suppressed, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.beta_likeness import BetaLikeness
-from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
-from incrowd.vocabulary.requirements.delta_disclosure import DeltaDisclosure
-from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
-from incrowd.vocabulary.requirements.distinct_diversity import DistinctDiversity
-from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
-from incrowd.vocabulary.requirements.k_map import KMap
-from incrowd.vocabulary.requirements.recursive_diversity import RecursiveDiversity
+from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Columnwise, OfPopulation, Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema

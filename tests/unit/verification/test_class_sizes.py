@@ -18,7 +18,7 @@ from incrowd.verification.class_sizes import k_check, sizes_of, verify_arrow, ve
 from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.requirements.distinct_diversity import DistinctDiversity
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity
 from incrowd.vocabulary.resources import Resources
 
 FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]

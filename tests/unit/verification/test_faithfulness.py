@@ -12,8 +12,8 @@ import pytest
 
 from incrowd.errors import FileFormatError
 from incrowd.publishing.serialise import write_table
-from incrowd.verification.asked import Asked, Original
 from incrowd.verification.faithfulness import verify_release
+from incrowd.verification.request import Asked, Original
 from incrowd.vocabulary.forms import FileForm
 
 FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]

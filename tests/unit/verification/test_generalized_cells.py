@@ -12,8 +12,8 @@ import pytest
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.publishing.serialise import write_table
 from incrowd.recount import recount
-from incrowd.verification.asked import Asked, Original
 from incrowd.verification.faithfulness import verify_release
+from incrowd.verification.request import Asked, Original
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 

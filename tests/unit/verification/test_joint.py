@@ -7,8 +7,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from incrowd.verification.asked import Original
 from incrowd.verification.joint import Figures, Joint, Then, classes_of_rows, has_same_groups, recount_together
+from incrowd.verification.request import Original
 from incrowd.vocabulary.forms import FileForm
 
 ALL = "abcdef"

@@ -5,8 +5,8 @@ import datetime
 import numpy as np
 import pytest
 
-from incrowd.verification.allowed_values import quasi_identifier
 from incrowd.verification.alone import count_alone
+from incrowd.verification.beside import quasi_identifier
 from incrowd.verification.give_back import prefixes_that_hold
 from incrowd.verification.open_cells import QuasiIdentifier, own_cells
 from incrowd.verification.unchanged import UnchangedColumn, _in_pair, _views, count_unchanged

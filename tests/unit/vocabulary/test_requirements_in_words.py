@@ -8,18 +8,19 @@ import pytest
 from incrowd.errors import HeaderError, ParameterError, RequirementError, SchemaError
 from incrowd.recipe import Recipe, read_recipe
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, requirement_from_json
-from incrowd.vocabulary.requirements.asking import WORDS, asked_for, parse_requirements
-from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
-from incrowd.vocabulary.requirements.delta_presence import DeltaPresence
-from incrowd.vocabulary.requirements.distinct_diversity import DistinctDiversity
-from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity, sign_of_logs
+from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
+from incrowd.vocabulary.requirements.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    RecursiveDiversity,
+    sign_of_logs,
+)
 from incrowd.vocabulary.requirements.exact import text, written
-from incrowd.vocabulary.requirements.k_map import KMap
-from incrowd.vocabulary.requirements.recursive_diversity import RecursiveDiversity
-from incrowd.vocabulary.requirements.subject import Subject
-from incrowd.vocabulary.requirements.subjects import with_subjects
+from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirements.together import Together, with_subjects
+from incrowd.vocabulary.requirements.words import WORDS, asked_for, parse_requirements
 from incrowd.vocabulary.schema import Column, Role, Schema
 
 EVERY = (

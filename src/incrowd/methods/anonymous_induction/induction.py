@@ -16,12 +16,12 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.models.published_tree import PublishedTree
 from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.requirements.asking import parse_requirements
-from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
-from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
+from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
+from incrowd.vocabulary.requirements.diversity import EntropyDiversity
 from incrowd.vocabulary.requirements.exact import Flags, Histograms
-from incrowd.vocabulary.requirements.subject import Subject
 from incrowd.vocabulary.requirements.together import Columnwise, Part, Together
+from incrowd.vocabulary.requirements.words import parse_requirements
 
 
 @dataclass(frozen=True)

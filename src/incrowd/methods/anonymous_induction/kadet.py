@@ -24,7 +24,7 @@ from incrowd.methods.anonymous_induction.induction import Induction, SpanRequire
 from incrowd.models.published_tree import filled
 from incrowd.trees.growing import at_least
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.requirements.subject import Subject
+from incrowd.vocabulary.requirements.columns import Subject
 from incrowd.vocabulary.schema import Schema
 
 SCORES = ("gain_ratio", "gain")

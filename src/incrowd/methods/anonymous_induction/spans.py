@@ -22,7 +22,7 @@ from incrowd.methods.anonymous_induction.kernel import Inputs, cells_of, folded,
 from incrowd.trees.packing import exact_bins, occurring_classes
 from incrowd.trees.tree import ClassValue
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.requirements.subject import Subject
+from incrowd.vocabulary.requirements.columns import Subject
 
 Ints = npt.NDArray[np.int64]
 NEVER = -1

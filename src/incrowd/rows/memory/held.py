@@ -19,7 +19,7 @@ from incrowd.rows.held import Drafted, Engine
 from incrowd.understanding import settle_schema
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
-from incrowd.vocabulary.requirements.subjects import subject_names, with_subjects
+from incrowd.vocabulary.requirements.together import subject_names, with_subjects
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import ColumnType, Schema
 

@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
+from incrowd.vocabulary.requirements.columns import Subject, of_column
 from incrowd.vocabulary.requirements.exact import Flags, Histograms, at_most, shares, text, written
-from incrowd.vocabulary.requirements.on_column import of_column
-from incrowd.vocabulary.requirements.subject import Subject
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 

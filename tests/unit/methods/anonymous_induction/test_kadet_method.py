@@ -16,8 +16,8 @@ from incrowd.reading.encode import encode
 from incrowd.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
-from incrowd.vocabulary.requirements.confidence_cap import ConfidenceCap
-from incrowd.vocabulary.requirements.entropy_diversity import EntropyDiversity
+from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
+from incrowd.vocabulary.requirements.diversity import EntropyDiversity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 TYPES = {pl.Int64: ColumnType.INTEGER, pl.Float64: ColumnType.REAL, pl.Date: ColumnType.DATE}

@@ -22,7 +22,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.requirements.asking import asked_for
+from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 ROWS = 400

@@ -10,8 +10,8 @@ from test_faithfulness import COLUMNS, DEFECTS, EVERYWHERE, QUASI_IDENTIFIERS, f
 
 from incrowd.errors import FileFormatError
 from incrowd.publishing.serialise import write_table
-from incrowd.verification.asked import Asked, Original, Originals
 from incrowd.verification.faithfulness import verify_release
+from incrowd.verification.request import Asked, Original, Originals
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 

@@ -1,0 +1,248 @@
+"""How much more a group may tell than the table: beta-likeness, delta-disclosure, a cap on the confidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError, RequirementError
+from incrowd.vocabulary.requirements.columns import Subject, holds, of_column
+from incrowd.vocabulary.requirements.exact import MARGIN, Flags, Histograms, rounded, shares, text, written
+
+
+@dataclass(frozen=True)
+class BetaLikeness:
+    """No value of the column is much more frequent in a group than in the whole table, in proportion.
+
+    Cao, Karras, "Publishing Microdata with a Robust Privacy Guarantee" (PVLDB 2012): for every value with a share q in
+    the group above its share p in the table, ``(q - p) / p <= beta``; ``enhanced``: at most ``min(beta, -ln p)``, which
+    also protects frequent values. Monotone: the share in a union lies between those in its parts.
+
+    Examples
+    --------
+    >>> str(BetaLikeness(2, "diagnosis"))
+    '2-likeness of diagnosis'
+    """
+
+    beta: Fraction
+    on: str | None = None
+    enhanced: bool = False
+
+    monotone: ClassVar[bool] = True
+
+    def __init__(self, beta: float | str | Fraction, on: str | None = None, enhanced: bool = False) -> None:
+        number = written(beta, "beta", "beta=1")
+        if number <= 0:
+            raise ParameterError("beta must be above 0. Give for instance beta=1: no share more than doubles.")
+        object.__setattr__(self, "beta", number)
+        object.__setattr__(self, "on", on)
+        object.__setattr__(self, "enhanced", bool(enhanced))
+
+    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+        """Whether no share of each group grows too much."""
+        seen = subject.occurring
+        whole = shares(subject.counts[None, :])[0, seen]
+        limit = np.full(len(seen), float(self.beta))
+        if self.enhanced:
+            limit = np.minimum(limit, -np.log(whole))
+        over = shares(histograms)[:, seen] / whole - 1 - limit
+        found = np.asarray((over <= 0).all(axis=1))
+        near = (np.abs(over) <= MARGIN * np.maximum(1.0, 1 / whole)).any(axis=1)
+        for i in np.flatnonzero(near).tolist():
+            found[i] = self._exactly(histograms[i], subject)
+        found[histograms.sum(axis=1) == 0] = True
+        return found
+
+    def _exactly(self, histogram: Any, subject: Subject) -> bool:
+        rows, whole = int(histogram.sum()), subject.rows
+        return all(
+            self._bears(Fraction(int(histogram[code]) * whole, int(subject.counts[code]) * rows) - 1, code, subject)
+            for code in subject.occurring.tolist()
+        )
+
+    def _bears(self, growth: Fraction, code: int, subject: Subject) -> bool:
+        if growth > self.beta:
+            return False
+        return not self.enhanced or growth <= 0 or below_log(growth, Fraction(subject.rows, int(subject.counts[code])))
+
+    def check_possible(self, subject: Subject) -> None:
+        """All rows together are as the whole table: always possible."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The requirement as plain data."""
+        return {"is": "beta-likeness", "beta": text(self.beta), "enhanced": self.enhanced, "on": self.on}
+
+    def __str__(self) -> str:
+        return f"{'enhanced ' if self.enhanced else ''}{text(self.beta)}-likeness {of_column(self.on)}"
+
+
+def below_log(number: Fraction, of: Fraction) -> bool:
+    """Whether a positive fraction is below ``ln of``, for a fraction of at least 1; they are never equal.
+
+    The logarithm of a fraction other than 1 is no fraction (Lindemann), so some precision decides.
+
+    Examples
+    --------
+    >>> below_log(Fraction(1, 2), Fraction(2)), below_log(Fraction(7, 10), Fraction(2))
+    (True, False)
+    """
+    if of == 1:
+        return False
+    digits = 40
+    while True:
+        context = Context(prec=digits)
+        log = context.subtract(context.ln(Decimal(of.numerator)), context.ln(Decimal(of.denominator)))
+        apart = context.subtract(log, context.divide(Decimal(number.numerator), Decimal(number.denominator)))
+        size = context.ln(Decimal(of.numerator)) + abs(log) + 1
+        if abs(apart) > size * Decimal(10) ** (3 - digits):
+            return apart > 0
+        digits *= 2
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure:
+    """Every value of the column is about as frequent in a group as in the whole table, by the logarithm of the ratio.
+
+    Brickell, Shmatikov, "The Cost of Privacy: Destruction of Data-Mining Utility in Anonymized Data Publishing" (KDD
+    2008): ``|log2(q / p)| < delta`` for every value of the table, with its share q in the group and p in the table. A
+    group without a value breaks it. Monotone: the share in a union lies between those in its parts.
+
+    Examples
+    --------
+    >>> str(DeltaDisclosure(1, "diagnosis"))
+    '1-disclosure privacy of diagnosis'
+    """
+
+    delta: Fraction
+    on: str | None = None
+
+    monotone: ClassVar[bool] = True
+
+    def __init__(self, delta: float | str | Fraction, on: str | None = None) -> None:
+        number = written(delta, "delta", "delta-disclosure=1")
+        if number <= 0:
+            raise ParameterError("delta-disclosure must be above 0. Give for instance delta-disclosure=1.")
+        object.__setattr__(self, "delta", number)
+        object.__setattr__(self, "on", on)
+
+    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+        """Whether every value of each group keeps near its share in the table."""
+        seen = subject.occurring
+        ratio = shares(histograms)[:, seen] / shares(subject.counts[None, :])[0, seen]
+        logs = np.abs(np.log2(ratio, out=np.full_like(ratio, np.inf), where=ratio > 0))
+        found = np.asarray((logs < float(self.delta)).all(axis=1))
+        near = np.abs(logs - float(self.delta)) <= MARGIN * max(1.0, float(self.delta))
+        for i in np.flatnonzero(near.any(axis=1)).tolist():
+            found[i] = self._exactly(histograms[i], subject)
+        found[histograms.sum(axis=1) == 0] = True
+        return found
+
+    def _exactly(self, histogram: Any, subject: Subject) -> bool:
+        rows, whole = int(histogram.sum()), subject.rows
+        for code in subject.occurring.tolist():
+            if not histogram[code]:
+                return False
+            ratio = Fraction(int(histogram[code]) * whole, int(subject.counts[code]) * rows)
+            if not below_power_of_two(max(ratio, 1 / ratio), self.delta):
+                return False
+        return True
+
+    def check_possible(self, subject: Subject) -> None:
+        """All rows together are as the whole table: always possible."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The requirement as plain data."""
+        return {"is": "delta-disclosure privacy", "delta": text(self.delta), "on": self.on}
+
+    def __str__(self) -> str:
+        return f"{text(self.delta)}-disclosure privacy {of_column(self.on)}"
+
+
+def below_power_of_two(ratio: Fraction, power: Fraction) -> bool:
+    """Whether a fraction of at least 1 is below ``2^power``.
+
+    A fraction is a power of two with a fraction as exponent only if that is whole: then whole numbers decide; else they
+    are never equal, and some precision decides.
+
+    Examples
+    --------
+    >>> below_power_of_two(Fraction(2), Fraction(1)), below_power_of_two(Fraction(7, 5), Fraction(1, 2))
+    (False, True)
+    """
+    if power.denominator == 1 and power.numerator < 10_000:
+        return ratio < Fraction(2) ** power.numerator
+    if ratio == 1:
+        return True
+    digits = 40
+    while True:
+        context = Context(prec=digits)
+        log = context.subtract(context.ln(Decimal(ratio.numerator)), context.ln(Decimal(ratio.denominator)))
+        exponent = context.divide(Decimal(power.numerator), Decimal(power.denominator))
+        limit = context.multiply(context.ln(Decimal(2)), exponent)
+        size = context.ln(Decimal(max(2, ratio.numerator))) + limit + 1
+        if abs(context.subtract(limit, log)) > size * Decimal(10) ** (3 - digits):
+            return limit > log
+        digits *= 2
+
+
+_ROOM = 2**62
+
+
+@dataclass(frozen=True)
+class ConfidenceCap:
+    """No value of the column has a larger share in any group: nobody guesses it with more confidence.
+
+    Wong, Li, Fu, Wang, "(alpha, k)-Anonymity: An Enhanced k-Anonymity Model for Privacy Preserving Data Publishing"
+    (KDD 2006), for every value of the column; its k is asked for beside it. Monotone: the share in a union lies between
+    those in its parts.
+
+    Examples
+    --------
+    >>> ConfidenceCap(0.85).holds([17, 3]), ConfidenceCap(0.85).holds([18, 3]), str(ConfidenceCap(0.5, "ill"))
+    (True, False, 'confidence in any value of ill of at most 0.5')
+    """
+
+    share: Fraction
+    on: str | None = None
+
+    monotone: ClassVar[bool] = True
+
+    def __init__(self, share: float | str | Fraction, on: str | None = None) -> None:
+        number = written(share, "alpha or max_confidence", "alpha=0.5")
+        if not 0 < number <= 1:
+            raise ParameterError("alpha or max_confidence must be above 0 and at most 1. Give for instance 0.85.")
+        object.__setattr__(self, "share", number)
+        object.__setattr__(self, "on", on)
+
+    def holds(self, histogram: npt.ArrayLike) -> bool:
+        """Whether one group with these counts keeps it."""
+        return holds(self, histogram)
+
+    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:  # noqa: ARG002, groups speak for themselves
+        """Whether the most frequent value of each group is not too frequent."""
+        most: Any = histograms.max(axis=1, initial=0)
+        rows: Any = histograms.sum(axis=1)
+        if int(rows.max(initial=0)) * self.share.denominator >= _ROOM:
+            most, rows = most.astype(object), rows.astype(object)
+        return np.asarray(most * self.share.denominator <= rows * self.share.numerator, np.bool_)
+
+    def check_possible(self, subject: Subject) -> None:
+        """Raise if a value is too frequent in the whole table."""
+        if not self.holds_each(subject.counts[None, :], subject)[0]:
+            least = rounded(Fraction(int(subject.counts.max()), subject.rows), up=True)
+            raise RequirementError(
+                f"alpha={text(self.share)} on {subject.name!r} is impossible: the most frequent value has a share of "
+                f"{least} in the whole table, and of any groups one has no less. Choose alpha of at least {least}."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The requirement as plain data."""
+        return {"is": "confidence cap", "alpha": text(self.share), "on": self.on}
+
+    def __str__(self) -> str:
+        return f"confidence in any value {of_column(self.on)} of at most {text(self.share)}"
