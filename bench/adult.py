@@ -18,12 +18,12 @@ from bench.people import ATTRIBUTES, TARGET, people
 from bench.setting import Setting, tell
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.compare.charts.standalone import line_chart
-from incrowd.holdout import measure_accuracy
-from incrowd.job import Job, Outputs
 from incrowd.methods.catalog import find_method
-from incrowd.pipeline import run_release
-from incrowd.recipe import Recipe, with_roles
+from incrowd.releases.holdout import measure_accuracy
+from incrowd.releases.job import Job, Outputs
+from incrowd.releases.pipeline import run_release
 from incrowd.report.facts import Facts
+from incrowd.tables.recipe import Recipe, with_roles
 
 EIGHT = ["age", "workclass", "fnlwgt", "occupation", "sex", "capital-gain", "hours-per-week", "native-country"]
 SETS = {"8/14": EIGHT, "14/14": ATTRIBUTES}

@@ -17,7 +17,7 @@ import polars as pl
 from bench.people import TARGET
 from bench.renamed import people_with_hierarchies
 from bench.setting import Setting
-from incrowd.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ATTRIBUTES = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
@@ -45,7 +45,7 @@ def hierarchies(names: Iterable[str]) -> dict[str, Hierarchy]:
 
 def hierarchy_files() -> dict[str, Path]:
     """The files of the eight hierarchies, as the command line takes them."""
-    folder = Path(str(files("incrowd.hierarchies"))) / "examples" / "adult"
+    folder = Path(str(files("incrowd.tables.hierarchies"))) / "examples" / "adult"
     return {name: folder / f"{name}.txt" for name in ATTRIBUTES}
 
 

@@ -56,5 +56,5 @@ def takes_memory() -> bool:
 
 def _hierarchies() -> dict[str, Path]:
     """The files of Adult's hierarchies, by column."""
-    folder = Path(str(files("incrowd.hierarchies"))) / "examples" / "adult"
+    folder = Path(str(files("incrowd.tables.hierarchies"))) / "examples" / "adult"
     return {path.stem: path for path in sorted(folder.glob("*.txt"))}

@@ -106,7 +106,7 @@ def _short(name: str) -> str:
 
     Examples
     --------
-    >>> _short("incrowd.reading.read:read"), _short("polars")
+    >>> _short("incrowd.tables.reading.read:read"), _short("polars")
     ('read:read', 'polars')
     """
     module, _, function = name.partition(":")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from incrowd.reading.read import read
-from incrowd.recipe import Recipe
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.rows.memory.held import InMemory
+from incrowd.tables.reading.read import read
+from incrowd.tables.recipe import Recipe
 
 
 def hold(file: Path, recipe: Recipe) -> InMemory:

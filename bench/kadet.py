@@ -16,10 +16,10 @@ from bench.people import ATTRIBUTES, NUMERIC, QUICK_ROWS, TARGET, encode, people
 from bench.setting import Setting, tell
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.compare.charts.standalone import line_chart
-from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.methods.anonymous_induction.induction import Induction
-from incrowd.methods.anonymous_induction.kadet import KAdet
+from incrowd.models.induction.induction import Induction
+from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
+from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.trees.c45 import C45
 from incrowd.trees.id3 import ID3
 from incrowd.trees.predict import predict

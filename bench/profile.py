@@ -109,7 +109,7 @@ def _charged(stack: Sequence[str]) -> tuple[str, str]:
 
     Examples
     --------
-    >>> _charged(["main thread", "incrowd.pipeline:run_release", "polars"])
+    >>> _charged(["main thread", "incrowd.releases.pipeline:run_release", "polars"])
     ('pipeline:run_release', 'polars')
     """
     *_, last = stack
@@ -122,7 +122,7 @@ def kind(name: str) -> str:
 
     Examples
     --------
-    >>> kind("incrowd.reading.read:read"), kind("polars"), kind("incrowd.pipeline:run")
+    >>> kind("incrowd.tables.reading.read:read"), kind("polars"), kind("incrowd.releases.pipeline:run")
     ('reading', 'libraries', 'the rest of incrowd')
     """
     if name in ("importing", "waiting"):

@@ -12,8 +12,8 @@ import incrowd
 from bench.census import hierarchies
 from bench.people import TARGET
 from incrowd.methods.catalog import find_method
-from incrowd.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.report.facts import Facts
+from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
 
 
 @dataclass(frozen=True)

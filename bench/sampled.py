@@ -2,7 +2,7 @@
 
 A thread looks at the stacks of all others every few milliseconds. A look counts for the time since the one before, so
 that a kernel which lets nobody look counts in full, at the place where it was called. The stacks go to STACKS as JSON:
-``[[["main", "incrowd.pipeline:run_release", …], seconds], …]``.
+``[[["main", "incrowd.releases.pipeline:run_release", …], seconds], …]``.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def cut(names: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> cut(["waiting", "incrowd.pipeline:run", "polars", "polars", "incrowd.reading.read:read", "importing", "numba"])
-    ['incrowd.pipeline:run', 'polars', 'incrowd.reading.read:read', 'importing']
+    >>> cut(["waiting", "incrowd.releases.pipeline:run", "polars", "polars", "incrowd.tables.reading.read:read", "importing", "numba"])
+    ['incrowd.releases.pipeline:run', 'polars', 'incrowd.tables.reading.read:read', 'importing']
     """
     kept: list[str] = []
     for name in names:

@@ -21,9 +21,9 @@ from incrowd.compare.releasing import release_rows
 from incrowd.compare.scores import Quality, quality
 from incrowd.compare.subject import Subject, understand_table
 from incrowd.errors import RequirementError
-from incrowd.hierarchies.adult import adult_hierarchies
 from incrowd.methods.catalog import METHODS, find_method
-from incrowd.reading.read import read
+from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.schema import Schema

@@ -132,7 +132,7 @@ def _as_dictionary(arrow: Any, name: str) -> Any:
 
 
 def _arff() -> list[Seed]:
-    from incrowd.publishing.serialise import write_table
+    from incrowd.tables.publishing.serialise import write_table
     from incrowd.vocabulary.forms import FileForm
 
     frame = table()
@@ -212,7 +212,7 @@ def _plans() -> Iterator[Any]:
 
 
 def _model() -> list[Seed]:
-    from incrowd.modelling import publish_model
+    from incrowd.models.pipeline import publish_model
 
     frame = table().drop("born")
 
@@ -239,8 +239,8 @@ NUMBERS = "age [numbers]\n  (-inf, 7110020]: (-inf, 7110010], (7110010, 7110020]
 
 
 def _hierarchy() -> list[Seed]:
-    from incrowd.hierarchies.compact import parse_compact
-    from incrowd.hierarchies.read import hierarchy_text
+    from incrowd.tables.hierarchies.compact import parse_compact
+    from incrowd.tables.hierarchies.read import hierarchy_text
 
     seeds = []
     for text in (COMPACT, NUMBERS, "born [dates]: 1871-01, 1871-02, 1871-03\n"):
@@ -276,7 +276,7 @@ def _ledger() -> list[Seed]:
     import pyarrow.parquet as pq
 
     from incrowd.api import release
-    from incrowd.ledger.chain import FIRST, Head, linked, plain
+    from incrowd.releases.ledger.chain import FIRST, Head, linked, plain
 
     with TemporaryDirectory() as folder:
         book = Path(folder, "book")
@@ -289,7 +289,7 @@ def _ledger() -> list[Seed]:
     said = {"incrowd_ledger": 1, "mark": "0f", "asked": "0a", "key": "00" * 32, "made": "2026-01-02", "sha256": "0f"}
     said |= {"requirement": "5-anonymity", "version": "0", "k": 5, "quasi_identifiers": ["age"], "unchanged": ["ill"]}
     old = pa.table({"class": pa.array([1, 1, None, 2] * 9, pa.int32())})
-    old = old.replace_schema_metadata({b"incrowd.ledger": json.dumps(said).encode()})
+    old = old.replace_schema_metadata({b"incrowd.releases.ledger": json.dumps(said).encode()})
     sink = io.BytesIO()
     pq.write_table(old, sink)
     return [Seed(".entry", entry), Seed(".head.json", head), Seed(".entry.parquet", sink.getvalue())]
@@ -297,10 +297,10 @@ def _ledger() -> list[Seed]:
 
 def read_table(path: Path) -> None:
     """Read a table as a release does, whole and, where it can be, in frames."""
-    from incrowd.reading.draft import draft_schema
-    from incrowd.reading.encode import encode
-    from incrowd.reading.read import read
-    from incrowd.reading.streams.stream import open_stream
+    from incrowd.tables.reading.draft import draft_schema
+    from incrowd.tables.reading.encode import encode
+    from incrowd.tables.reading.read import read
+    from incrowd.tables.streams.stream import open_stream
 
     if path.suffix not in (".arff", ".xlsx"):
         for frame in open_stream(path).frames(rows=17):
@@ -313,7 +313,7 @@ def read_table(path: Path) -> None:
 @cache
 def _source() -> Any:
     """The table, read."""
-    from incrowd.reading.read import read
+    from incrowd.tables.reading.read import read
 
     return read(table())
 
@@ -321,23 +321,23 @@ def _source() -> Any:
 @cache
 def _draft() -> Any:
     """What its columns seem to be."""
-    from incrowd.reading.draft import draft_schema
+    from incrowd.tables.reading.draft import draft_schema
 
     return draft_schema(_source())
 
 
 def read_recipe_file(path: Path) -> None:
     """Read a recipe, and what it says of a table."""
-    from incrowd.recipe import read_recipe
+    from incrowd.tables.recipe import read_recipe
 
     read_recipe(path).schema(_draft())
 
 
 def read_plan_file(path: Path) -> None:
     """Read a plan, explain it and show new rows by it."""
-    from incrowd.new_rows import show_new_rows
     from incrowd.plan.explain import explain
     from incrowd.plan.plan_file import read_plan
+    from incrowd.releases.new_rows import show_new_rows
 
     plan = read_plan(path)
     explain(plan)
@@ -346,7 +346,7 @@ def read_plan_file(path: Path) -> None:
 
 def read_model_file(path: Path) -> None:
     """Read a model as a recipient does, and as the verification does."""
-    from incrowd.modelling import verify_model
+    from incrowd.models.pipeline import verify_model
     from incrowd.models.plot import plot_tree
     from incrowd.models.pmml import to_pmml
     from incrowd.models.published_tree import read_model
@@ -362,8 +362,8 @@ def read_model_file(path: Path) -> None:
 def read_hierarchy_file(path: Path) -> None:
     """Read a hierarchy, write it again, and code a column by it."""
     from incrowd.errors import OutputError
-    from incrowd.hierarchies.draw import draw
-    from incrowd.hierarchies.read import hierarchy_text, read_hierarchy
+    from incrowd.tables.hierarchies.draw import draw
+    from incrowd.tables.hierarchies.read import hierarchy_text, read_hierarchy
 
     hierarchy = read_hierarchy(path)
     draw(hierarchy)
@@ -383,7 +383,7 @@ def read_verified(path: Path) -> None:
 def read_certificate_file(path: Path) -> None:
     """Read a certificate as those do who hold it next to a release, and who attack a release with it."""
     from incrowd.attacks.opening import Given, open_scene
-    from incrowd.certified.checking import check_release
+    from incrowd.releases.certified.checking import check_release
 
     check_release(_releases()[0].table, path)
     open_scene(Given(release=table(), original=table(), certificate=path))
@@ -391,7 +391,7 @@ def read_certificate_file(path: Path) -> None:
 
 def read_ledger_file(path: Path) -> None:
     """Read a book, one of whose files is damaged."""
-    from incrowd.ledger.book import open_ledger, read_old
+    from incrowd.releases.ledger.book import open_ledger, read_old
 
     if path.name.endswith(".entry.parquet"):
         read_old(path)
@@ -407,7 +407,7 @@ def read_ledger_file(path: Path) -> None:
 
 
 _INSIDE = tuple(map(in_zip, (insert_word, insert_word, shuffle_lines, *BYTES)))
-_PLAN, _ENTRY, _OLD = in_parquet(b"incrowd.plan"), in_entry(KEY), in_parquet(b"incrowd.ledger")
+_PLAN, _ENTRY, _OLD = in_parquet(b"incrowd.plan"), in_entry(KEY), in_parquet(b"incrowd.releases.ledger")
 _DELIMITED = {".csv": TEXT, ".tsv": TEXT, ".csv.gz": (*map(in_gzip, TEXT), *BYTES)}
 _BOOK = {".entry": (*BYTES, *[_ENTRY] * 9), ".head.json": JSON, ".entry.parquet": (*BYTES, *[_OLD] * 4)}
 _TABLES = {**_DELIMITED, ".parquet": BYTES, ".arrow": BYTES, ".feather": BYTES, ".arff": TEXT}

@@ -11,9 +11,9 @@ documentation, the demo, the planted faults and every command that is run as a p
 
 from hypothesis import settings
 
-import incrowd.pipeline
+import incrowd.releases.pipeline
 
-REFUSAL = incrowd.pipeline.refusal
+REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
 
 settings.register_profile("ci", deadline=None, print_blob=True)
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_runtest_setup(item):
     strict = any(word in item.nodeid for word in STRICT)
-    incrowd.pipeline.refusal = REFUSAL if strict else publish_despite
+    incrowd.releases.pipeline.refusal = REFUSAL if strict else publish_despite
 
 
 def publish_despite(counts, *, despite=False, alone_at_most=None):

@@ -16,7 +16,7 @@ from bench.process import ROOT, Cost, Costs, LeftOut, Workshop
 from bench.setting import Setting, tell
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.compare.charts.standalone import bar_chart
-from incrowd.recount import recount
+from incrowd.releases.recount import recount
 
 KS, QUICK_KS = (10, 100), (10,)
 SIZES, LARGE = (4_522, 45_222, 452_220), 1_356_660

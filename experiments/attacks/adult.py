@@ -23,8 +23,8 @@ from incrowd.compare.datasets.load import load
 from incrowd.compare.protocol import seed_of
 from incrowd.compare.releasing import without_unused
 from incrowd.compare.subject import Subject, understand_table
-from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.methods.anonymous_induction.kadet import KAdet
+from incrowd.models.induction.kadet import KAdet
+from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.words import asked_for

@@ -28,9 +28,9 @@ from experiments.inference.tables import Data, tables
 from experiments.pages import Section, machine, write_page
 from incrowd.compare.datasets.catalog import find_dataset
 from incrowd.compare.datasets.load import load
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
-from incrowd.reading.source import Origin, Source
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 
 COLUMNS, QUICK_ROWS = 20, 150

@@ -18,7 +18,7 @@ from incrowd.compare.protocol import FixedSplit
 from incrowd.compare.published import FILL
 from incrowd.compare.releasing import without_unused
 from incrowd.compare.trial import Laboratory, Trial
-from incrowd.methods.anonymous_induction.kadet import KAdet
+from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
 from incrowd.vocabulary.predicate import In
 

@@ -16,7 +16,7 @@ from incrowd.compare.run import Step, Watcher
 from incrowd.compare.subject import Subject, discretized, understand_table
 from incrowd.compare.trial import Laboratory, Setup, Trial
 from incrowd.errors import ParameterError
-from incrowd.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 

@@ -16,7 +16,7 @@ from experiments.reproduce.page import page_of
 from experiments.reproduce.preparing import Options, Prepared
 from incrowd.compare.results import as_frame
 from incrowd.compare.trial import Setup
-from incrowd.publishing.staging import staged
+from incrowd.tables.publishing.staging import staged
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from incrowd.errors import IncrowdError
     from incrowd.estimators import KActus, KActusPlus
     from incrowd.hiding import hide_cells
-    from incrowd.modelling import publish_model
-    from incrowd.outcome import Release
+    from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
-    from incrowd.recipe import Recipe, read_recipe
+    from incrowd.report.outcome import Release
     from incrowd.risk.measuring import measure_risk
+    from incrowd.tables.recipe import Recipe, read_recipe
     from incrowd.trees.c45 import C45
     from incrowd.trees.sklearn_tree import SklearnInducer
     from incrowd.vocabulary.requirement import KAnonymity
@@ -33,8 +33,8 @@ _HOME = {
     "KActus": "estimators",
     "KActusPlus": "estimators",
     "KAnonymity": "vocabulary.requirement",
-    "Recipe": "recipe",
-    "Release": "outcome",
+    "Recipe": "tables.recipe",
+    "Release": "report.outcome",
     "ReleasePlan": "plan.release_plan",
     "Role": "vocabulary.schema",
     "Schema": "vocabulary.schema",
@@ -44,9 +44,9 @@ _HOME = {
     "hide_cells": "hiding",
     "inspect": "api",
     "measure_risk": "risk.measuring",
-    "publish_model": "modelling",
+    "publish_model": "models.pipeline",
     "read_plan": "plan.plan_file",
-    "read_recipe": "recipe",
+    "read_recipe": "tables.recipe",
     "release": "api",
     "transform": "api",
     "verify": "api",

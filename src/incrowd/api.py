@@ -7,30 +7,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.clock import Clock
-from incrowd.databases.reading import in_memory
-from incrowd.databases.tables import NewTable, query_of
 from incrowd.errors import ParameterError, guarded
-from incrowd.hierarchies.read import hierarchies_in
-from incrowd.job import Job, Outputs
-from incrowd.new_rows import show_new_rows
-from incrowd.outcome import Release
-from incrowd.pipeline import run_release
 from incrowd.plan.explain import explain as explain_plan
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.frames import is_spark_frame, to_frame_like
-from incrowd.reading.read import read
-from incrowd.recipe import Recipe, read_recipe, with_hierarchies, with_roles
-from incrowd.recount import recount
+from incrowd.releases.job import Job, Outputs
+from incrowd.releases.new_rows import show_new_rows
+from incrowd.releases.pipeline import run_release
+from incrowd.releases.recount import recount
+from incrowd.report.outcome import Release
+from incrowd.tables.databases.reading import in_memory
+from incrowd.tables.databases.tables import NewTable, query_of
+from incrowd.tables.hierarchies.read import hierarchies_in
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.frames import is_spark_frame, to_frame_like
+from incrowd.tables.reading.read import read
+from incrowd.tables.recipe import Recipe, read_recipe, with_hierarchies, with_roles
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.resources import bytes_of
 from incrowd.vocabulary.schema import Schema
 
 if TYPE_CHECKING:
-    from incrowd.certified.statements import CertificateVerdict
+    from incrowd.releases.certified.statements import CertificateVerdict
 
 
 @guarded
@@ -106,7 +106,7 @@ def release(
     ----------
     table
         A path, or a pandas, polars or PyArrow table; a table of PostgreSQL, ``"postgresql:///clinic?table=patients"``,
-        or a query of it, ``incrowd.databases.Query.of("postgresql:///clinic", "SELECT …")``.
+        or a query of it, ``incrowd.tables.databases.Query.of("postgresql:///clinic", "SELECT …")``.
     quasi_identifiers
         The columns an attacker may know.
     target
@@ -233,7 +233,7 @@ def _run(job: Job, engine: str | None, master: str | None) -> Release:
         raise ParameterError("The engine is spark, or none is named: this machine is used then.")
     if engine is None and not is_spark_frame(job.given):
         return run_release(job)
-    from incrowd.clusters import run_cluster_release
+    from incrowd.releases.clusters import run_cluster_release
 
     return run_cluster_release(job, master)
 
@@ -289,7 +289,7 @@ def verify(
     names, sets = _names(quasi_identifiers) or [], [(_names(columns) or [], rows) for columns, rows in known_together]
     known = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
     if certificate is not None or signed_by is not None or not (k is not None or names or sets or require):
-        from incrowd.certified.checking import check_release
+        from incrowd.releases.certified.checking import check_release
 
         if k is not None or names or sets or require or population is not None or delimiter or encoding or missing:
             raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import incrowd
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
-from incrowd.reading.streams.draft import draft_stream
-from incrowd.reading.streams.encode import encode_stream
-from incrowd.reading.streams.stream import open_stream
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.streams.draft import draft_stream
+from incrowd.tables.streams.encode import encode_stream
+from incrowd.tables.streams.stream import open_stream
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
 from support.containers import STREAMED, TEXTS, TYPED, WHOLE, container, is_missing, meaning, writable, written
 
@@ -127,5 +127,5 @@ def test_a_release_does_not_depend_on_the_container(tmp_path, monkeypatch, kind,
     given_ = container(tmp_path, kind, PEOPLE, JOBS)
     assert released(given_, method) == released(plain, method)
     if kind in STREAMED:
-        monkeypatch.setattr("incrowd.pipeline.in_blocks", lambda *_: True)
+        monkeypatch.setattr("incrowd.releases.pipeline.in_blocks", lambda *_: True)
         assert released(given_, method)[1] == released(plain, method)[1]

@@ -236,9 +236,9 @@ def test_awkward_tables(engine, name, table):
 
 @BOTH
 def test_what_is_impossible_is_said(engine, name):
-    from incrowd.job import Job
-    from incrowd.pipeline import run_release
-    from incrowd.recipe import Recipe
+    from incrowd.releases.job import Job
+    from incrowd.releases.pipeline import run_release
+    from incrowd.tables.recipe import Recipe
 
     frame = pl.DataFrame({"a": ["v", "w", "v"], "ill": ["x", "y", "x"]})
     columns = {"a": {"role": "quasi-identifier"}, "ill": {"role": "target"}}

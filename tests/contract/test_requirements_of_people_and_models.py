@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import support.oracle_requirements as oracle
 from incrowd.api import release, verify
 from incrowd.errors import ParameterError, RequirementError, SchemaError, VerificationError
-from incrowd.hierarchies.intervals import from_edges
-from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.methods.catalog import METHODS
-from incrowd.modelling import publish_model
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
+from incrowd.models.induction.kadet import KAdet
+from incrowd.models.pipeline import publish_model
+from incrowd.tables.hierarchies.intervals import from_edges
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.hierarchy import Hierarchy
 from support.strategies import TARGET, cases
@@ -210,7 +210,7 @@ def test_the_written_file_keeps_it_and_says_so(tmp_path, name, ending):
 
 
 def test_a_method_that_forgets_a_requirement_is_caught(tmp_path, monkeypatch):
-    from incrowd import pipeline
+    from incrowd.releases import pipeline
     from incrowd.vocabulary.requirement import KAnonymity
 
     make = pipeline.make_method

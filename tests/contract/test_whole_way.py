@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd import pipeline
 from incrowd.api import release, transform
 from incrowd.errors import VerificationError
-from incrowd.hierarchies.draft import calendar, encoded_columns
-from incrowd.hierarchies.intervals import from_edges
 from incrowd.methods.catalog import METHODS
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.steps import Group, Hide, Recode, Show
+from incrowd.releases import pipeline
+from incrowd.tables.hierarchies.draft import calendar, encoded_columns
+from incrowd.tables.hierarchies.intervals import from_edges
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 150

@@ -13,9 +13,9 @@ import pytest
 
 from incrowd.api import release, verify
 from incrowd.cli.main import main
-from incrowd.databases.tables import Query
 from incrowd.errors import OutputError, ParameterError
 from incrowd.recipients import decode
+from incrowd.tables.databases.tables import Query
 from support.spark_session import local_session
 
 ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}

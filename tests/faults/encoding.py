@@ -10,7 +10,7 @@ import polars as pl
 
 from faults.planting import BLOCKS, MEMORY, SPARK, plant
 
-SETTLE = "incrowd.reading.encode:settle"
+SETTLE = "incrowd.tables.reading.encode:settle"
 EVERYWHERE = (MEMORY, BLOCKS, SPARK)
 
 
@@ -74,7 +74,7 @@ def texts_of_the_dictionary_are_cut(original, tally, column, missing):
     return replace(settled, dictionary=settled.dictionary.str.slice(0, 2)) if column.name == "job" else settled
 
 
-@plant("incrowd.reading.streams.encode:BlockFile.write", (BLOCKS,))
+@plant("incrowd.tables.streams.encode:BlockFile.write", (BLOCKS,))
 def codes_of_a_block_are_reversed(original, cls, path, codes):
     """The codes of a column are written to their block from the last row to the first."""
     return original(cls, path, {name: each[::-1] if name == "age" else each for name, each in codes.items()})

@@ -124,7 +124,7 @@ def origins_are_those_of_another_row(original, self, after, block, place):
     return original(self, after, block, place).with_columns(pl.col("\x1forigin").shift(1).fill_null(0))
 
 
-@plant("incrowd.reading.streams.stream:Stream.frames", (BLOCKS,))
+@plant("incrowd.tables.streams.stream:Stream.frames", (BLOCKS,))
 def blocks_are_taken_in_another_order(original, self, *arguments, **named):
     """Columns that are released as they are come from another block than the rest."""
     frames = list(original(self, *arguments, **named))

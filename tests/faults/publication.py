@@ -16,8 +16,8 @@ import polars as pl
 from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 CERTIFICATE = "incrowd.report.certificate:certificate"
-EXCHANGE = "incrowd.publishing.staging"
-FLUSH = f"{EXCHANGE}:flush" if importlib.util.find_spec(EXCHANGE) else "incrowd.publishing.staging:_flush"
+EXCHANGE = "incrowd.tables.publishing.staging"
+FLUSH = f"{EXCHANGE}:flush" if importlib.util.find_spec(EXCHANGE) else "incrowd.tables.publishing.staging:_flush"
 
 
 @plant(FLUSH, BOTH)
@@ -114,7 +114,12 @@ def the_certificate_breaks_its_schema(data):
     del data["verification"]
 
 
-@plant({MEMORY: "incrowd.publishing.serialise:write_table", BLOCKS: "incrowd.publishing.piece_writer:write_pieces"})
+@plant(
+    {
+        MEMORY: "incrowd.tables.publishing.serialise:write_table",
+        BLOCKS: "incrowd.tables.publishing.piece_writer:write_pieces",
+    }
+)
 def nothing_is_written(original, rows, path, form):
     """The file is made, and stays empty."""
     if not hasattr(rows, "columns"):

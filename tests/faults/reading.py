@@ -12,7 +12,7 @@ from faults.people import people
 from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
-READ = {MEMORY: "incrowd.reading.read:read", BLOCKS: "incrowd.reading.streams.stream:open_stream"}
+READ = {MEMORY: "incrowd.tables.reading.read:read", BLOCKS: "incrowd.tables.streams.stream:open_stream"}
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,13 @@ def another_file_is_read(frame):
     return other.select(pl.col(name).cast(frame.schema[name]) for name in frame.columns)
 
 
-@plant("incrowd.reading.layout:find_layout")
+@plant("incrowd.tables.reading.layout:find_layout")
 def the_delimiter_is_guessed_wrongly(original, head, encoding, delimiter=None):
     """The delimiter of a file is taken for another."""
     return original(head, encoding, ";")
 
 
-@plant("incrowd.reading.layout:find_layout", (MEMORY,))
+@plant("incrowd.tables.reading.layout:find_layout", (MEMORY,))
 def two_names_are_exchanged(original, *arguments, **named):
     """Two columns get each other's name."""
     layout = original(*arguments, **named)

@@ -19,7 +19,7 @@ def misunderstood(engines=(MEMORY,), **roles):
             columns = (replace(c, role=roles[c.name]) if c.name in roles else c for c in schema.columns)
             return Schema(tuple(columns)), notices
 
-        plant("incrowd.understanding:settled_roles", engines)(as_if(faulty, described))
+        plant("incrowd.tables.roles:settled_roles", engines)(as_if(faulty, described))
         return described
 
     return enter

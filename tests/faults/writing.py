@@ -16,7 +16,10 @@ import pyarrow.parquet as pq
 from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 from incrowd.vocabulary.randomness import SeededRandomness
 
-WRITE = {MEMORY: "incrowd.publishing.serialise:write_table", BLOCKS: "incrowd.publishing.piece_writer:write_pieces"}
+WRITE = {
+    MEMORY: "incrowd.tables.publishing.serialise:write_table",
+    BLOCKS: "incrowd.tables.publishing.piece_writer:write_pieces",
+}
 PERMUTATION, SYSTEM = "incrowd.vocabulary.randomness:permutation", "incrowd.vocabulary.randomness:SystemRandomness"
 
 
@@ -98,13 +101,13 @@ def a_seed_is_left_in_the_program(original):
     return SeededRandomness(1)
 
 
-@plant("incrowd.publishing.pair:permutation", (MEMORY,), form="pair")
+@plant("incrowd.tables.publishing.pair:permutation", (MEMORY,), form="pair")
 def groups_are_numbered_in_the_order_of_rows(original, count, randomness):
     """The groups of a pair of tables are numbered as they come."""
     return np.arange(count)
 
 
-@plant("incrowd.publishing.pair:split_pair", (MEMORY,), form="pair")
+@plant("incrowd.tables.publishing.pair:split_pair", (MEMORY,), form="pair")
 def groups_are_listed_in_the_order_of_rows(original, frame, counted, randomness):
     """The table of groups lists them in the order in which rows have them, not by their numbers."""
     rows, groups = original(frame, counted, randomness)
@@ -115,13 +118,13 @@ def groups_are_listed_in_the_order_of_rows(original, frame, counted, randomness)
 # ---------------------------------------------------------------- delimited text
 
 
-@plant("incrowd.publishing.serialise:spreadsheet_safe", BOTH)
+@plant("incrowd.tables.publishing.serialise:spreadsheet_safe", BOTH)
 def formulas_are_not_escaped(original, frame):
     """A text that a spreadsheet would run is written as it is."""
     return frame
 
 
-@plant("incrowd.publishing.serialise:spreadsheet_safe", (MEMORY,))
+@plant("incrowd.tables.publishing.serialise:spreadsheet_safe", (MEMORY,))
 def texts_are_escaped_that_are_no_formula(original, frame):
     """An apostrophe is written before texts that need none."""
     return original(frame).with_columns("'" + pl.col("diagnosis"))

@@ -14,9 +14,9 @@ from incrowd.methods.mutual_information.generalizing import best_level, level_sc
 from incrowd.methods.mutual_information.iacc import IACc
 from incrowd.methods.mutual_information.iack import IACk
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
 from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity

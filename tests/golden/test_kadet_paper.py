@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from incrowd.measures.entropy import information_gain
-from incrowd.methods.anonymous_induction.kadet import KAdet
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
+from incrowd.models.induction.kadet import KAdet
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
 from incrowd.vocabulary.requirements.diversity import EntropyDiversity

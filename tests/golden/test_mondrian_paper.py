@@ -6,9 +6,9 @@ import pytest
 from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
 from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.steps import Place, Reasons, Show
-from incrowd.reading.encode import encode
-from incrowd.reading.source import Origin, Source
 from incrowd.rows.memory.population import EmbeddedPopulation
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.trees.routing import route
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SystemRandomness

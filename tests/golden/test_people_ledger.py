@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.ledger.chain import FIRST, Head, Link, fault, linked
-from incrowd.ledger.entry import RELEASE, Entry, Recorded
-from incrowd.ledger.judging import CANNOT, REFUSED, Beside, judge
-from incrowd.ledger.marks import MISSING, Cells, Marker, canonical, to_bytes
-from incrowd.ledger.overlap import Overlap, Table
-from incrowd.reading.source import Origin, Source
+from incrowd.releases.ledger.chain import FIRST, Head, Link, fault, linked
+from incrowd.releases.ledger.entry import RELEASE, Entry, Recorded
+from incrowd.releases.ledger.judging import CANNOT, REFUSED, Beside, judge
+from incrowd.releases.ledger.marks import MISSING, Cells, Marker, canonical, to_bytes
+from incrowd.releases.ledger.overlap import Overlap, Table
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
 
 GOLDEN = json.loads((Path(__file__).parent / "people_ledger.json").read_text(encoding="utf-8"))

@@ -31,7 +31,7 @@ def texts(folder):
 
 
 @pytest.mark.parametrize("before", [False, True])
-@pytest.mark.parametrize("part", ["incrowd.pipeline.report_html", "incrowd.pipeline.write_plan"])
+@pytest.mark.parametrize("part", ["incrowd.releases.pipeline.report_html", "incrowd.releases.pipeline.write_plan"])
 def test_a_part_that_cannot_be_written_keeps_all_from_appearing(tmp_path, monkeypatch, part, before):
     for name in NAMES.values() if before else ():
         (tmp_path / name).write_text("old")
@@ -59,7 +59,7 @@ def test_private_files_stay_private(tmp_path):
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
 
 
-@pytest.mark.parametrize("part", ["incrowd.modelling.plot_tree", "incrowd.modelling.to_pmml"])
+@pytest.mark.parametrize("part", ["incrowd.models.pipeline.plot_tree", "incrowd.models.pipeline.to_pmml"])
 def test_a_model_with_all_its_files_or_none(tmp_path, monkeypatch, part):
     def publish():
         targets = {"to": tmp_path / "m.json", "plot_to": tmp_path / "m.svg", "pmml_to": tmp_path / "m.pmml"}

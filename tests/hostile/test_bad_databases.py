@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.databases.address import Address
-from incrowd.databases.reading import fetch_query, read_query, stream_query
-from incrowd.databases.session import Session
-from incrowd.databases.tables import Query
-from incrowd.databases.writing import StagedTable, check_table, staged_table
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import IncrowdError, InputError, MissingPackageError, OutputError
+from incrowd.tables.databases.address import Address
+from incrowd.tables.databases.reading import fetch_query, read_query, stream_query
+from incrowd.tables.databases.session import Session
+from incrowd.tables.databases.tables import Query
+from incrowd.tables.databases.writing import StagedTable, check_table, staged_table
 from support.postgresql_server import HOST, PASSWORD, USER, clinic, server
 from support.waiting import wait_until
 
@@ -322,7 +322,7 @@ def test_a_table_that_somebody_else_makes_meanwhile(clinic):
 
 def test_a_table_that_somebody_is_reading_is_not_waited_for_ever(clinic, monkeypatch):
     put()
-    monkeypatch.setattr("incrowd.databases.writing._SETTINGS", ("SET LOCAL lock_timeout = '200ms'",))
+    monkeypatch.setattr("incrowd.tables.databases.writing._SETTINGS", ("SET LOCAL lock_timeout = '200ms'",))
     reading = stream_query(
         Query.of("postgresql:///clinic", "SELECT a.* FROM release a, generate_series(1, 900000)"), 10
     )
@@ -391,8 +391,8 @@ def test_a_stream_that_somebody_still_holds_is_ended_with_its_session(clinic):
 _KILLED = """
 import os, signal
 import polars as pl
-from incrowd.databases.address import Address
-from incrowd.databases.writing import staged_table
+from incrowd.tables.databases.address import Address
+from incrowd.tables.databases.writing import staged_table
 
 def rows():
     yield pl.DataFrame({"a": range(200000)})

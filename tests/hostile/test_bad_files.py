@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from incrowd.errors import FileFormatError, HeaderError, InputError, RequirementError, ValuesError
-from incrowd.reading import decompress
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
+from incrowd.tables.reading import decompress
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
 

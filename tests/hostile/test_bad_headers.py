@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import HeaderError
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.read import read
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.read import read
 
 REFUSED = {
     "25-duplicate": (["age", "sex", "age"], "Columns 1 and 3 .*same name"),

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from incrowd.errors import FileFormatError, InputError, ValuesError
-from incrowd.hierarchies.draft import encoded_columns
-from incrowd.hierarchies.read import read_hierarchy
+from incrowd.tables.hierarchies.draft import encoded_columns
+from incrowd.tables.hierarchies.read import read_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 CANARY = "canary-5bd1e995"

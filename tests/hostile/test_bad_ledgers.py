@@ -15,8 +15,8 @@ import pytest
 
 from incrowd.api import release
 from incrowd.errors import LedgerError, OutputError
-from incrowd.ledger.book import ENDING, HEAD, Ledger, open_ledger
-from incrowd.ledger.entry import RELEASE, Entry, People
+from incrowd.releases.ledger.book import ENDING, HEAD, Ledger, open_ledger
+from incrowd.releases.ledger.entry import RELEASE, Entry, People
 from support.waiting import wait_until
 
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
@@ -103,7 +103,7 @@ def test_a_book_that_cannot_be_written_holds_the_release_back(people, tmp_path, 
 
 def test_a_release_that_never_appeared_makes_later_ones_no_less_careful(people, tmp_path, monkeypatch):
     """The run dies between book and release: the book knows more than is out, and the same request goes through."""
-    import incrowd.publishing.staging as staging
+    import incrowd.tables.publishing.staging as staging
 
     flush = staging.flush
 

@@ -16,7 +16,7 @@ from incrowd.errors import (
     ValuesError,
     VerificationError,
 )
-from incrowd.modelling import publish_model, verify_model
+from incrowd.models.pipeline import publish_model, verify_model
 from incrowd.models.published_tree import PublishedTree
 from incrowd.verification.spans import verify_spans
 
@@ -206,7 +206,7 @@ def test_what_cannot_be_counted_is_not_published(people, tmp_path, monkeypatch):
     def impatient(data, table):
         return verify_spans(data, table, most_visits=3)
 
-    monkeypatch.setattr("incrowd.modelling.verify_spans", impatient)
+    monkeypatch.setattr("incrowd.models.pipeline.verify_spans", impatient)
     with pytest.raises(ParameterError, match="Nothing is known about this model"):
         publish_model(people, target="ill", public=["age"], private=["pet"], k=25, to=tmp_path / "tree.json")
     assert list(tmp_path.iterdir()) == []

@@ -11,8 +11,8 @@ import pytest
 
 import incrowd
 from incrowd.errors import IncrowdError, OutputError, ParameterError, VerificationError
-from incrowd.publishing import pair, staging
 from incrowd.recipients import decode
+from incrowd.tables.publishing import pair, staging
 
 HOSTILE = ["a|b:c", "%7C", "=1+2", "-5", "+x", "@cmd", "'=1", "ä𝔘", "line\nbreak", 'q"uote', "a,b", "*x", "\\", "group"]
 NAMES = ["job", "=age", "kind"]

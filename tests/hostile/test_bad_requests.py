@@ -23,7 +23,7 @@ from incrowd.errors import (
     RequirementError,
     SchemaError,
 )
-from incrowd.recipe import Recipe
+from incrowd.tables.recipe import Recipe
 
 CANARY = "KANARIE"
 ROWS = 120

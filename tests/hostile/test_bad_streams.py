@@ -15,12 +15,12 @@ import test_bad_files
 import test_bad_headers
 
 from incrowd.errors import FileFormatError, HeaderError, IncrowdError, OutputError, SchemaError, ValuesError
-from incrowd.reading import decompress
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
-from incrowd.reading.streams import text
-from incrowd.reading.streams.encode import encode_stream
-from incrowd.reading.streams.stream import open_stream
+from incrowd.tables.reading import decompress
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.streams import text
+from incrowd.tables.streams.encode import encode_stream
+from incrowd.tables.streams.stream import open_stream
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 CANARY = test_bad_files.CANARY

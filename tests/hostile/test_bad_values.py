@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import HeaderError, IncrowdError, SchemaError, ValuesError
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import decode, encode
-from incrowd.reading.read import read
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import decode, encode
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 CANARY = "Zx9Canary"

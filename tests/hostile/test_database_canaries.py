@@ -11,10 +11,10 @@ import traceback
 import pytest
 
 import incrowd
-from incrowd.databases.address import Address
-from incrowd.databases.writing import staged_table
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import IncrowdError
+from incrowd.tables.databases.address import Address
+from incrowd.tables.databases.writing import staged_table
 from support.postgresql_server import HOST, PASSWORD, USER, clinic, server
 
 __all__ = ["clinic", "server"]

@@ -7,7 +7,7 @@ import pytest
 
 from incrowd.api import release
 from incrowd.errors import IncrowdError
-from incrowd.ledger.book import HEAD
+from incrowd.releases.ledger.book import HEAD
 
 ROWS = 240
 ROLES = {"quasi_identifiers": ["age", "job", "town"], "target": "ill", "class_sensitive": False, "k": 5}

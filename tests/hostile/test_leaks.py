@@ -275,7 +275,7 @@ ERRORS = {
 @pytest.mark.parametrize("asked", ERRORS.values(), ids=ERRORS)
 @pytest.mark.parametrize("form", ["csv", "frame"])
 def test_no_error_tells_a_value(folder, asked, form):
-    from incrowd.recipe import Recipe
+    from incrowd.tables.recipe import Recipe
 
     table = people()
     if form == "csv":

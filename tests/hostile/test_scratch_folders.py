@@ -90,10 +90,10 @@ def test_nothing_is_left_of_a_release_for_this_process(folder):
 @pytest.mark.parametrize(
     "moment",
     [
-        "incrowd.reading.streams.encode.BlockFile.write",
+        "incrowd.tables.streams.encode.BlockFile.write",
         "incrowd.rows.blocks.drafting.Buckets.shuffled",
         "incrowd.rows.hint.Hints._saved",
-        "incrowd.pipeline.verdict_on",
+        "incrowd.releases.pipeline.verdict_on",
     ],
 )
 def test_nothing_is_left_after_an_error_anywhere(folder, monkeypatch, error, to, moment):

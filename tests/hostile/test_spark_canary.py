@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.clusters import _compare
 from incrowd.errors import OutputError, SchemaError, VerificationError
-from incrowd.recipe import Recipe
+from incrowd.releases.clusters import _compare
+from incrowd.tables.recipe import Recipe
 from support.spark_session import SparkSteps, local_session, spark_release
 
 ROWS = 400

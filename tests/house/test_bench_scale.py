@@ -31,7 +31,7 @@ from bench.sampled import Sampler, cut
 from bench.setting import Setting
 
 from experiments.pages import Picture, Section
-from incrowd.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.adult import adult_hierarchies
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -254,4 +254,6 @@ def test_stacks_are_cut_at_libraries_and_imports():
     assert all(before != after for before, after in pairwise(cut(["polars"] * 3)))
     assert _charged(["main thread", "incrowd.a:f", "polars"]) == ("a:f", "polars")
     assert _charged(["main thread"]) == ("main thread", "")
-    assert {kind(name) for name in ("importing", "polars", "incrowd.reading.read:read", "main thread")} <= set(COLOURS)
+    assert {kind(name) for name in ("importing", "polars", "incrowd.tables.reading.read:read", "main thread")} <= set(
+        COLOURS
+    )

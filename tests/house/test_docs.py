@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
 from incrowd.cli.main import app
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
@@ -118,7 +118,7 @@ def test_the_documentation_knows_every_method() -> None:
 
 
 def test_the_recipe_page_knows_every_setting() -> None:
-    from incrowd.recipe import _COLUMN_KEYS, _KEYS, _READING_KEYS
+    from incrowd.tables.recipe import _COLUMN_KEYS, _KEYS, _READING_KEYS
     from incrowd.vocabulary.schema import ColumnType, Role
 
     text = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")

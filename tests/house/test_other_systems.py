@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 
 WITHOUT = """
 import os, signal, sys

@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.publishing.serialise import spreadsheet_safe
+from incrowd.tables.publishing.serialise import spreadsheet_safe
 from incrowd.verification.opening import connect
 from incrowd.verification.shown import CountsComparison
 from incrowd.vocabulary.counts_text import HIDDEN, encode_value, read_counts, write_counts

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.hierarchies.draft import draft_hierarchy
-from incrowd.hierarchies.intervals import from_edges, intervals
-from incrowd.hierarchies.read import read_hierarchy, write_hierarchy
+from incrowd.tables.hierarchies.draft import draft_hierarchy
+from incrowd.tables.hierarchies.intervals import from_edges, intervals
+from incrowd.tables.hierarchies.read import read_hierarchy, write_hierarchy
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.schema import ColumnType

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from incrowd.api import release
 from incrowd.errors import RequirementError, VerificationError
-from incrowd.ledger.chain import FIRST, linked
-from incrowd.ledger.entry import RELEASE, Entry, Recorded
-from incrowd.ledger.judging import Beside, judge
-from incrowd.ledger.marks import Marker
-from incrowd.ledger.overlap import Table
-from incrowd.reading.source import Origin, Source
+from incrowd.releases.ledger.chain import FIRST, linked
+from incrowd.releases.ledger.entry import RELEASE, Entry, Recorded
+from incrowd.releases.ledger.judging import Beside, judge
+from incrowd.releases.ledger.marks import Marker
+from incrowd.releases.ledger.overlap import Table
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
 from support.strategies import TARGET, cases
 

@@ -9,12 +9,12 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.methods.anonymous_induction.attributes import Categories
-from incrowd.methods.anonymous_induction.growing import Growth
-from incrowd.methods.anonymous_induction.induction import SpanRequirement
-from incrowd.methods.anonymous_induction.kadet import KAdet
-from incrowd.methods.anonymous_induction.publishing import publish, reached_nodes
-from incrowd.methods.anonymous_induction.spans import InductionTable
+from incrowd.models.induction.attributes import Categories
+from incrowd.models.induction.growing import Growth
+from incrowd.models.induction.induction import SpanRequirement
+from incrowd.models.induction.kadet import KAdet
+from incrowd.models.induction.publishing import publish, reached_nodes
+from incrowd.models.induction.spans import InductionTable
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import IncrowdError
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
-from incrowd.reading.streams import text
-from incrowd.reading.streams.draft import draft_stream
-from incrowd.reading.streams.encode import encode_stream
-from incrowd.reading.streams.gathering import NumberCodes
-from incrowd.reading.streams.stream import open_stream
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.streams import text
+from incrowd.tables.streams.draft import draft_stream
+from incrowd.tables.streams.encode import encode_stream
+from incrowd.tables.streams.gathering import NumberCodes
+from incrowd.tables.streams.stream import open_stream
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 SPELLINGS = [

@@ -27,7 +27,7 @@ import pyarrow.parquet
 
 from incrowd.cli import main as cli
 from incrowd.methods.tree_suppression import kactus
-from incrowd.pipeline import run_release
+from incrowd.releases.pipeline import run_release
 
 LOADED = (duckdb, numba, pyarrow.parquet, kactus, run_release)
 CALLS = (

@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from incrowd.clusters import ClusterSteps
-from incrowd.job import Job
+from incrowd.releases.clusters import ClusterSteps
+from incrowd.releases.job import Job
 from incrowd.rows.spark.release import run_spark_release
 from incrowd.rows.spark.session import LOCAL, packaged_java
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness

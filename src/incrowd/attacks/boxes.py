@@ -17,9 +17,9 @@ import polars as pl
 
 from incrowd.attacks.attack import CannotRunError
 from incrowd.plan.release_plan import HIGH, LOW
-from incrowd.publishing.serialise import safe_name
-from incrowd.reading.encode import encode
-from incrowd.reading.source import Origin, Source
+from incrowd.tables.publishing.serialise import safe_name
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Cell, CellReader, Ints
 from incrowd.vocabulary.schema import Column, Role, Schema

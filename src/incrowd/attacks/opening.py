@@ -13,14 +13,14 @@ import polars as pl
 from incrowd.attacks.again import Again
 from incrowd.attacks.scene import HiddenCells, Promised, Scene
 from incrowd.errors import InputError, SchemaError
-from incrowd.hierarchies.read import hierarchies_in, read_hierarchy
-from incrowd.outcome import Release
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read, read_population
-from incrowd.reading.source import Source
+from incrowd.report.outcome import Release
+from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read, read_population
+from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.plain_data import read_plain_json

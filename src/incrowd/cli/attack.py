@@ -107,7 +107,7 @@ def attack(
 
 def _write(found: AttackReport, release: Path, to: Path) -> None:
     from incrowd.attacks.page import report_page
-    from incrowd.publishing.staging import check_target, staged
+    from incrowd.tables.publishing.staging import check_target, staged
 
     check_target(to, (release,))
     with staged(to) as hidden:

@@ -37,7 +37,7 @@ def answered(given: Answer | None, target: str | None, recipe: Path | None) -> b
     if given is not None:
         return given is Answer.YES
     if recipe is not None:
-        from incrowd.recipe import read_recipe
+        from incrowd.tables.recipe import read_recipe
 
         said = read_recipe(recipe)
         if said.class_sensitive is not None:

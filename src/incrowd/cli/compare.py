@@ -144,7 +144,7 @@ def _protocol(text: str | None, repeats: int | None, full: bool) -> Protocol | N
 
 
 def _hierarchies(folder: Path | None) -> Any:
-    from incrowd.hierarchies.read import hierarchies_in
+    from incrowd.tables.hierarchies.read import hierarchies_in
 
     return None if folder is None else hierarchies_in(folder)
 

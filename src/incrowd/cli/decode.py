@@ -25,9 +25,9 @@ def decode(
     The rows come several times, with a column of weights. What a row shows is dealt at random within its group: the
     decoded table does not carry the guarantee of the release.
     """
-    from incrowd.publishing.staging import check_target, staged
     from incrowd.recipients.decoding import decode as deal
     from incrowd.recipients.decoding import decoded_name, write_decoded
+    from incrowd.tables.publishing.staging import check_target, staged
     from incrowd.vocabulary.forms import FileForm, groups_path
 
     target = to or decoded_name(release)

@@ -18,13 +18,13 @@ def demo(
     from rich.console import Console
 
     from incrowd.api import release
-    from incrowd.certified.checking import check_release
-    from incrowd.certified.statements import Standing
     from incrowd.cli.shared import progress
-    from incrowd.demo.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
-    from incrowd.job import Outputs
-    from incrowd.recipe import Recipe
+    from incrowd.compare.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
+    from incrowd.releases.certified.checking import check_release
+    from incrowd.releases.certified.statements import Standing
+    from incrowd.releases.job import Outputs
     from incrowd.report.terminal import print_summary
+    from incrowd.tables.recipe import Recipe
 
     console = Console()
     folder.mkdir(parents=True, exist_ok=True)

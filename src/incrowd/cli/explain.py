@@ -20,7 +20,7 @@ def explain(
     """Say in sentences what a plan does. The plan is private; so is what this prints."""
     from incrowd.plan.explain import explain as sentences
     from incrowd.plan.plan_file import plan_to_json, read_plan
-    from incrowd.publishing.staging import staged
+    from incrowd.tables.publishing.staging import staged
     from incrowd.trees.draw import to_svg, to_text
 
     found = read_plan(plan)

@@ -11,7 +11,7 @@ from incrowd.cli.memory import enough_memory
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
-    from incrowd.databases.tables import NewTable, Query
+    from incrowd.tables.databases.tables import NewTable, Query
 
 FileOrTable = Annotated[
     str,
@@ -51,8 +51,8 @@ def given(text: str, table: str | None = None, query: str | None = None) -> Path
     >>> print(given("postgresql:///clinic", table="visits"))
     table visits of the database clinic
     """
-    from incrowd.databases.address import Address, is_address
-    from incrowd.databases.tables import Query
+    from incrowd.tables.databases.address import Address, is_address
+    from incrowd.tables.databases.tables import Query
 
     if is_address(text):
         return Query.of(Address.parse(text).at(table), query)
@@ -74,8 +74,8 @@ def place(to: str, replace: bool) -> Path | NewTable:
     >>> print(place("postgresql:///clinic?table=release", replace=False))
     table release of the database clinic
     """
-    from incrowd.databases.address import is_address
-    from incrowd.databases.tables import NewTable
+    from incrowd.tables.databases.address import is_address
+    from incrowd.tables.databases.tables import NewTable
 
     if is_address(to):
         return NewTable.of(to, replace=replace)

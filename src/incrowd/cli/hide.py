@@ -153,7 +153,7 @@ def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any
     """The folder, or with hierarchies that are named one by one, all of them together."""
     if not single:
         return folder
-    from incrowd.hierarchies.read import hierarchies_in
+    from incrowd.tables.hierarchies.read import hierarchies_in
 
     found: dict[str, Any] = {} if folder is None else dict(hierarchies_in(folder))
     for setting in single:

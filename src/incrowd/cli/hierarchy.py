@@ -48,10 +48,10 @@ def draft(
     json: Json = False,
 ) -> None:
     """Draft a hierarchy for a column. It lists values of the table: as private as they are."""
-    from incrowd.hierarchies.compact import format_compact
-    from incrowd.hierarchies.draft import draft_hierarchy, encoded_columns
-    from incrowd.publishing.staging import check_target
-    from incrowd.reading.read import read
+    from incrowd.tables.hierarchies.compact import format_compact
+    from incrowd.tables.hierarchies.draft import draft_hierarchy, encoded_columns
+    from incrowd.tables.publishing.staging import check_target
+    from incrowd.tables.reading.read import read
 
     if to:
         check_target(to, (file,))
@@ -86,15 +86,15 @@ def check(
     json: Json = False,
 ) -> None:
     """Check that a hierarchy is a tree and, with a table, that every value has a leaf. Exit status 2 if not."""
-    from incrowd.hierarchies.read import read_hierarchy
+    from incrowd.tables.hierarchies.read import read_hierarchy
 
     if column and not against:
         raise ParameterError("--column names a column of a table: give the table with --against FILE.")
     found = read_hierarchy(hierarchy)
     notices = found.notices
     if against:
-        from incrowd.hierarchies.draft import encoded_columns
-        from incrowd.reading.read import read
+        from incrowd.tables.hierarchies.draft import encoded_columns
+        from incrowd.tables.reading.read import read
 
         source = read(against, **reading_options(delimiter, encoding, missing))
         coded = encoded_columns(source, column or found.name)[0]
@@ -114,8 +114,8 @@ def show(
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree, with the numbers of its levels."""
-    from incrowd.hierarchies.draw import draw
-    from incrowd.hierarchies.read import read_hierarchy
+    from incrowd.tables.hierarchies.draw import draw
+    from incrowd.tables.hierarchies.read import read_hierarchy
 
     found = read_hierarchy(hierarchy)
     if json:
@@ -138,8 +138,8 @@ def _edges(text: str | None, dates: bool) -> list[float] | None:
 
 
 def _write(made: Hierarchy, to: Path) -> None:
-    from incrowd.hierarchies.read import hierarchy_text
-    from incrowd.publishing.staging import staged
+    from incrowd.tables.hierarchies.read import hierarchy_text
+    from incrowd.tables.publishing.staging import staged
 
     text = hierarchy_text(made, to)
     with staged(to) as hidden:

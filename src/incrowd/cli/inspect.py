@@ -29,11 +29,11 @@ def inspect(
     json: Json = False,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
-    from incrowd.databases.reading import in_memory
-    from incrowd.publishing.staging import check_target, staged
-    from incrowd.reading.draft import draft_schema
-    from incrowd.reading.read import read
-    from incrowd.recipe import draft_recipe
+    from incrowd.tables.databases.reading import in_memory
+    from incrowd.tables.publishing.staging import check_target, staged
+    from incrowd.tables.reading.draft import draft_schema
+    from incrowd.tables.reading.read import read
+    from incrowd.tables.recipe import draft_recipe
 
     table = given(file)
     if recipe:

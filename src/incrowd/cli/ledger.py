@@ -21,8 +21,8 @@ from incrowd.cli.shared import (
 from incrowd.errors import OutputError, ParameterError
 
 if TYPE_CHECKING:
-    from incrowd.ledger.book import Ledger
-    from incrowd.ledger.entry import Recorded
+    from incrowd.releases.ledger.book import Ledger
+    from incrowd.releases.ledger.entry import Recorded
 
 ledger_app = typer.Typer(
     name="ledger",
@@ -60,7 +60,7 @@ def check(
 
     Exit status 0: it is sound, 1: it is not, 2: it cannot be told.
     """
-    from incrowd.ledger.upkeep import faults
+    from incrowd.releases.ledger.upkeep import faults
 
     with _open(book, ledger_key) as opened:
         wrong = list(faults(opened, certificates or ()))
@@ -78,7 +78,7 @@ def withdraw(
     ledger_key: Key = None,
 ) -> None:
     """Say that a release never went out. The entry stays; it is counted no more."""
-    from incrowd.ledger.upkeep import withdraw as withdrawn
+    from incrowd.releases.ledger.upkeep import withdraw as withdrawn
 
     with _open(book, ledger_key) as opened:
         entry = withdrawn(opened, number)
@@ -100,7 +100,7 @@ def add(
     Of a certificate and its table it is not known who is in which group; later releases that share people with it are
     refused as "cannot be told".
     """
-    from incrowd.ledger.upkeep import enter_again, enter_certified, read_certificate
+    from incrowd.releases.ledger.upkeep import enter_again, enter_certified, read_certificate
 
     with _open(book, ledger_key) as opened:
         for file in files:
@@ -125,7 +125,7 @@ def upgrade(
     missing: MissingMarks = None,
 ) -> None:
     """Teach a ledger of version 1, which knew tables, the people of these tables."""
-    from incrowd.ledger.upkeep import pending, table_of, upgraded
+    from incrowd.releases.ledger.upkeep import pending, table_of, upgraded
 
     with _open(book, ledger_key) as opened:
         for file in table:
@@ -150,7 +150,7 @@ def rekey(
 
     If it is lost, who is in which group is lost with it. The files so far are kept in a folder in the ledger.
     """
-    from incrowd.ledger.upkeep import rekey as mark_again
+    from incrowd.releases.ledger.upkeep import rekey as mark_again
 
     if not book.is_dir():
         raise OutputError(f"The ledger {book.name} does not exist.")
@@ -166,7 +166,7 @@ def rekey(
 @contextmanager
 def _open(book: Path, key: Path | None) -> Iterator[Ledger]:
     """A ledger that exists; none is begun."""
-    from incrowd.ledger.book import open_ledger
+    from incrowd.releases.ledger.book import open_ledger
 
     if not book.is_dir() or not any(book.iterdir()):
         raise OutputError(f"The ledger {book.name} does not exist.")
@@ -194,6 +194,6 @@ def _numbered(tables: list[str] | None) -> Iterator[tuple[int, Path]]:
 
 
 def _read(file: Path, delimiter: str | None, encoding: str | None, missing: list[str] | None) -> Any:
-    from incrowd.reading.read import read
+    from incrowd.tables.reading.read import read
 
     return read(file, **reading_options(delimiter, encoding, missing))

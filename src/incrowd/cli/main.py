@@ -163,7 +163,7 @@ def _set_alarm(seconds: float) -> None:
 
 def _clean_up() -> None:
     """Remove what was written and not published, where the unwinding itself was interrupted."""
-    from incrowd.publishing.staging import abandon
+    from incrowd.tables.publishing.staging import abandon
 
     abandon()
 

@@ -77,7 +77,7 @@ def model(
     The tree is recounted from the written file by an independent checker before it appears. Its certificate is
     written beside it.
     """
-    from incrowd.modelling import ModelFiles, publish_model
+    from incrowd.models.pipeline import ModelFiles, publish_model
 
     with progress(json) as show:
         made = publish_model(

@@ -27,7 +27,7 @@ from incrowd.cli.shared import (
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
-    from incrowd.outcome import Release
+    from incrowd.report.outcome import Release
 
 Hierarchies = Annotated[
     list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
@@ -183,7 +183,7 @@ def at_most(people: str | None) -> int | None:
 
 def _files(release: Any, certificate: Path | None, report: Path | None, plan: Path | None) -> dict[str, str]:
     """What was written, and where."""
-    from incrowd.job import Outputs
+    from incrowd.releases.job import Outputs
 
     beside = Outputs.at(release, certified=certificate).certificate
     files = {"release": release, "certificate": beside, "report": report, "plan (private)": plan}
@@ -231,7 +231,7 @@ def _renamed(settings: list[str] | None) -> dict[str, str]:
 
 def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any] | None:
     """The hierarchies of the folder and those named one by one, which come first."""
-    from incrowd.hierarchies.read import hierarchies_in
+    from incrowd.tables.hierarchies.read import hierarchies_in
 
     found: dict[str, Any] = {} if folder is None else dict(hierarchies_in(folder))
     for setting in single or ():

@@ -68,9 +68,9 @@ def risk(
     Everything is counted on all rows; a missing value is a value. A release is measured by the classes it shows. No
     cell value is told. What cannot be measured is said to be so.
     """
-    from incrowd.publishing.staging import check_target, staged
     from incrowd.report.risk_page import risk_html
     from incrowd.risk.measuring import measure_risk as measure
+    from incrowd.tables.publishing.staging import check_target, staged
 
     inputs = tuple(path for path in (file, population_table, after, zip3) if path)
     if report:

@@ -23,8 +23,8 @@ def transform(
     No promise is counted on new rows: this is not a release.
     """
     from incrowd.api import transform as show
-    from incrowd.publishing.serialise import write_table
-    from incrowd.publishing.staging import check_target, staged
+    from incrowd.tables.publishing.serialise import write_table
+    from incrowd.tables.publishing.staging import check_target, staged
     from incrowd.vocabulary.forms import FileForm
 
     check_target(to, (file, plan))

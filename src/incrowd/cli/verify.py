@@ -65,7 +65,7 @@ def verify(
     asked = k is not None or quasi_identifiers is not None or bool(known_together) or bool(require)
     verdict: Any
     if against is not None:
-        from incrowd.modelling import verify_model
+        from incrowd.models.pipeline import verify_model
 
         if asked or population or hierarchies or certificate or signed_by:
             raise ParameterError("A model says itself what it keeps: leave out -k and the columns.")
@@ -73,7 +73,7 @@ def verify(
     elif file.lower().endswith(".json"):
         raise ParameterError("A model is verified against its table. Add --against and the file of the table.")
     elif certificate is not None or signed_by is not None or not asked:
-        from incrowd.certified.checking import check_release
+        from incrowd.releases.certified.checking import check_release
 
         if asked or population or reading:
             raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")
@@ -81,7 +81,7 @@ def verify(
             given(file), certificate, signed_by=signed_by, hierarchies=_hierarchies(hierarchies), memory=memory
         )
     else:
-        from incrowd.recount import recount
+        from incrowd.releases.recount import recount
 
         verdict = recount(
             given(file),
@@ -104,6 +104,6 @@ def verify(
 def _hierarchies(folder: Path | None) -> Any:
     if folder is None:
         return None
-    from incrowd.hierarchies.read import hierarchies_in
+    from incrowd.tables.hierarchies.read import hierarchies_in
 
     return hierarchies_in(folder)

@@ -13,8 +13,8 @@ from typing import Any
 
 from incrowd.compare.learners.catalog import find_learner, parsed
 from incrowd.errors import ParameterError
-from incrowd.methods.anonymous_induction.kadet import KAdet
 from incrowd.methods.catalog import METHODS, make_method
+from incrowd.models.induction.kadet import KAdet
 from incrowd.vocabulary.forms import check_form
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"

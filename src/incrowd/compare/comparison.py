@@ -16,7 +16,7 @@ from incrowd.compare.results import as_frame
 from incrowd.compare.summary import Summary
 from incrowd.compare.trial import Laboratory, Result, Setup
 from incrowd.errors import Notice
-from incrowd.publishing.staging import staged
+from incrowd.tables.publishing.staging import staged
 
 _PACKAGES = ("incrowd", "numpy", "polars", "numba", "scikit-learn")
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from incrowd.compare.examples import Codes
 from incrowd.errors import ParameterError
-from incrowd.reading.wording import counted
+from incrowd.tables.reading.wording import counted
 
 
 def seed_of(*parts: str | int) -> int:

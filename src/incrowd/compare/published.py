@@ -12,7 +12,7 @@ from incrowd.compare.examples import Numbers
 from incrowd.compare.feeding import Parts
 from incrowd.compare.releasing import Risk, without_unused
 from incrowd.errors import RequirementError, VerificationError
-from incrowd.methods.anonymous_induction.kadet import KAdet
+from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import EncodedTable

@@ -174,7 +174,7 @@ def compare(
 
     Examples
     --------
-    >>> from incrowd.demo import make_patients
+    >>> from incrowd.compare.datasets.patients import make_patients
     >>> from incrowd.compare.protocol import FixedSplit
     >>> found = compare(make_patients(600), target="readmitted", methods=["mondrian"], ks=[5], learners=["nb"],
     ...                 protocol=FixedSplit(), jobs=1)

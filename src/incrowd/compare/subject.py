@@ -17,13 +17,13 @@ from incrowd.compare.feeding import Parts, learnable
 from incrowd.compare.protocol import Split, seed_of
 from incrowd.errors import InputError, Notice, SchemaError
 from incrowd.measures.mdl import mdl_cuts
-from incrowd.reading.draft import draft_schema, role_by_name
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
-from incrowd.reading.source import Source
-from incrowd.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.rows.memory.population import bin_column
-from incrowd.understanding import settle_schema
+from incrowd.tables.reading.draft import draft_schema, role_by_name
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
+from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column

@@ -10,8 +10,8 @@ import polars as pl
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from incrowd.reading.read import read
-from incrowd.reading.source import Origin
+from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Origin
 from incrowd.vocabulary.schema import ColumnType
 
 

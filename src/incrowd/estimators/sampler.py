@@ -21,13 +21,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from incrowd.errors import SchemaError, guarded
 from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
-from incrowd.job import Job
-from incrowd.new_rows import show_new_rows
-from incrowd.outcome import Release
-from incrowd.pipeline import run_release
-from incrowd.reading.frames import to_frame_like
-from incrowd.reading.source import Origin, Source
-from incrowd.recipe import Recipe, with_hierarchies
+from incrowd.releases.job import Job
+from incrowd.releases.new_rows import show_new_rows
+from incrowd.releases.pipeline import run_release
+from incrowd.report.outcome import Release
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.source import Origin, Source
+from incrowd.tables.recipe import Recipe, with_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Role
 

@@ -20,8 +20,8 @@ from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.request import MOST_VALUES, HidingInput
 from incrowd.hiding.secret import Status
 from incrowd.hiding.taxonomy import HIDDEN
-from incrowd.publishing.piece_writer import write_pieces
 from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, Judged, PatternFacts
+from incrowd.tables.publishing.piece_writer import write_pieces
 from incrowd.verification.hidden_cells import Withheld
 from incrowd.verification.inference import Inference
 from incrowd.verification.verdict import Verdict

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.reading.streams.body import scratch_full
-from incrowd.reading.streams.draft import Shared
-from incrowd.reading.streams.encode import Blocks
-from incrowd.reading.streams.stream import Stream
+from incrowd.tables.streams.body import scratch_full
+from incrowd.tables.streams.draft import Shared
+from incrowd.tables.streams.encode import Blocks
+from incrowd.tables.streams.stream import Stream
 from incrowd.vocabulary.encoded_table import EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.schema import ColumnType
 

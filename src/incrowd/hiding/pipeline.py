@@ -21,24 +21,24 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.clock import Clock
 from incrowd.errors import Notice, RequirementError, VerificationError, guarded
 from incrowd.hiding.account import Account, Telling
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary
 from incrowd.hiding.methods import Options
 from incrowd.hiding.planner import Cell, CellChange, HidingPlan, plan_hiding
 from incrowd.hiding.request import AUTO, HidingInput, HidingRequest, read_input
-from incrowd.hierarchies.read import hierarchies_in
-from incrowd.publishing.piece_writer import write_pieces
-from incrowd.publishing.serialise import safe_name, write_table
-from incrowd.publishing.staging import staged, staged_together
-from incrowd.reading.frames import to_frame_like
-from incrowd.reading.read import read
-from incrowd.recipe import Recipe, with_hierarchies
 from incrowd.report.hiding_facts import HidingFacts
 from incrowd.report.hiding_report import hiding_html, hiding_summary
+from incrowd.tables.hierarchies.read import hierarchies_in
+from incrowd.tables.publishing.piece_writer import write_pieces
+from incrowd.tables.publishing.serialise import safe_name, write_table
+from incrowd.tables.publishing.staging import staged, staged_together
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.read import read
+from incrowd.tables.recipe import Recipe, with_hierarchies
 from incrowd.verification.hidden_cells import Pieces, verify_hidden_cells
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import Randomness

@@ -9,23 +9,23 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.clock import Clock
 from incrowd.errors import HeaderError, Notice, OutputError, ParameterError
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary, adversary_named
 from incrowd.hiding.generic import Generic
 from incrowd.hiding.methods import Options, method_named
 from incrowd.hiding.on_disk import FlatTable
-from incrowd.publishing.staging import check_target
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
-from incrowd.reading.source import Origin
-from incrowd.reading.streams.draft import Shared, draft_stream, shared_values
-from incrowd.reading.streams.encode import encode_stream
-from incrowd.reading.streams.stream import Stream, open_stream
-from incrowd.recipe import Recipe
 from incrowd.rows.blocks.held import block_rows
 from incrowd.rows.choice import in_blocks
+from incrowd.tables.publishing.staging import check_target
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Origin
+from incrowd.tables.recipe import Recipe
+from incrowd.tables.streams.draft import Shared, draft_stream, shared_values
+from incrowd.tables.streams.encode import encode_stream
+from incrowd.tables.streams.stream import Stream, open_stream
+from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.randomness import Randomness

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.reading.frames import to_frame_like
-from incrowd.reading.read import read
 from incrowd.recipients.counted_table import CountedColumn, CountedTable, interval_of
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.leaf_interval import parse_day
 from incrowd.vocabulary.released_value import Interval, render
 from incrowd.vocabulary.schema import ColumnType, unknown_column

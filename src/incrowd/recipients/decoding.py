@@ -16,10 +16,10 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import HeaderError, ParameterError
-from incrowd.publishing.serialise import write_table
-from incrowd.reading.frames import to_frame_like
-from incrowd.reading.read import read
 from incrowd.recipients.counted_table import CountedColumn, CountedTable
+from incrowd.tables.publishing.serialise import write_table
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.leaf_interval import parse_interval
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness

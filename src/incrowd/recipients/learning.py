@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.reading.read import read
 from incrowd.recipients.bins import bin_texts, cuts_of
 from incrowd.recipients.counted_table import CountedColumn, CountedTable
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.schema import unknown_column
 
 Floats = npt.NDArray[np.float64]

@@ -11,8 +11,6 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import HeaderError, Notice, ParameterError, SchemaError
-from incrowd.reading.read import read
-from incrowd.reading.source import Source
 from incrowd.risk.attackers import Attacker, checked, expected_journalist, journalist, marketer, prosecutor
 from incrowd.risk.classes import Classes, Whole, classes_of, coded, matched
 from incrowd.risk.edges import Edges, edges_of
@@ -22,6 +20,8 @@ from incrowd.risk.three_risks import Measured, inference, linkability, singling_
 from incrowd.risk.uniques import Estimates, Sample, estimates_of
 from incrowd.risk.wording import NotMeasured
 from incrowd.risk.wording import counted as words
+from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.schema import unknown_column
 
 

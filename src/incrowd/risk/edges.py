@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from incrowd.reading.dates import parse_dates
+from incrowd.tables.reading.dates import parse_dates
 
 
 @dataclass(frozen=True)

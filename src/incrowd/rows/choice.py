@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from incrowd.errors import RequirementError
-from incrowd.publishing.piece_writer import STREAMED
-from incrowd.reading.columnar import is_arrow_file
-from incrowd.reading.read import check_file
-from incrowd.reading.source import Compression
+from incrowd.tables.publishing.piece_writer import STREAMED
+from incrowd.tables.reading.columnar import is_arrow_file
+from incrowd.tables.reading.read import check_file
+from incrowd.tables.reading.source import Compression
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.together import Together

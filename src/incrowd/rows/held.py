@@ -13,7 +13,7 @@ import polars as pl
 from incrowd.errors import Notice
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.reading.source import Origin, Source
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.resources import Resources

@@ -12,7 +12,7 @@ from incrowd.api import release
 from incrowd.attacks.opening import Given, open_scene
 from incrowd.attacks.run import attack_release
 from incrowd.errors import SchemaError
-from incrowd.hierarchies.intervals import from_edges
+from incrowd.tables.hierarchies.intervals import from_edges
 from incrowd.vocabulary.requirements.words import WORDS
 
 ASKED = "k=5, distinct-l=2 on diagnosis, t=0.45 on pay, t-equal=0.6"

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from incrowd.cli.main import main
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 from support.waiting import PATIENCE, wait_until
 
 FAST = ("--methods", "mondrian", "-k", "5,20", "--learners", "nb", "--protocol", "holdout", "--jobs", "1")

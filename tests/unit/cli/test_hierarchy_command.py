@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from incrowd.cli.main import app
 from incrowd.errors import FileFormatError, HeaderError, OutputError, ParameterError, ValuesError
-from incrowd.hierarchies.read import read_hierarchy
+from incrowd.tables.hierarchies.read import read_hierarchy
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from incrowd.cli.main import main
 from incrowd.errors import VerificationError
-from incrowd.modelling import publish_model
+from incrowd.models.pipeline import publish_model
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 
 
@@ -152,7 +152,7 @@ def test_what_is_impossible_is_refused_and_leaves_nothing(incrowd, tmp_path):
 
 def test_what_the_checker_does_not_prove_is_not_published(incrowd, tmp_path, monkeypatch):
     failed = Verdict(ClassSizes(6, 2, 1, ((1, 1), (5, 1))), (Check("30-anonymity of spans", False, "1 rows"),))
-    monkeypatch.setattr("incrowd.modelling.verify_spans", lambda *_: failed)
+    monkeypatch.setattr("incrowd.models.pipeline.verify_spans", lambda *_: failed)
     status, _, err = incrowd(*MODEL, "--to", "tree.json", "--plot", "tree.svg")
     assert status == 1
     assert "failed its verification and was not published" in err

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 import incrowd
 from incrowd.cli.main import app
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import ParameterError
 from incrowd.plan.plan_file import read_plan
-from incrowd.recipe import read_recipe
+from incrowd.tables.recipe import read_recipe
 
 ASKED = ["-q", "age,sex,country_of_birth", "--target", "readmitted", "--class-sensitive", "no", "-k", "5"]
 

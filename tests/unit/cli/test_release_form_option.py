@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from incrowd.cli.main import app
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import ParameterError
 from incrowd.plan.plan_file import read_plan
-from incrowd.recipe import read_recipe
+from incrowd.tables.recipe import read_recipe
 
 ASKED = ["-q", "age,sex,smoker", "--target", "readmitted", "--class-sensitive", "no", "-k", "20"]
 

@@ -13,15 +13,15 @@ import pytest
 from incrowd.compare import run as comparing
 from incrowd.compare.datasets.catalog import find_dataset
 from incrowd.compare.datasets.entry import AttributeSet
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, FixedSplit, KFold
 from incrowd.compare.results import FILE
 from incrowd.compare.run import Question, Step, compare, default_methods, possible_ks, prepare
 from incrowd.compare.subject import find_table, understand_table
 from incrowd.compare.trial import Laboratory
-from incrowd.demo import make_patients
 from incrowd.errors import HeaderError, IncrowdError, InputError, OutputError, ParameterError
-from incrowd.hierarchies.intervals import from_edges
+from incrowd.tables.hierarchies.intervals import from_edges
 
 FEW = {"methods": ["mondrian", "kactus"], "ks": [5, 20], "learners": ["nb", "c45"]}
 

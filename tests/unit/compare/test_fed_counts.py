@@ -9,12 +9,12 @@ import pytest
 
 import incrowd
 from incrowd.compare.choices import Choice
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.compare.feeding import Feeding, Parts, feed_release
 from incrowd.compare.releasing import release_rows
-from incrowd.demo import make_patients
 from incrowd.errors import ParameterError
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.requirement import KAnonymity
 
 NAMES = ["age", "sex", "smoker"]

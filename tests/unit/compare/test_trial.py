@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 
 from incrowd.compare.choices import Choice, choices, learner_names, listed
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, FixedSplit
 from incrowd.compare.releasing import release_rows, without_unused
 from incrowd.compare.subject import discretized, understand_table
 from incrowd.compare.trial import DONE, Laboratory, Setup, Trial
-from incrowd.demo import make_patients
 from incrowd.errors import ParameterError, VerificationError
 from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.plan.steps import Part, Recode, Recoding
-from incrowd.reading.encode import encode
-from incrowd.reading.source import Origin, Source
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.released_value import Shown
 from incrowd.vocabulary.requirement import KAnonymity
 

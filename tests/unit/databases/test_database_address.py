@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.databases.address import Address, TableName, check_columns, is_address, quoted
-from incrowd.databases.tables import Query
 from incrowd.errors import OutputError, ParameterError
+from incrowd.tables.databases.address import Address, TableName, check_columns, is_address, quoted
+from incrowd.tables.databases.tables import Query
 
 
 @pytest.mark.parametrize(

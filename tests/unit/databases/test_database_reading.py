@@ -8,12 +8,12 @@ import sys
 import polars as pl
 import pytest
 
-from incrowd.databases.reading import fetch_query, read_query, relations_read, stream_query
-from incrowd.databases.tables import Query
 from incrowd.errors import FileFormatError, HeaderError, InputError, ValuesError
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.frames import read_frame
-from incrowd.reading.read import read
+from incrowd.tables.databases.reading import fetch_query, read_query, relations_read, stream_query
+from incrowd.tables.databases.tables import Query
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.frames import read_frame
+from incrowd.tables.reading.read import read
 from support.waiting import wait_until
 
 CLINIC = "postgresql:///clinic"
@@ -253,8 +253,8 @@ def test_the_login_comes_from_the_environment(clinic, monkeypatch, tmp_path):
 
 _MEASURE = """
 import resource
-from incrowd.databases.tables import Query
-from incrowd.databases.reading import read_query, stream_query
+from incrowd.tables.databases.tables import Query
+from incrowd.tables.databases.reading import read_query, stream_query
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -13,17 +13,17 @@ from typer.testing import CliRunner
 
 import incrowd
 from incrowd.cli.main import app
-from incrowd.databases import NewTable, Query
-from incrowd.databases.address import Address
-from incrowd.databases.reading import in_memory, on_disk, read_query
-from incrowd.databases.writing import StagedTable, staged_table
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError
-from incrowd.job import Job, Outputs
 from incrowd.methods.catalog import METHODS
-from incrowd.recipe import Recipe
+from incrowd.releases.job import Job, Outputs
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
+from incrowd.tables.databases import NewTable, Query
+from incrowd.tables.databases.address import Address
+from incrowd.tables.databases.reading import in_memory, on_disk, read_query
+from incrowd.tables.databases.writing import StagedTable, staged_table
+from incrowd.tables.recipe import Recipe
 from support.postgresql_server import HOST, USER
 
 CLINIC = "postgresql:///clinic"
@@ -266,7 +266,7 @@ def test_other_readers_take_addresses_or_say_no(patients):
 
 
 def test_the_rows_are_of_one_moment_and_the_scratch_folder_is_private(patients, held, tmp_path, monkeypatch):
-    from incrowd import pipeline
+    from incrowd.releases import pipeline
 
     seen = []
 
@@ -292,7 +292,7 @@ def test_the_rows_are_of_one_moment_and_the_scratch_folder_is_private(patients, 
 _KILLED = """
 import os, signal
 import incrowd
-from incrowd.databases.writing import StagedTable
+from incrowd.tables.databases.writing import StagedTable
 
 save = StagedTable.save
 def killed(staged, path):

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from incrowd.databases.address import Address
-from incrowd.databases.reading import read_query
-from incrowd.databases.tables import Query
-from incrowd.databases.writing import check_table, staged_table
 from incrowd.errors import OutputError, ParameterError
+from incrowd.tables.databases.address import Address
+from incrowd.tables.databases.reading import read_query
+from incrowd.tables.databases.tables import Query
+from incrowd.tables.databases.writing import check_table, staged_table
 
 RELEASE = Address.parse("postgresql:///clinic?table=release")
 SMALL = pl.DataFrame({"age": [39, None, 7], "job": ["nurse", "", None]})

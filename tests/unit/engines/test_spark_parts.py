@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.clusters import _code
 from incrowd.errors import (
     FileFormatError,
     HeaderError,
@@ -26,6 +25,7 @@ from incrowd.errors import (
     ParameterError,
     ValuesError,
 )
+from incrowd.releases.clusters import _code
 from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.blocks.store import LocalBlocks
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks, check_all_answered

@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.clusters import _clean, _code
 from incrowd.errors import OutputError
-from incrowd.recipe import Recipe
+from incrowd.releases.clusters import _clean, _code
 from incrowd.rows.spark import row_groups as reader
 from incrowd.rows.spark import writing
 from incrowd.rows.spark.row_groups import File, Group, RowGroups
@@ -26,6 +25,7 @@ from incrowd.rows.spark.session import EXACT, set_for_a_while
 from incrowd.rows.spark.store import from_words, stored, texts_coded
 from incrowd.rows.spark.table import open_table
 from incrowd.rows.spark.tasks import unpacked
+from incrowd.tables.recipe import Recipe
 from support.spark_session import local_session, spark_release
 
 ROWS, BLOCK = 240, 70

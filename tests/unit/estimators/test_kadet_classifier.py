@@ -13,9 +13,9 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from incrowd.classifiers import KAdetClassifier
 from incrowd.errors import ParameterError, RequirementError, ValuesError
-from incrowd.modelling import verify_model
+from incrowd.estimators.classifiers import KAdetClassifier
+from incrowd.models.pipeline import verify_model
 from incrowd.models.published_tree import write_model
 from incrowd.vocabulary.hierarchy import Hierarchy
 

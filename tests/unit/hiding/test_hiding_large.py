@@ -142,7 +142,7 @@ def test_groups_are_shown_in_all_frames(tmp_path, method, written):
 def test_a_number_shown_as_a_group_makes_its_column_text_everywhere(tmp_path):
     """The change is in one of many frames."""
     with kept_on_disk():
-        from incrowd.hierarchies.intervals import from_edges
+        from incrowd.tables.hierarchies.intervals import from_edges
 
         ages = from_edges("age", [24.5, 26.5])
         hidden = hide_cells(

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.hierarchies.adult import adult_hierarchies
-from incrowd.hierarchies.draft import (
+from incrowd.measures.entropy import branch_entropy, entropy
+from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.draft import (
     calendar,
     draft_hierarchy,
     drafted_categories,
@@ -19,10 +20,9 @@ from incrowd.hierarchies.draft import (
     ordered_categories,
     prefixes,
 )
-from incrowd.hierarchies.draw import draw
-from incrowd.hierarchies.grouping import agglomerated, balanced
-from incrowd.hierarchies.intervals import frequency_edges, from_edges, intervals, round_between, width_edges
-from incrowd.measures.entropy import branch_entropy, entropy
+from incrowd.tables.hierarchies.draw import draw
+from incrowd.tables.hierarchies.grouping import agglomerated, balanced
+from incrowd.tables.hierarchies.intervals import frequency_edges, from_edges, intervals, round_between, width_edges
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.schema import ColumnType

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.demo import make_patients
+from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import LedgerError, ParameterError, VerificationError
-from incrowd.ledger.book import ENDING, open_ledger
-from incrowd.ledger.overlap import COLUMNS
+from incrowd.releases.ledger.book import ENDING, open_ledger
+from incrowd.releases.ledger.overlap import COLUMNS
 
 ROWS = 240
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "sensitive": ["row"]}

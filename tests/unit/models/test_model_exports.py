@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 
 from incrowd.errors import OutputError, ParameterError, RequirementError
-from incrowd.modelling import publish_model
 from incrowd.models.equivalent_table import to_table
+from incrowd.models.pipeline import publish_model
 from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree
 from incrowd.models.text import export_text
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.predicate import Eq, In

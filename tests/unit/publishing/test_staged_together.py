@@ -12,8 +12,8 @@ import stat
 import pytest
 
 from incrowd.errors import OutputError
-from incrowd.publishing import staging
-from incrowd.publishing.staging import abandon, staged, staged_together
+from incrowd.tables.publishing import staging
+from incrowd.tables.publishing.staging import abandon, staged, staged_together
 
 CALLS = ((os, "replace"), (os, "link"), (os, "fsync"), (os, "chmod"), (os, "unlink"), (shutil, "rmtree"))
 NAMES = ("out.csv", "out.groups.csv", "out.csv.certificate.json", "plan.json", "report.html")

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.reading.draft import draft_schema, role_by_name
-from incrowd.reading.source import Origin, Source
+from incrowd.tables.reading.draft import draft_schema, role_by_name
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.schema import ColumnType, Role
 
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ValuesError
-from incrowd.reading.encode import decode, encode
-from incrowd.reading.source import Origin, Source
+from incrowd.tables.reading.encode import decode, encode
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import FileFormatError, ParameterError, ValuesError
-from incrowd.reading.frames import to_frame_like
-from incrowd.reading.read import read
-from incrowd.reading.source import Origin
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Origin
 from incrowd.vocabulary.schema import ColumnType
 
 CANARY = "Zx9Canary-long-enough-to-be-stored-apart"

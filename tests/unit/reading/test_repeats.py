@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from incrowd.errors import SchemaError
-from incrowd.reading.streams import draft
-from incrowd.reading.streams.draft import Shared, shared_values
-from incrowd.reading.streams.stream import open_stream
-from incrowd.recipe import Recipe
-from incrowd.understanding import settle_stream
+from incrowd.tables.recipe import Recipe
+from incrowd.tables.roles import settle_stream
+from incrowd.tables.streams import draft
+from incrowd.tables.streams.draft import Shared, shared_values
+from incrowd.tables.streams.stream import open_stream
 
 
 def table(rows=3000):

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import HeaderError, ParameterError
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
-from incrowd.reading.streams import text
-from incrowd.reading.streams.draft import draft_stream
-from incrowd.reading.streams.encode import encode_stream
-from incrowd.reading.streams.stream import open_stream
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.streams import text
+from incrowd.tables.streams.draft import draft_stream
+from incrowd.tables.streams.encode import encode_stream
+from incrowd.tables.streams.stream import open_stream
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 TABLE = pl.DataFrame(

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError
-from incrowd.reading.draft import draft_schema
-from incrowd.reading.read import read
-from incrowd.recipe import Recipe, draft_recipe, read_recipe, with_hierarchies, with_roles
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.read import read
+from incrowd.tables.recipe import Recipe, draft_recipe, read_recipe, with_hierarchies, with_roles
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KnownSet, KnownTogether
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema

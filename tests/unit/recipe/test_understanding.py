@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from incrowd.errors import SchemaError
-from incrowd.reading.read import read
-from incrowd.recipe import Recipe
-from incrowd.understanding import settle_schema
+from incrowd.tables.reading.read import read
+from incrowd.tables.recipe import Recipe
+from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.schema import Role
 
 ROWS = 600

@@ -15,16 +15,16 @@ import pytest
 
 from incrowd.api import release
 from incrowd.methods.catalog import METHODS
-from incrowd.outcome import Release
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
 from incrowd.report.attack_facts import attacks_of
 from incrowd.report.certificate import WrittenRelease, certificate, form_facts, schema
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.facts import Facts
 from incrowd.report.json_schema import faults
+from incrowd.report.outcome import Release
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of
 from incrowd.risk.measuring import measure_risk as measure
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.verification.joint import Figures, Joint
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Role

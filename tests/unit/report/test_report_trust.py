@@ -13,14 +13,14 @@ from incrowd.api import release
 from incrowd.measures.utility import Domain, certainty_penalty, loss_metric
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Show
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
 from incrowd.report.attack_facts import AttackFact, AttackFacts, attacks_of
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.facts import NOTHING, promises_of
 from incrowd.report.html import report_html
 from incrowd.report.terminal import summary
 from incrowd.report.utility_facts import utility_of
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.verification.joint import Figures, Joint
 from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.released_value import Interval, Shown, ShownMissing, Suppressed, ValueSet

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
-from incrowd.publishing.serialise import write_table
-from incrowd.recount import recount
+from incrowd.releases.recount import recount
+from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification import class_sizes
 from incrowd.verification.class_sizes import k_check, sizes_of, verify_arrow, verify_table
 from incrowd.verification.requirements import Further

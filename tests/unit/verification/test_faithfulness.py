@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import FileFormatError
-from incrowd.publishing.serialise import write_table
+from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.request import Asked, Original
 from incrowd.vocabulary.forms import FileForm

@@ -9,7 +9,7 @@ import pytest
 from test_faithfulness import COLUMNS, DEFECTS, EVERYWHERE, QUASI_IDENTIFIERS, failed, original_table, released_frame
 
 from incrowd.errors import FileFormatError
-from incrowd.publishing.serialise import write_table
+from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.request import Asked, Original, Originals
 from incrowd.vocabulary.forms import FileForm

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import HeaderError, ParameterError
-from incrowd.publishing.serialise import write_table
-from incrowd.recount import recount
+from incrowd.releases.recount import recount
+from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.request import Asked, Original
 from incrowd.vocabulary.forms import FileForm

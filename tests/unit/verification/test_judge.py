@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import FileFormatError, VerificationError
-from incrowd.publishing.serialise import write_table
+from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.judge import expected_columns, judge
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.vocabulary.forms import FileForm

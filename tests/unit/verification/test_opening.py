@@ -287,7 +287,7 @@ def test_arff_with_other_line_ends(tmp_path, end):
 
 
 def test_the_writer_of_arff_never_begins_a_row_with_a_comment(tmp_path):
-    from incrowd.publishing.serialise import write_table
+    from incrowd.tables.publishing.serialise import write_table
 
     frame = pl.DataFrame({"a": ["%x", "% y", "%"], "b": ["p", "%q", "r"]})
     write_table(frame, tmp_path / "t.arff", FileForm("arff"))

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from incrowd.api import release
 from incrowd.cli.main import app
 from incrowd.errors import HeaderError, ParameterError
-from incrowd.hierarchies.read import hierarchies_in
-from incrowd.recount import recount
+from incrowd.releases.recount import recount
+from incrowd.tables.hierarchies.read import hierarchies_in
 
 KNOWN = ["age", "job", "since"]
 JOBS = ["=cook", "-nurse", "smith|welder", "@home"]

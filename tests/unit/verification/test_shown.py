@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from incrowd.publishing.serialise import write_table
+from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.request import Asked, Original, Originals
 from incrowd.vocabulary.forms import FileForm

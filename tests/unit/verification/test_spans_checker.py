@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import ParameterError, PlanError, SchemaError
-from incrowd.modelling import publish_model
+from incrowd.models.pipeline import publish_model
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType

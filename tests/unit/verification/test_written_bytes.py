@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from incrowd.publishing.serialise import write_table
+from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.forms import FileForm
 

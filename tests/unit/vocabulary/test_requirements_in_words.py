@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from incrowd.errors import HeaderError, ParameterError, RequirementError, SchemaError
-from incrowd.recipe import Recipe, read_recipe
+from incrowd.tables.recipe import Recipe, read_recipe
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, requirement_from_json
 from incrowd.vocabulary.requirements.columns import Subject
 from incrowd.vocabulary.requirements.disclosure import ConfidenceCap

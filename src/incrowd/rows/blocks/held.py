@@ -11,17 +11,17 @@ import polars as pl
 from incrowd.errors import Notice
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.reading.source import Origin, Source
-from incrowd.reading.streams.encode import Blocks, encode_stream
-from incrowd.reading.streams.stream import Stream
-from incrowd.recipe import Recipe
 from incrowd.rows.blocks.drafting import Drafting
 from incrowd.rows.blocks.engine import settle_blocks
 from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation
 from incrowd.rows.blocks.store import LocalBlocks
 from incrowd.rows.held import Drafted
 from incrowd.rows.memory.held import as_numbers, castable, numeric
-from incrowd.understanding import settle_stream
+from incrowd.tables.reading.source import Origin, Source
+from incrowd.tables.recipe import Recipe
+from incrowd.tables.roles import settle_stream
+from incrowd.tables.streams.encode import Blocks, encode_stream
+from incrowd.tables.streams.stream import Stream
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct
 from incrowd.vocabulary.resources import Resources

@@ -11,12 +11,12 @@ import polars as pl
 from incrowd.errors import Notice
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read_population
-from incrowd.reading.source import Origin, Source
-from incrowd.recipe import Recipe
 from incrowd.rows.held import Drafted, Engine
-from incrowd.understanding import settle_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read_population
+from incrowd.tables.reading.source import Origin, Source
+from incrowd.tables.recipe import Recipe
+from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
 from incrowd.vocabulary.requirements.together import subject_names, with_subjects

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, InputError, ParameterError, SchemaError, ValuesError, VerificationError
-from incrowd.methods.anonymous_induction.growing import Candidates, Growth, SplitCandidate
-from incrowd.methods.anonymous_induction.induction import SpanRequirement
-from incrowd.methods.anonymous_induction.kadet import KAdet
-from incrowd.methods.anonymous_induction.publishing import publish
-from incrowd.methods.anonymous_induction.spans import InductionTable
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
+from incrowd.models.induction.growing import Candidates, Growth, SplitCandidate
+from incrowd.models.induction.induction import SpanRequirement
+from incrowd.models.induction.kadet import KAdet
+from incrowd.models.induction.publishing import publish
+from incrowd.models.induction.spans import InductionTable
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 from incrowd.vocabulary.requirements.disclosure import ConfidenceCap

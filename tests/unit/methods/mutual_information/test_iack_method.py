@@ -17,9 +17,9 @@ from incrowd.methods.mutual_information.iacc import IACc
 from incrowd.methods.mutual_information.iack import IACk
 from incrowd.methods.mutual_information.levels import leaf_values, levels_of, nested_cuts
 from incrowd.plan.steps import Hide, Part, Reasons, Recode, Spread
-from incrowd.reading.encode import encode
-from incrowd.reading.read import read
 from incrowd.rows.memory.population import EmbeddedPopulation
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Category, Interval, Level, Shown, Suppressed, ValueSet

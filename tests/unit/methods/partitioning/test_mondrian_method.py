@@ -13,9 +13,9 @@ from incrowd.methods.partitioning.dimensions import positions_of
 from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
 from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.steps import Place, Reasons, Show, Spread
-from incrowd.reading.encode import encode
-from incrowd.reading.source import Origin, Source
 from incrowd.rows.memory.population import EmbeddedPopulation
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.trees.inducer import check_tree
 from incrowd.trees.routing import route
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves

@@ -1,5 +1,0 @@
-"""Tables on a PostgreSQL server: read in one moment, written in one transaction, no secret told."""
-
-from incrowd.databases.tables import NewTable, Query
-
-__all__ = ["NewTable", "Query"]

@@ -1,0 +1,253 @@
+"""kADET as a scikit-learn classifier: what it learns may be published.
+
+It is grown and verified in ``fit`` (see :mod:`incrowd.models.pipeline`); ``model_`` is the tree that may leave the house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from incrowd.errors import ParameterError, ValuesError, guarded
+from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
+from incrowd.models.equivalent_table import to_table
+from incrowd.models.induction.kadet import KAdet
+from incrowd.models.pipeline import ModelJob, run_model
+from incrowd.models.plot import plot_tree
+from incrowd.models.pmml import to_pmml
+from incrowd.models.published_tree import PublishedTree
+from incrowd.models.text import export_text
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.source import Origin, Source
+from incrowd.tables.recipe import Recipe, with_hierarchies
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+
+
+class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A decision tree that is itself k-anonymous (kADET), to be published instead of the table.
+
+    Parameters
+    ----------
+    k
+        Every span has at least this many people: whoever knows the public attributes of a person cannot tell that
+        person from k - 1 others by the tree.
+    private
+        The columns an attacker does not know; all others are public. Columns of an array are ``x0``, ``x1``, …
+    class_private
+        Whether an attacker does not know the class.
+    criterion
+        ``"gain_ratio"``: as C4.5. ``"gain"``: as ID3, which takes categories only.
+    l, max_confidence
+        Entropy l-diversity, and a cap on the share of a class, in every span. Both need a private class.
+    hierarchies
+        Hierarchies of public columns, by column: ``Hierarchy`` objects or files.
+    prune
+        Whether to prune; ``None``: with gain ratio only.
+    fill
+        ``None``: missing values are refused, in ``fit`` and in ``predict``. ``"mode"``: the most frequent value or the
+        median stands for them. ``"value"``: missing is a category of its own; numbers must be complete. With either,
+        a missing value in ``predict`` that nothing stands for rests at the node that asks for it.
+    bins
+        Numbers are counted in at most this many bins of equal size.
+
+    Attributes
+    ----------
+    model_ : PublishedTree
+        The tree, verified. It may be published.
+    classes_
+        The classes, as in y.
+    verdict_ : Verdict
+        The outcome of the independent recount. It knows the sizes of all spans: keep it.
+
+    Examples
+    --------
+    >>> X = np.repeat([["a"], ["b"]], 6, axis=0)
+    >>> tree = KAdetClassifier(k=4).fit(X, np.repeat([0, 1], 6))
+    >>> tree.predict([["b"], ["a"]]).tolist(), tree.model_.smallest_span
+    ([1, 0], 6)
+    """
+
+    def __init__(
+        self,
+        k: int = 10,
+        *,
+        private: Sequence[str] = (),
+        class_private: bool = True,
+        criterion: str = "gain_ratio",
+        l: float | None = None,  # noqa: E741
+        max_confidence: float | None = None,
+        hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
+        prune: bool | None = None,
+        fill: str | None = None,
+        bins: int | None = 1024,
+    ) -> None:
+        self.k = k
+        self.private = private
+        self.class_private = class_private
+        self.criterion = criterion
+        self.l = l
+        self.max_confidence = max_confidence
+        self.hierarchies = hierarchies
+        self.prune = prune
+        self.fill = fill
+        self.bins = bins
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the tree and recount it by the independent checker; raises unless everything holds."""
+        frame, _ = self._frame(X, reset=True)
+        name = getattr(y, "name", None)
+        self.classes_, codes = numbered_classes(self, y, frame.height)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least 2 classes; y has one class")
+        self._target = name if isinstance(name, str) and name and name not in frame.columns else _free(frame)
+        frame = frame.with_columns(pl.Series(self._target, codes).cast(pl.String))
+        made = guarded(run_model)(ModelJob(frame, self._recipe(frame), self._method()))
+        self.model_ = _with_classes(made.model, self.classes_)
+        self.verdict_ = made.verdict
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each row: the label of the leaf, or of the node that does not know its value."""
+        table = self._encoded(X)
+        return np.asarray(self.classes_[self._places()[self.model_.predict(table)]])
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The class shares of each row's leaf, where the model shows its counts; else 1 for the label.
+
+        What the model hides is not used: a probability of exactly 1 may mean that the shares are not public.
+        """
+        table = self._encoded(X)
+        model, places = self.model_, self._places()
+        shares = np.zeros((len(model.labels), len(self.classes_)))
+        for node, (label, counts) in enumerate(zip(model.labels, model.safe_counts, strict=True)):
+            if counts is None:
+                shares[node, places[label]] = 1.0
+            else:
+                shares[node, places] = np.array(counts) / sum(counts)
+        return shares[model.leaf_of(table)]
+
+    def export_text(self, *, max_depth: int | None = None) -> str:
+        """The tree as text."""
+        check_is_fitted(self, "model_")
+        return export_text(self.model_, max_depth=max_depth)
+
+    def plot_tree(self, *, max_depth: int | None = None) -> str:
+        """The tree as an SVG drawing."""
+        check_is_fitted(self, "model_")
+        return plot_tree(self.model_, max_depth=max_depth)
+
+    def to_pmml(self) -> str:
+        """The tree as PMML 4.4."""
+        check_is_fitted(self, "model_")
+        return to_pmml(self.model_)
+
+    def to_table(self, X: Any, y: Any, *, private: str = "tested") -> Any:
+        """The training rows as the tree tells them apart, shuffled, with their classes.
+
+        Every combination of public attributes is shared by k rows. See :mod:`incrowd.models.equivalent_table`.
+        """
+        table, origin = self._encoded(X, with_classes=column_or_1d(y)), self._frame(X, reset=False)[1]
+        return to_frame_like(to_table(self.model_, table, private=private), origin)
+
+    def _frame(self, X: Any, reset: bool) -> tuple[pl.DataFrame, Origin]:
+        """The rows as a polars frame; where missing values are not filled, there must be none."""
+        frame, origin = frame_of(self, X, reset=reset, missing=self.fill is not None)
+        if not reset and self.fill is None:
+            _refuse_missing(frame)
+        return frame, origin
+
+    def _method(self) -> KAdet:
+        return KAdet(
+            self.k,
+            tuple(self.private),
+            self.class_private,
+            self.criterion,
+            self.l,
+            self.max_confidence,
+            self.prune,
+            self.fill,
+            self.bins,
+        )
+
+    def _recipe(self, frame: pl.DataFrame) -> Recipe:
+        roles = {self._target: Role.TARGET}
+        public = [name for name in frame.columns if name not in (self._target, *self.private)]
+        if not public:
+            raise ParameterError("All columns are private: nothing can be told about anybody. Leave one public.")
+        roles |= dict.fromkeys(public, Role.QUASI_IDENTIFIER)
+        columns: dict[str, dict[str, Any]] = {
+            name: {"type": column_type(dtype)} | ({"role": roles[name]} if name in roles else {})
+            for name, dtype in frame.schema.items()
+        }
+        recipe = Recipe(k=self.k, columns=columns, reading={"missing": []})
+        return with_hierarchies(recipe, self.hierarchies or {})
+
+    def _encoded(self, X: Any, with_classes: npt.NDArray[Any] | None = None) -> EncodedTable:
+        """The rows as codes, typed as the model is; numbers may be fractions now."""
+        check_is_fitted(self, "model_")
+        frame, origin = self._frame(X, reset=False)
+        columns = [Column(a.name, Role.OTHER, _loose(a.type), _order(a)) for a in self.model_.attributes]
+        names = [column.name for column in columns] if with_classes is not None else [*self.model_.tree.attributes]
+        if with_classes is not None:
+            frame = frame.with_columns(pl.Series(self._target, with_classes))
+            columns.append(Column(self._target, Role.OTHER, column_type(frame.schema[self._target])))
+            names.append(self._target)
+        if not names:
+            return EncodedTable({}, frame.height)
+        return encode(Source(frame, origin), Schema(tuple(columns)), names)[0]
+
+    def _places(self) -> npt.NDArray[np.int64]:
+        """For each class of the model its place in ``classes_``."""
+        known = {_plain(value): place for place, value in enumerate(self.classes_)}
+        return np.array([known[value] for value in self.model_.classes], np.int64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.fill == "mode"
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _with_classes(model: PublishedTree, classes: npt.NDArray[Any]) -> PublishedTree:
+    """The model with the classes of y in place of their numbers."""
+    named = tuple(_plain(classes[int(str(number))]) for number in model.classes)
+    return replace(model, classes=named, tree=replace(model.tree, classes=named))
+
+
+def _free(frame: pl.DataFrame) -> str:
+    """A name for the class that no column has."""
+    name = "class"
+    while name in frame.columns:
+        name += "_"
+    return name
+
+
+def _loose(kind: ColumnType) -> ColumnType:
+    return ColumnType.REAL if kind is ColumnType.INTEGER else kind
+
+
+def _order(attribute: Any) -> tuple[str, ...]:
+    return (attribute.domain or ()) if attribute.type is ColumnType.ORDERED else ()
+
+
+def _refuse_missing(frame: pl.DataFrame) -> None:
+    gone = {series.name: series.null_count() for series in frame if series.null_count()}
+    if gone:
+        told = ", ".join(f"{name!r} ({rows} rows)" for name, rows in gone.items())
+        raise ValuesError(f"Values are missing in {told}. Fill them, or fit with fill='mode' or fill='value'.")

@@ -1,1 +1,0 @@
-"""Hierarchies a person can make: read, written, built from a column, drafted."""

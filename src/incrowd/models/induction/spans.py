@@ -1,0 +1,231 @@
+"""The table as the induction sees it, and spans, kept as stretches of one order of its rows.
+
+A span is a set of training rows that an attacker who knows the public attributes cannot tell apart by the tree.
+Splitting a span sorts its rows, so that its parts lie side by side in its place. The *territory* of a node is the rows
+of all spans that cover it: the rows whose public attributes lead to the node, whatever their private ones. It is fixed
+when the node is made; only its division into spans becomes finer. Private splits leave the territory as it is: all
+sons share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.models.induction.attributes import Attribute, Division
+from incrowd.models.induction.induction import SpanRequirement
+from incrowd.models.induction.kernel import Inputs, cells_of, folded, forbid, sort_spans, xlogx_table
+from incrowd.trees.packing import exact_bins, occurring_classes
+from incrowd.trees.tree import ClassValue
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.requirements.columns import Subject
+
+Ints = npt.NDArray[np.int64]
+NEVER = -1
+Flags = npt.NDArray[np.bool_]
+Holds = Callable[[Ints], Flags]
+
+
+@dataclass(frozen=True, eq=False)
+class InductionTable:
+    """Attributes and classes, by number, and the same as arrays for the kernel."""
+
+    attributes: tuple[Attribute, ...]
+    target: str
+    classes: tuple[ClassValue, ...]
+    class_private: bool
+    inputs: Inputs
+    ordered: bool = False
+
+    @classmethod
+    def of(
+        cls, attributes: Sequence[Attribute], public: Sequence[bool], target: EncodedColumn, class_private: bool
+    ) -> InductionTable:
+        """Put the arrays together."""
+        classes = occurring_classes(target)
+        labels = exact_bins(target.counts).of_code[target.codes].astype(np.int32)
+        inputs = _inputs(attributes, public, labels, len(classes))
+        return cls(tuple(attributes), target.name, classes, class_private, inputs, target.type.has_order)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.inputs.labels)
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The classes of all rows."""
+        counts = np.bincount(self.inputs.labels, minlength=len(self.classes))
+        return Subject(self.target, counts.astype(np.int64), self.ordered)
+
+    @property
+    def shared(self) -> bool:
+        """Whether a span can cover several leaves, so that a split elsewhere may shrink it."""
+        return not bool(self.inputs.public.all())
+
+    @cached_property
+    def xlogx(self) -> npt.NDArray[np.float64]:
+        """``x log2 x`` of small whole numbers."""
+        return xlogx_table(self.rows)
+
+
+def _inputs(
+    attributes: Sequence[Attribute], public: Sequence[bool], labels: npt.NDArray[np.int32], classes: int
+) -> Inputs:
+    width = np.array([attribute.width for attribute in attributes], np.int64)
+    threshold = np.array([attribute.threshold for attribute in attributes], np.bool_)
+    levels = np.array([len(attribute.levels) for attribute in attributes], np.int64)
+    parts = np.zeros((len(attributes), max(1, levels.max(initial=1))), np.int64)
+    for a, attribute in enumerate(attributes):
+        parts[a, : levels[a]] = [len(division.parts) for division in attribute.levels]
+    groups = [division.part_of for attribute in attributes for division in attribute.levels]
+    slots = np.where(threshold, width, levels)
+    codes = [attribute.codes.astype(np.int32) for attribute in attributes]
+    return Inputs(
+        np.stack(codes) if codes else np.empty((0, len(labels)), np.int32),
+        labels,
+        classes,
+        width,
+        threshold,
+        np.array(public, np.bool_),
+        levels,
+        parts,
+        np.concatenate([*groups, np.empty(0, np.int32)]).astype(np.int32),
+        np.cumsum(width * levels) - width * levels,
+        np.append(np.cumsum(slots) - slots, slots.sum()),
+    )
+
+
+@dataclass(eq=False)
+class Territory:
+    """Stretches of rows, and what their spans forbid.
+
+    ``bad`` marks levels and cuts whose split would breach; a mark never goes away, since spans only become smaller.
+    ``seen`` is for each attribute the version of the spans that the marks are complete for.
+    """
+
+    lows: Ints
+    highs: Ints
+    bad: npt.NDArray[np.bool_]
+    seen: Ints
+
+
+class SpanOrder:
+    """All spans of a growing tree."""
+
+    def __init__(self, training: InductionTable, requirement: SpanRequirement) -> None:
+        inputs = training.inputs
+        self.inputs: Inputs = inputs
+        self.requirement = requirement
+        self._classes = training.subject
+        self.version = 0
+        self._shared = training.shared
+        self.order = np.arange(training.rows, dtype=np.int64)
+        self._end = np.zeros(training.rows, np.int64)
+        starts = np.zeros(1, np.int64)
+        if not training.class_private:
+            self.order = np.argsort(inputs.labels, kind="stable")
+            starts = np.flatnonzero(np.diff(inputs.labels[self.order], prepend=-1))
+        self._end[starts] = [*starts[1:], training.rows]
+        self.count = len(starts)
+
+    def root(self) -> Territory:
+        """The territory of the root: all rows."""
+        return self._territory(np.zeros(1, np.int64), np.array([len(self.order)]))
+
+    def _territory(self, lows: Ints, highs: Ints) -> Territory:
+        bad = np.zeros(int(self.inputs.slot[-1]), np.bool_)
+        return Territory(lows, highs, bad, np.full(len(self.inputs.width), NEVER))
+
+    def of(self, territory: Territory) -> Iterator[tuple[int, int]]:
+        """The spans of a territory, as stretches of the order."""
+        for low, high in zip(territory.lows.tolist(), territory.highs.tolist(), strict=True):
+            while low < high:
+                end = int(self._end[low])
+                yield low, end
+                low = end
+
+    def survey(self, territory: Territory) -> None:
+        """Mark what a new territory forbids."""
+        if territory.seen[0] == NEVER:
+            self._forbid(territory, 0, len(territory.seen))
+
+    def refresh(self, territory: Territory, attribute: int) -> None:
+        """Complete the marks of an attribute, if spans may have changed since they were made."""
+        current = territory.seen[attribute] == self.version
+        if self._shared and self.inputs.public[attribute] and not current:
+            self._forbid(territory, attribute, attribute + 1)
+
+    def _forbid(self, territory: Territory, first: int, last: int) -> None:
+        rows = self.inputs, self.order, self._end, territory.lows, territory.highs
+        forbid(first, last, *rows, self.requirement.k, territory.bad)
+        if self.requirement.on_class:
+            forbid_asking(
+                first, last, *rows, lambda parts: self.requirement.holds_each(parts, self._classes), territory.bad
+            )
+        territory.seen[first:last] = self.version
+
+    def split(self, territory: Territory, division: Division) -> list[Territory | None]:
+        """Split the spans of a territory; the territory of each part, ``None`` for parts without rows.
+
+        Splitting by a private attribute changes no span: then every part has the territory itself.
+        """
+        parts = len(division.parts)
+        if not self.inputs.public[division.attribute]:
+            return [territory] * parts
+        column = self.inputs.codes[division.attribute]
+        lows, highs = territory.lows, territory.highs
+        found, before = sort_spans(self.order, self._end, lows, highs, column, division.part_of, parts)
+        self.count += len(found) - before
+        self.version += 1
+        found = found[np.argsort(found[:, 0], kind="stable")]
+        starts = np.searchsorted(found[:, 0], np.arange(parts + 1))
+        return [
+            self._territory(found[lo:hi, 1].copy(), found[lo:hi, 2].copy()) if lo < hi else None
+            for lo, hi in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+        ]
+
+
+def forbid_asking(
+    first: int,
+    last: int,
+    inputs: Inputs,
+    order: Ints,
+    end: Ints,
+    lows: Ints,
+    highs: Ints,
+    holds: Holds,
+    bad: Flags,
+) -> None:
+    """Mark what the spans of a territory forbid, as :func:`incrowd.models.induction.kernel.forbid` does.
+
+    ``holds`` says of class histograms whether populations with them may be spans.
+    """
+    for a in range(first, last):
+        if not inputs.public[a]:
+            continue
+        width = inputs.width[a] if inputs.threshold[a] else inputs.levels[a]
+        marks = bad[inputs.slot[a] : inputs.slot[a] + width]
+        for low, high in zip(lows.tolist(), highs.tolist(), strict=True):
+            while low < high and not marks.all():
+                codes, counts = cells_of(a, inputs, order, low, end[low])
+                (_mark_cuts if inputs.threshold[a] else _mark_levels)(a, inputs, codes, counts, holds, marks)
+                low = int(end[low])
+
+
+def _mark_cuts(a: int, inputs: Inputs, codes: Ints, counts: Ints, holds: Holds, marks: Flags) -> None:  # noqa: ARG001
+    """Mark the cuts that leave a side that may not be a span."""
+    left = np.cumsum(counts, axis=0)[:-1]
+    fails = ~(holds(left) & holds(counts.sum(axis=0) - left))
+    for i in np.flatnonzero(fails).tolist():
+        marks[codes[i] : codes[i + 1]] = True
+
+
+def _mark_levels(a: int, inputs: Inputs, codes: Ints, counts: Ints, holds: Holds, marks: Flags) -> None:
+    """Mark the levels with a part that may not be a span."""
+    for level in np.flatnonzero(~marks).tolist():
+        marks[level] = not holds(folded(a, level, inputs, codes, counts)).all()

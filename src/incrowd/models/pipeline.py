@@ -1,0 +1,355 @@
+"""The whole way of a model: from a table to a verified decision tree that may be published instead of it.
+
+::
+
+    read -> understand -> induce (kADET) -> write in a private place -> recount the written file -> publish
+
+The checker reads the written JSON and the table and shares no code with the induction. What it cannot prove, or cannot
+count, is not published.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError, guarded
+from incrowd.models.induction.kadet import KAdet
+from incrowd.models.plot import plot_tree
+from incrowd.models.pmml import to_pmml
+from incrowd.models.published_tree import PublishedTree, write_model
+from incrowd.report.certificate import hmac_of, owner_key, sha256_of
+from incrowd.tables.hierarchies.read import hierarchies_in
+from incrowd.tables.publishing.staging import check_target, staged_together
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
+from incrowd.tables.roles import settle_schema
+from incrowd.verification.model_file import Model
+from incrowd.verification.spans import MOST_VISITS, verify_spans
+from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.clock import Clock
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.plain_data import read_plain_json
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+
+_VERSIONS = ("incrowd", "polars", "numpy", "numba")
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """Where a model goes; ``None`` is not written. The certificate goes beside the model."""
+
+    model: Path | None = None
+    plot: Path | None = None
+    pmml: Path | None = None
+
+    @property
+    def certificate(self) -> Path | None:
+        """``OUT.certificate.json`` for a model OUT."""
+        return self.model and self.model.with_name(f"{self.model.name}.certificate.json")
+
+    def check(self, *inputs: Path | None) -> None:
+        """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
+        targets = [path for path in (self.model, self.plot, self.pmml, self.certificate) if path is not None]
+        if self.model and self.model.suffix.lower() != ".json":
+            raise OutputError(f"{self.model.name}: a model is written as JSON. Give a name that ends in .json.")
+        for path in targets:
+            check_target(path, tuple(given for given in inputs if given is not None))
+        if len({path.resolve() for path in targets}) < len(targets):
+            raise OutputError("Model, certificate, drawing and PMML need different file names.")
+
+
+@dataclass(frozen=True, eq=False)
+class ModelJob:
+    """One model to be made: from what, how, to where. The recipe names the target and the public columns."""
+
+    given: Any
+    recipe: Recipe
+    method: KAdet
+    files: ModelFiles = field(default_factory=ModelFiles)
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def path(self) -> Path | None:
+        """The input file, if it is one."""
+        return Path(self.given) if isinstance(self.given, str | Path) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A verified model.
+
+    Attributes
+    ----------
+    model
+        The tree; may be published.
+    certificate
+        What was asked and recounted, as plain data; may be published with the model.
+    verdict
+        The outcome of the independent recount. It knows the number of rows and the size of every span: keep it.
+    notices
+        What was handled, and should be known.
+    seconds
+        How long each stage took.
+    """
+
+    model: PublishedTree
+    certificate: dict[str, Any]
+    verdict: Verdict
+    notices: tuple[Notice, ...]
+    seconds: Mapping[str, float]
+
+
+@guarded
+def publish_model(
+    table: Any,
+    *,
+    target: str,
+    public: Iterable[str],
+    private: Iterable[str] = (),
+    hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None,
+    repeats: Sequence[str] = (),
+    reading: Mapping[str, Any] | None = None,
+    to: str | Path | None = None,
+    plot_to: str | Path | None = None,
+    pmml_to: str | Path | None = None,
+    progress: Callable[[str], None] | None = None,
+    **parameters: Any,
+) -> Published:
+    """Grow a decision tree that is itself k-anonymous, recount it from the written file, and publish it.
+
+    Parameters
+    ----------
+    table
+        A path, or a pandas, polars or PyArrow table.
+    target
+        The class to predict.
+    public, private
+        The attributes of the tree: those an attacker may know, and those nobody outside knows.
+    hierarchies
+        Hierarchies of public attributes, by column, or a folder with a file for each.
+    repeats, reading
+        As in :func:`incrowd.api.release`.
+    to, plot_to, pmml_to
+        Files to write: the model (``.json``; its certificate goes beside it), a drawing (SVG), PMML.
+    progress
+        Called with the name of each stage as it begins.
+    **parameters
+        Those of :class:`incrowd.models.induction.kadet.KAdet`: k, class_private, score, l,
+        max_confidence, prune, fill, bins, require.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [30, 41, 30, 41] * 5, "ill": ["no", "yes", "no", "yes"] * 5})
+    >>> made = publish_model(people, target="ill", public=["age"], k=5)
+    >>> made.model.spans, made.model.smallest_span, made.verdict.passed
+    (2, 10, True)
+    """
+    known, hidden = _names(public), _names(private)
+    method = KAdet(**{"k": 10, **parameters, "private": tuple(hidden)})
+    recipe = Recipe(k=method.k, reading=dict(reading or {}), repeats=list(repeats))
+    recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
+    recipe = with_hierarchies(recipe, _hierarchies(hierarchies, [*known, *hidden]))
+    files = ModelFiles(*(None if path is None else Path(path) for path in (to, plot_to, pmml_to)))
+    return run_model(ModelJob(table, recipe, method, files, Clock(progress) if progress else Clock()))
+
+
+def run_model(job: ModelJob) -> Published:
+    """Read, induce, write, recount; publish only what the recount proves."""
+    job.files.check(job.path)
+    schema, table, notices = understand(job)
+    model = induce(job, table, schema)
+    with _private_places(job.files) as drafts:
+        hidden = drafts[job.files.model] if job.files.model else None
+        if hidden:
+            write_model(model, hidden)
+        with job.clock("verifying"):
+            text = hidden.read_text("utf-8") if hidden else json.dumps(model.to_json())
+            check_as_asked(job, schema, Model.of(json.loads(text)))
+            verdict = proven(verify_spans(json.loads(text), table))
+        issued = certificate(job, model, verdict, hidden)
+        _write_beside(job.files, drafts, model, issued)
+    return Published(model, issued, verdict, notices, job.clock.seconds)
+
+
+def understand(job: ModelJob) -> tuple[Schema, EncodedTable, tuple[Notice, ...]]:
+    """The table as integer codes, every column with its role and type; columns that are not named are not used."""
+    with job.clock("reading"):
+        source = read(job.given, **job.recipe.reading)
+    with job.clock("encoding"):
+        schema, doubts = settle_schema(source, _with_private(job, source))
+        schema = Schema(tuple(map(_as_written, schema.columns)))
+        names = [*schema.quasi_identifiers, *job.method.private, *([schema.target] if schema.target else [])]
+        table, notices = encode(source, schema, names)
+    typed = [replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns]
+    schema = Schema(tuple(typed))
+    told = [notice for notice in doubts if notice.code not in ("unnamed", "dropped")]
+    return schema, table, (*source.notices, *told, *notices, *_asked(job, schema, table))
+
+
+def induce(job: ModelJob, table: EncodedTable, schema: Schema) -> PublishedTree:
+    """The tree, or a refusal that says why there is none."""
+    with job.clock("inducing"):
+        found = job.method.induce(table, schema)
+    if found.model is None:
+        raise RequirementError(f"No tree is possible. {found.reason} Choose a smaller k, or ask for less.")
+    return found.model
+
+
+def check_as_asked(job: ModelJob, schema: Schema, written: Model) -> None:
+    """Raise unless the written model promises what the user asked for, and calls public what the user called so."""
+    method = job.method
+    promised = (written.target, written.k, written.l, written.cap, written.class_private, written.further)
+    asked = (schema.target, method.k, method.l, method.max_confidence, method.class_private, method.require)
+    public = {name for name, attribute in written.attributes.items() if attribute.public}
+    private = set(written.attributes) - public
+    if promised != asked or not public <= set(schema.quasi_identifiers) or not private <= set(method.private):
+        raise VerificationError("The written model promises something else than was asked for. It was not published.")
+
+
+def proven(verdict: Verdict) -> Verdict:
+    """The verdict, if everything holds."""
+    if not verdict.passed:
+        failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
+        raise VerificationError(f"The model failed its verification and was not published. {failed}.")
+    return verdict
+
+
+def certificate(job: ModelJob, model: PublishedTree, verdict: Verdict, written: Path | None) -> dict[str, Any]:
+    """What was asked and recounted; it holds no number of rows, from which hidden counts could be found."""
+    return {
+        "incrowd_model_certificate": 1,
+        "statement": f"The model satisfies {verdict.checks[0].name}, recounted independently from the written file.",
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "output": {"file": job.files.model.name, "sha256": sha256_of(written)} if job.files.model and written else None,
+        "input_hmac_sha256": hmac_of(job.path, owner_key()) if job.path else None,
+        "versions": {name: version(name) for name in _VERSIONS} | {"python": platform.python_version()},
+        "target": {"name": model.target, "private": model.class_private},
+        "public": list(model.public),
+        "private": list(model.private),
+        "requirement_asked": dict(model.requirement),
+        "method": {"name": job.method.name, "parameters": job.method.parameters()},
+        "verification": {
+            "passed": verdict.passed,
+            "spans": verdict.sizes.classes,
+            "smallest_span": verdict.sizes.smallest,
+            "checks": [vars(check) for check in verdict.checks],
+        },
+        "attacks": "not run",
+    }
+
+
+def verify_model(path: str | Path, table: Any, *, most_visits: int = MOST_VISITS, **reading: Any) -> Verdict:
+    """Recount the file of a model, anybody's, against the table it was grown on.
+
+    Columns are read with the types that the model names. ``reading``: delimiter, encoding, missing.
+    """
+    data = _json(Path(path))
+    model = Model.of(data)
+    source = read(table, **reading)
+    names = [*model.tested, model.target]
+    for name in names:
+        if name not in source.frame.columns:
+            raise PlanError(f"The model does not fit the table. {unknown_column(name, source.frame.columns)}")
+    drafted = draft_schema(source, target=model.target)
+    columns = [*_columns_of(model), _as_written(drafted[model.target])]
+    encoded, _ = encode(source, Schema(tuple(columns)), names)
+    return verify_spans(data, encoded, most_visits=most_visits)
+
+
+def _json(path: Path) -> Any:
+    try:
+        return read_plain_json(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise PlanError(f"There is no file {path.name}.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise PlanError(f"{path.name} is not the file of a model ({type(error).__name__}).") from None
+
+
+def _columns_of(model: Model) -> Iterator[Column]:
+    """The tested attributes as the model types them."""
+    for name in model.tested:
+        attribute = model.attributes[name]
+        kind = ColumnType(attribute.kind)
+        yield Column(name, Role.OTHER, kind, (attribute.domain or ()) if kind is ColumnType.ORDERED else ())
+
+
+def _as_written(column: Column) -> Column:
+    """Truth values as categories: recipients of a model have them as they are written, ``Yes`` for instance."""
+    return replace(column, type=ColumnType.CATEGORICAL) if column.type is ColumnType.BOOLEAN else column
+
+
+def _with_private(job: ModelJob, source: Source) -> Recipe:
+    """The recipe with the private columns named: they are used, but nobody outside knows them."""
+    columns = {name: dict(said) for name, said in job.recipe.columns.items()}
+    for name in job.method.private:
+        if name not in source.frame.columns:
+            raise ParameterError(f"private: {unknown_column(name, source.frame.columns)}")
+        if "role" in columns.get(name, {}):
+            raise ParameterError(f"Column {name!r} cannot be private as well as public or the target. Name it once.")
+        columns.setdefault(name, {})["role"] = Role.OTHER
+    return replace(job.recipe, columns=columns)
+
+
+def _asked(job: ModelJob, schema: Schema, table: EncodedTable) -> Iterator[Notice]:
+    """What the user should know about what was asked for."""
+    if job.method.k == 1:
+        yield Notice("k-is-1", "k", "k=1 promises nothing: a span may be that of one person. Choose k of at least 5.")
+    for column in schema.columns:
+        if column.hierarchy is None:
+            continue
+        thresholds = column.type.has_order and job.method.score == "gain_ratio"
+        if column.name not in (*schema.quasi_identifiers, *job.method.private) or thresholds:
+            why = "it is split by thresholds" if thresholds else "the tree may not test it"
+            yield Notice("hierarchy-not-used", column.name, f"its hierarchy is not used: {why}.")
+            continue
+        column.hierarchy.encode(table[column.name])
+        yield from column.hierarchy.notices
+        yield from column.hierarchy.unused(table[column.name])
+
+
+@contextmanager
+def _private_places(files: ModelFiles) -> Iterator[dict[Path, Path]]:
+    """Where the files that are asked for are written first; they appear together, or none of them does."""
+    beside = [path for path in (files.plot, files.pmml) if path is not None]
+    if not files.model and not beside:
+        yield {}
+        return
+    with staged_together(files.model or beside.pop(), beside, certificate=files.certificate) as drafts:
+        yield drafts
+
+
+def _write_beside(files: ModelFiles, drafts: Mapping[Path, Path], model: PublishedTree, issued: dict[str, Any]) -> None:
+    """Certificate, drawing and PMML, those that are asked for."""
+    if files.certificate:
+        text = json.dumps(issued, indent=2, ensure_ascii=False) + "\n"
+        drafts[files.certificate].write_text(text, encoding="utf-8")
+    if files.plot:
+        drafts[files.plot].write_text(plot_tree(model), encoding="utf-8")
+    if files.pmml:
+        drafts[files.pmml].write_text(to_pmml(model), encoding="utf-8")
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _hierarchies(
+    given: Mapping[str, Hierarchy | str | Path] | str | Path | None, used: Sequence[str]
+) -> Mapping[str, Hierarchy | str | Path]:
+    """Those that are given; of a folder those of the attributes."""
+    if isinstance(given, str | Path):
+        return {name: found for name, found in hierarchies_in(given).items() if name in used}
+    return given or {}

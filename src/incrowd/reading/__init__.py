@@ -1,1 +1,0 @@
-"""Tables in: files and data frames, their draft schema, their encoded form."""

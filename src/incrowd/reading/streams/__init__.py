@@ -1,1 +1,0 @@
-"""Tables larger than memory: read in frames, encoded in blocks."""

@@ -1,0 +1,168 @@
+"""What a certificate says in one place must agree with what it says in another."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from incrowd.errors import IncrowdError, VerificationError
+from incrowd.releases.certified.statements import Standing, Statement, consistent
+from incrowd.report.certificate import schema, statement_of
+from incrowd.report.json_schema import faults
+from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.requirement import Requirement, requirement_from_json
+
+Certificate = dict[str, Any]
+
+_ROWS = re.compile(r"([0-9][0-9,]*) (?:released|left out)")
+
+
+def requirement_of(certificate: Certificate) -> Requirement | None:
+    """The requirement as it is stated; None if it cannot be understood."""
+    try:
+        return requirement_from_json(certificate["requirement"])
+    except (IncrowdError, TypeError, ValueError, KeyError, AttributeError, OverflowError):
+        return None
+
+
+def check_consistency(certificate: Certificate) -> Iterator[Statement]:
+    """A statement for each way in which a certificate could contradict itself."""
+    yield _requirement(certificate)
+    yield _columns(certificate)
+    yield _verification(certificate)
+    yield _rows(certificate)
+    yield _cells(certificate)
+    yield _date(certificate)
+
+
+def _requirement(certificate: Certificate) -> Statement:
+    """The sentence, the words and the data say the same, and every promise of it was recounted."""
+    requirement, asked = requirement_of(certificate), certificate["requirement_asked"]
+    sentence = statement_of(asked).removesuffix(" from the written file.")
+    recounted = [one["promise"] for one in certificate["requirement_recounted"]]
+    checks = {(one["name"], one["found"]) for one in certificate["verification"]["checks"]}
+    agrees = (
+        requirement is not None
+        and str(requirement) == asked
+        and certificate["statement"].startswith(sentence)
+        and set(recounted) == set(requirement.promises)
+        and {(one["promise"], one["found"]) for one in certificate["requirement_recounted"]} <= checks
+    )
+    return consistent(
+        "statement",
+        agrees,
+        asked,
+        "its sentence, its requirement and the promises that were recounted are not the same",
+    )
+
+
+def _columns(certificate: Certificate) -> Statement:
+    roles = {column["name"]: column["role"] for column in certificate["columns"]}
+    released = certificate["released_columns"]
+    agrees = all(roles.get(column["from"]) == column["role"] for column in released)
+    kept = {name for name, role in roles.items() if role != "identifier"}
+    return consistent(
+        "roles of the columns",
+        agrees and kept == {column["from"] for column in released},
+        f"{len(released)} released of {len(roles)}",
+        "the released columns are not those of the table without its identifiers, in the same roles",
+    )
+
+
+def _verification(certificate: Certificate) -> Statement:
+    found = certificate["verification"]
+    checks = [*found["checks"], *certificate["requirement_recounted"]]
+    return consistent(
+        "checks at the time of release",
+        found["passed"] and bool(found["checks"]) and all(check["passed"] for check in checks),
+        f"all {len(found['checks'])} passed",
+        "it says itself that a check failed, or that there was none",
+    )
+
+
+def _rows(certificate: Certificate) -> Statement:
+    rows, found = certificate["rows"], certificate["verification"]
+    bars = found["class_size_histogram"]
+    agrees = (
+        rows["input"] == rows["released"] + rows["left_out"]
+        and rows["released"] == found["rows"] == sum(size * classes for size, classes in bars)
+        and found["classes"] == sum(classes for _, classes in bars)
+        and found["smallest_class"] == min((size for size, _ in bars), default=0)
+        and _rows_sentence(certificate)
+    )
+    return consistent(
+        "rows add up",
+        agrees,
+        f"{rows['input']:,} in the table, {rows['released']:,} released, {rows['left_out']:,} left out",
+        "its numbers of rows and classes do not add up",
+    )
+
+
+def _rows_sentence(certificate: Certificate) -> bool:
+    """What the check of the rows says it counted is what the numbers say."""
+    rows = certificate["rows"]
+    told = [check["found"] for check in certificate["verification"]["checks"] if check["name"] == "rows"]
+    counted = [tuple(int(number.replace(",", "")) for number in _ROWS.findall(words)) for words in told]
+    return all(numbers in ((), (rows["released"], rows["left_out"])) for numbers in counted)
+
+
+def _cells(certificate: Certificate) -> Statement:
+    cells, shown = certificate["quasi_identifier_cells"], certificate["attributes"]
+    if isinstance(cells, str) or isinstance(shown, str):
+        return consistent("cells add up", cells == shown, "not counted", "only some of its cells were counted")
+    rows, width = certificate["rows"], len(shown)
+    agrees = (
+        cells["input"] == rows["input"] * width
+        and cells["released"] == rows["released"] * width
+        and cells["empty"] == sum(forms.get("empty", 0) for forms in shown.values())
+        and all(sum(forms.values()) == rows["released"] for forms in shown.values())
+    )
+    return consistent(
+        "cells add up",
+        agrees,
+        f"{cells['empty']:,} of {cells['released']:,} are empty",
+        "its numbers of cells do not add up",
+    )
+
+
+def _date(certificate: Certificate) -> Statement:
+    made = certificate["made"]
+    try:
+        datetime.datetime.fromisoformat(made)
+    except ValueError:
+        return consistent("made", False, "", "there is no such day")
+    return consistent("made", True, made, "")
+
+
+def check_issued(
+    certificate: Mapping[str, Any], verdict: Verdict, requirement: Requirement, roles: Mapping[str, str]
+) -> None:
+    """Raise unless a certificate keeps its schema and states the verdict, the user's requirement and roles."""
+    data = json.loads(json.dumps(certificate))
+    wrong = "its schema" if any(faults(data, schema())) else next(_misstated(data, verdict, requirement, roles), None)
+    if wrong is not None:
+        raise VerificationError(f"The certificate does not state what was counted ({wrong}). Nothing was published.")
+
+
+def _misstated(
+    data: dict[str, Any], verdict: Verdict, requirement: Requirement, roles: Mapping[str, str]
+) -> Iterator[str]:
+    rows, released = verdict.input_rows, verdict.sizes.rows
+    counted = {"input": rows, "released": released, "left_out": None if rows is None else rows - released}
+    expected = {
+        "verification": json.loads(json.dumps(verdict.to_json())),
+        "rows": counted,
+        "requirement": json.loads(json.dumps(requirement.to_json())),
+        "requirement_asked": str(requirement),
+        "attributes": json.loads(json.dumps(dict(verdict.shown))) or "not counted",
+    }
+    yield from (name for name, value in expected.items() if data[name] != value)
+    if {column["name"]: column["role"] for column in data["columns"]} != roles:
+        yield "columns"
+    digest = data["output"].get("sha256")
+    if digest is not None and digest != verdict.digests[0]:
+        yield "output"
+    yield from (one.name for one in check_consistency(data) if one.standing is not Standing.HOLDS)

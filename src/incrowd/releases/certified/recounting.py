@@ -1,0 +1,198 @@
+"""The statements of a certificate that the release itself can confirm."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import FileFormatError
+from incrowd.releases.certified.consistency import Certificate, requirement_of
+from incrowd.releases.certified.statements import Statement, compared, consistent, left_open
+from incrowd.report.certificate import sha256_of_hierarchy
+from incrowd.tables.reading.read import read
+from incrowd.verification.requirements import Further
+from incrowd.verification.restated import Stated, recount_stated, recount_stated_table
+from incrowd.verification.verdict import Check, Verdict
+from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirements.t_closeness import TCloseness
+from incrowd.vocabulary.requirements.together import Columnwise, Together
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import ColumnType
+
+ORDER = "it needs the order of the values, which the certificate does not tell"
+HIERARCHY = "it needs the hierarchy of the column: name its folder with --hierarchies"
+OTHER_HIERARCHY = "the hierarchy that was given is not the one of the certificate"
+POPULATION = "it needs the table of the population: recount it with --require and --population"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A promise about a column that can be recounted: the column in the file, its type, its hierarchy."""
+
+    part: Columnwise
+    name: str
+    type: ColumnType
+    hierarchy: Hierarchy | None
+
+
+@dataclass(frozen=True)
+class Sought:
+    """The promises beyond k: those that can be recounted, and statements about those that cannot."""
+
+    parts: tuple[Part, ...] = ()
+    unknown: tuple[Statement, ...] = ()
+
+    @classmethod
+    def of(
+        cls, certificate: Mapping[str, Any], requirement: Requirement, hierarchies: Mapping[str, Hierarchy]
+    ) -> Sought:
+        """Those of a certificate; ``hierarchies`` are known by the names of columns of the table."""
+        if not isinstance(requirement, Together):
+            return cls()
+        written = {column["from"]: column["name"] for column in certificate["released_columns"]}
+        types = {column["name"]: ColumnType(column["type"]) for column in certificate["columns"]}
+        target = next((column["name"] for column in certificate["columns"] if column["role"] == "target"), None)
+        parts: list[Part] = []
+        unknown = [left_open(str(part), POPULATION, promised=True) for part in requirement.on_population]
+        for part in requirement.on_columns:
+            source = part.on or target
+            if source not in written or source not in types:
+                unknown.append(left_open(str(part), "the release has no such column", promised=True))
+                continue
+            assert source is not None
+            hierarchy = hierarchies.get(source)
+            missing = _missing(part, types[source], certificate["hierarchies"].get(source), hierarchy)
+            if missing:
+                unknown.append(left_open(str(part), missing, promised=True))
+            else:
+                parts.append(Part(part, written[source], types[source], hierarchy))
+        return cls(tuple(parts), tuple(unknown))
+
+
+def _missing(part: Columnwise, kind: ColumnType, digest: str | None, hierarchy: Hierarchy | None) -> str | None:
+    """What a distance needs and the certificate does not tell."""
+    if not isinstance(part, TCloseness) or part.distance == "equal":
+        return None
+    if part.distance == "hierarchical" or (part.distance is None and digest is not None):
+        if hierarchy is None:
+            return HIERARCHY
+        return None if sha256_of_hierarchy(hierarchy) == digest else OTHER_HIERARCHY
+    return ORDER if kind is ColumnType.ORDERED else None
+
+
+def further_stated(sought: Sought) -> tuple[Further, ...]:
+    """What the recount has to know of these promises; in a release a missing value is an empty cell, and no word."""
+    return tuple(
+        Further(
+            part.part,
+            part.name,
+            _plain(part.type),
+            (),
+            part.hierarchy if isinstance(part.part, TCloseness) else None,
+        )
+        for part in sought.parts
+    )
+
+
+def _plain(kind: ColumnType) -> ColumnType:
+    """Where an order matters it is asked for elsewhere; for all else it does not."""
+    return ColumnType.CATEGORICAL if kind is ColumnType.ORDERED else kind
+
+
+QUASI_IDENTIFIER = "quasi-identifier"
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A release at hand: a file in a form, perhaps with its table of groups, or a data frame."""
+
+    table: Any
+    form: FileForm
+    groups: Path | None = None
+    memory: int | None = None
+
+    def recount(self, stated: Stated) -> Verdict:
+        """What it has of what is stated."""
+        if not isinstance(self.table, Path):
+            return recount_stated_table(self.read().frame.to_arrow(), stated)
+        with tempfile.TemporaryDirectory(prefix="incrowd-") as scratch:
+            resources = Resources(self.memory, scratch=Path(scratch))
+            return recount_stated(self.table, self.form, stated, resources, self.groups)
+
+    def read(self) -> Any:
+        """Its cells, for what needs their types."""
+        delimiter = self.form.delimiter if self.form.kind == "csv" and isinstance(self.table, Path) else None
+        return read(self.table, delimiter=delimiter, missing=[])
+
+
+def recount_certificate(
+    certificate: Certificate, held: Held, hierarchies: Mapping[str, Hierarchy]
+) -> Iterator[Statement]:
+    """What became of every statement about columns, rows, classes, promises and cells."""
+    requirement = requirement_of(certificate)
+    if requirement is None:
+        raise FileFormatError("The certificate states a requirement that this incrowd does not know. Update it.")
+    released = certificate["released_columns"]
+    quasi = [column for column in released if column["role"] == QUASI_IDENTIFIER]
+    sets = requirement.sets(list(dict.fromkeys(column["from"] for column in quasi)))
+    sought = Sought.of(certificate, requirement, hierarchies)
+    stated = Stated(
+        columns=[column["name"] for column in released],
+        promises=[
+            (promise, [column["name"] for column in quasi if column["from"] in one.names], one.k)
+            for promise, one in zip(requirement.promises, sets, strict=False)
+        ],
+        quasi_identifiers=[column["name"] for column in quasi],
+        counts=[column["name"] for column in quasi if column["as"] == "counts"],
+        further=further_stated(sought),
+    )
+    verdict = held.recount(stated)
+    yield from _compared(certificate, verdict, len(stated.promises))
+    yield from sought.unknown
+
+
+def _compared(certificate: Certificate, verdict: Verdict, sizes: int) -> Iterator[Statement]:
+    columns, *checks = verdict.checks
+    others = "its names, or their order, are others"
+    yield consistent("columns", columns.passed, columns.found, f"{columns.found}: {others}")
+    if not columns.passed:
+        return
+    stated = {one["promise"]: one["found"] for one in certificate["requirement_recounted"]}
+    joined = [check for check in checks if check.name == "groups"]
+    promised = [check for check in checks if check.name != "groups"]
+    for check in joined:
+        yield consistent("groups", check.passed, check.found, check.found)
+    for place, check in enumerate(promised):
+        yield _promise(check, stated.get(check.name) if place < sizes else None)
+    found = certificate["verification"]
+    yield compared("rows released", certificate["rows"]["released"], verdict.sizes.rows)
+    yield compared("groups of rows that look alike", found["classes"], verdict.sizes.classes)
+    yield compared("smallest group", found["smallest_class"], verdict.sizes.smallest)
+    same = [list(bar) for bar in verdict.sizes.histogram] == found["class_size_histogram"]
+    words = f"{len(verdict.sizes.histogram):,} sizes"
+    yield consistent("sizes of the groups", same, words, f"the release has groups of other sizes ({words})")
+    yield from _cells(certificate, verdict)
+
+
+def _promise(check: Check, stated: str | None) -> Statement:
+    """A promise fails if it is broken; of sizes, also if it is kept by other classes than those stated."""
+    if not check.passed:
+        return Statement(check.name, compared("", 0, 1).standing, check.found, promised=True)
+    return compared(check.name, check.found if stated is None else stated, check.found, promised=True)
+
+
+def _cells(certificate: Certificate, verdict: Verdict) -> Iterator[Statement]:
+    shown = certificate["attributes"]
+    if isinstance(shown, str):
+        yield left_open("cells of the quasi-identifiers", "the certificate does not state them")
+        return
+    if list(shown) != list(verdict.shown) and set(shown) != set(verdict.shown):
+        yield consistent("cells of the quasi-identifiers", False, "", "they are stated of other columns")
+        return
+    for name, forms in verdict.shown.items():
+        yield compared(f"cells of {name}", shown[name], dict(forms))

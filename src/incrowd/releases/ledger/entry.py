@@ -1,0 +1,213 @@
+"""An entry: what a release was, who is in it, and in which group each of them is shown."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import LedgerError
+from incrowd.releases.ledger.chain import Link
+from incrowd.releases.ledger.marks import MARK_BYTES, Marks, from_bytes, to_binary, to_bytes
+
+RELEASE, WITHDRAWN, BOUND = "release", "withdrawn", "version 1"
+KINDS = (RELEASE, WITHDRAWN, BOUND)
+_NAMES = ("quasi_identifiers", "unchanged", "identifiers")
+_TEXTS = ("kind", "made", "sha256", "requirement", "incrowd", "asked", "secret", "was")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The header of an entry, beside its place in the chain.
+
+    Parameters
+    ----------
+    kind
+        A release; the word that one never went out; or the files of a book of version 1, which are bound by it.
+    made, sha256, requirement, incrowd
+        When, the hash of the release's bytes, what it promises, and by which version.
+    asked, secret
+        The digest of what decides the groups, and the secret they were drawn from.
+    k
+        The smallest group that it promises; None if it promises more than sizes of groups, or sizes by several sets.
+    quasi_identifiers, unchanged, identifiers
+        The columns that it shows by groups, those that it shows as they are, and those that number persons.
+    people
+        Rows of its table.
+    groups
+        Whether it is known who is in which group.
+    said
+        What somebody vouched for: entries that are about other people.
+    withdraws
+        The number of the entry that never went out.
+    files
+        The files of version 1 with their SHA-256.
+    upgrades
+        The file of version 1 that this entry stands for.
+    was
+        The MAC of the entry that was marked again, or entered again.
+
+    Examples
+    --------
+    >>> Entry(kind=RELEASE, k="5")
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.LedgerError: its k is not a whole number of at least 1
+    """
+
+    kind: str
+    made: str = ""
+    sha256: str = ""
+    requirement: str = ""
+    incrowd: str = ""
+    asked: str = ""
+    secret: str = ""
+    k: int | None = None
+    quasi_identifiers: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    people: int = 0
+    groups: bool = True
+    said: tuple[Mapping[str, Any], ...] = ()
+    withdraws: int | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    upgrades: str | None = None
+    was: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise LedgerError("its kind is not known")
+        if self.k is not None and (type(self.k) is not int or self.k < 1):
+            raise LedgerError("its k is not a whole number of at least 1")
+        if type(self.people) is not int or self.people < 0:
+            raise LedgerError("its number of people is not a whole number")
+        if not isinstance(self.withdraws, int | None) or not isinstance(self.files, Mapping):
+            raise LedgerError("it lacks a field, or has one of another kind")
+        for name in _TEXTS:
+            if not isinstance(getattr(self, name), str):
+                raise LedgerError(f"its {name} is not text")
+        for name in _NAMES:
+            if not all(isinstance(one, str) for one in getattr(self, name)):
+                raise LedgerError(f"its {name} are not names")
+
+    def to_json(self) -> dict[str, Any]:
+        """What stands in the header."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who is in an entry.
+
+    Parameters
+    ----------
+    persons
+        Marks of each column that numbers persons.
+    rows
+        Marks of the quasi-identifiers.
+    classes
+        The number of the group of each person; -1 if left out, or not known.
+    alike
+        For each quasi-identifier marks of some rows without it.
+    values
+        For each quasi-identifier marks of some of its values.
+    """
+
+    persons: tuple[Marks, ...]
+    rows: Marks
+    classes: npt.NDArray[np.int32]
+    alike: Mapping[str, Marks] = field(default_factory=dict)
+    values: Mapping[str, Marks] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """The payload of an entry: people in the order of their marks, so that the order of rows is not in it."""
+        import pyarrow as pa
+
+        first = self.persons[0] if self.persons else self.rows
+        order = np.lexsort((self.classes, first[:, 1], first[:, 0]))
+        columns = {f"person{place}": to_binary(marks[order]) for place, marks in enumerate(self.persons)}
+        columns |= {"row": to_binary(self.rows[order]), "class": pa.array(self.classes[order])}
+        known = {
+            f"{what} {name}".encode(): to_bytes(marks) for what, each in self._some for name, marks in each.items()
+        }
+        table = pa.table(columns).replace_schema_metadata(known)
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        found: bytes = sink.getvalue().to_pybytes()
+        return found
+
+    @property
+    def _some(self) -> tuple[tuple[str, Mapping[str, Marks]], ...]:
+        return ("alike", self.alike), ("values", self.values)
+
+    @classmethod
+    def from_bytes(cls, payload: bytes) -> People:
+        """What :meth:`to_bytes` wrote; its hash is checked before."""
+        import pyarrow as pa
+
+        try:
+            table = pa.ipc.open_file(payload).read_all().combine_chunks()
+            table.validate(full=True)
+            return cls._of_table(table)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
+            raise LedgerError("who is in an entry of the ledger cannot be read") from None
+
+    @classmethod
+    def _of_table(cls, table: Any) -> People:
+        persons = [name for name in table.column_names if name.startswith("person")]
+        known = {key.decode(): from_bytes(value) for key, value in (table.schema.metadata or {}).items()}
+        some = {
+            what: {name.removeprefix(f"{what} "): marks for name, marks in known.items() if name.startswith(f"{what} ")}
+            for what in ("alike", "values")
+        }
+        return cls(
+            tuple(_marks(table[name]) for name in persons), _marks(table["row"]), table["class"].to_numpy(), **some
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """An entry of the book; ``load`` reads who is in it, which may be many: they are not kept in memory."""
+
+    entry: Entry
+    link: Link
+    load: Callable[[], People | None]
+
+    @property
+    def people(self) -> People | None:
+        """Who is in it; nobody if it is no release."""
+        return self.load()
+
+    @property
+    def number(self) -> int:
+        """Its number."""
+        return int(self.link.number)
+
+
+def entry_of(header: Mapping[str, Any]) -> Entry:
+    """The entry that a header describes; what the chain needs is passed over."""
+    known = {one.name for one in fields(Entry)}
+    said: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in header.items() if name in known
+    }
+    try:
+        return Entry(**said)
+    except TypeError:
+        raise LedgerError("it lacks a field, or has one of another kind") from None
+
+
+def payload_hash(payload: bytes) -> str:
+    """The SHA-256 of a payload, as headers name it."""
+    return hashlib.sha256(payload).hexdigest()
+
+
+def _marks(column: Any) -> Marks:
+    array = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    array = array.chunk(0) if hasattr(array, "chunk") else array
+    start = array.offset * MARK_BYTES
+    return from_bytes(array.buffers()[1].to_pybytes()[start : start + len(array) * MARK_BYTES])

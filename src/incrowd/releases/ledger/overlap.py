@@ -1,0 +1,312 @@
+"""Who of a table is in an entry: known by an identifier, else by the original quasi-identifiers, else not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.releases.ledger.entry import BOUND, Entry, People, Recorded
+from incrowd.releases.ledger.marks import (
+    MISSING,
+    PERSON,
+    ROW,
+    Cells,
+    Marker,
+    Marks,
+    are_unique,
+    as_frame,
+    cells_of,
+    distinct_rows,
+    shared,
+)
+from incrowd.tables.reading.source import Source
+from incrowd.vocabulary.randomness import SystemRandomness, permutation
+from incrowd.vocabulary.schema import Schema
+
+SKETCH = 4096
+"""How many marks are kept of rows without one column, and of a column's values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The people of a table.
+
+    Parameters
+    ----------
+    source, schema
+        Cells as they were read, and what the columns are.
+    marker
+        Makes marks with the key of the book.
+    same_columns
+        What a column of this table was called in earlier ones.
+    """
+
+    source: Source
+    schema: Schema
+    marker: Marker
+    same_columns: Mapping[str, str] = field(default_factory=dict)
+    _cells: dict[str, Cells] = field(default_factory=dict, init=False)
+    _rows: dict[tuple[str, ...], Marks] = field(default_factory=dict, init=False)
+
+    @property
+    def people(self) -> int:
+        """Number of rows."""
+        return self.source.frame.height
+
+    def cells(self, name: str) -> Cells:
+        """What the cells of a column say."""
+        if name not in self._cells:
+            self._cells[name] = cells_of(self.source.distinct([name])[name])
+        return self._cells[name]
+
+    @cached_property
+    def persons(self) -> dict[str, Marks]:
+        """Marks of every identifier that numbers persons: it is nowhere missing, and there is none twice."""
+        found = {}
+        for name in self.schema.identifiers:
+            column = self.cells(name)
+            if len(column.contents) <= self.people or MISSING in column.contents[:-1]:
+                continue
+            marks = self.marker.marks([column], PERSON)
+            if are_unique(marks):
+                found[name] = marks
+        return found
+
+    def known_as(self, name: str) -> str | None:
+        """How this table calls a column of an entry; None if it has no such column."""
+        renamed = {old: new for new, old in self.same_columns.items()}
+        called = renamed.get(name, name if name not in self.same_columns else None)
+        return called if called in self.source.frame.columns else None
+
+    def columns(self, names: Sequence[str]) -> list[Cells]:
+        """The columns that an entry calls so, by sorted name."""
+        return [self.cells(self.known_as(name) or name) for name in sorted(names)]
+
+    def rows(self, names: Sequence[str], shift: tuple[str, int] | None = None) -> Marks:
+        """Marks of the rows over the columns of an entry; with a shift one of whole numbers is moved."""
+        if shift is None:
+            key = tuple(sorted(names))
+            if key not in self._rows:
+                self._rows[key] = self.marker.marks(self.columns(names), ROW)
+            return self._rows[key]
+        columns, place = self.columns(names), sorted(names).index(shift[0])
+        columns[place] = columns[place].shifted(shift[1])
+        return self.marker.marks(columns, ROW)
+
+    def values(self, name: str) -> Marks:
+        """Marks of the distinct values of a column of this table."""
+        contents = self.cells(name).contents
+        return self.marker.marks([Cells(np.arange(len(contents) - 1), contents)], ROW)
+
+    def people_of(self, classes: npt.NDArray[np.int32], names: Sequence[str] = ()) -> People:
+        """What an entry with these quasi-identifiers, else the table's, keeps of it.
+
+        The rows and values of which some marks are kept are drawn by chance.
+        """
+        names = names or self.schema.quasi_identifiers
+        values = {name: _some(self.values(self.known_as(name) or name)) for name in names}
+        alike = {name: self._without(name, names) for name in names if len(names) > 1}
+        return People(tuple(self.persons.values()), self.rows(names), classes, alike, values)
+
+    def _without(self, name: str, names: Sequence[str]) -> Marks:
+        """Marks of some rows, drawn by chance, over all quasi-identifiers but one."""
+        columns = self.columns([one for one in names if one != name])
+        first, _ = distinct_rows([one.codes for one in columns], [len(one.contents) for one in columns])
+        drawn = first[permutation(len(first), SystemRandomness())[:SKETCH]]
+        return _some(self.marker.marks([one.take(drawn) for one in columns], ROW))
+
+    def order(self, by: Marks, ties: Sequence[str]) -> npt.NDArray[np.intp]:
+        """The rows in the order of their marks; where those are equal, by what these columns say."""
+        beside = [self.cells(name).ranks() for name in sorted(ties, reverse=True)]
+        return np.lexsort((*beside, by[:, 1], by[:, 0]))
+
+
+def _some(marks: Marks) -> Marks:
+    """At most :data:`SKETCH` of the distinct marks, drawn by chance, in their order."""
+    found = np.unique(marks, axis=0)
+    drawn = permutation(len(found), SystemRandomness())[:SKETCH]
+    return found[np.sort(drawn)]
+
+
+NONE, PARTIAL, COMPLETE, UNKNOWN, OTHERS = "none", "partial", "complete", "unknown", "other people"
+IDENTIFIER, COLUMNS, WORD = "identifier", "quasi-identifiers", "your word"
+NUMBERED, ALIKE, GONE = "identifiers differ, quasi-identifiers agree", "alike in all but one", "cannot be compared"
+NO_GROUPS, NOBODY, OLD = "groups not known", "people not known", "version 1"
+FURTHEST = 10
+"""By how much whole numbers are tried to be moved: ages of ten years later."""
+
+_LARGE, _CLEAR, _HALF = 50_000, 40, 0.5
+Shift = tuple[str, int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """What a table and an entry have in common.
+
+    Parameters
+    ----------
+    number
+        Of the entry.
+    by, relation
+        By what people were compared, and what came of it.
+    shared, now, then
+        Who is in both, and how many people the table and the entry have; None if it cannot be told.
+    marks, side
+        The marks of the table that were compared, and with which of the entry: those of an identifier, or of rows.
+    unique
+        Whether no mark is there twice.
+    hint
+        What would help to tell, if it cannot be told.
+    """
+
+    number: int
+    by: str
+    relation: str
+    shared: int | None = None
+    now: int | None = None
+    then: int | None = None
+    marks: Marks | None = None
+    side: int | None = None
+    unique: bool = False
+    hint: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether some people, or all, are in both."""
+        return self.relation in (PARTIAL, COMPLETE)
+
+    def of(self, people: People) -> Marks:
+        """The marks of the entry that were compared."""
+        return people.rows if self.side is None else people.persons[self.side]
+
+
+def compare(table: Table, one: Recorded) -> Overlap:
+    """Who of the table is in the entry."""
+    people = one.people
+    if people is None:
+        return Overlap(one.number, OLD if one.entry.kind == BOUND else NOBODY, UNKNOWN)
+    found = _by_identifier(table, one.number, people)
+    if found is None or found.shared == 0:
+        found = _by_rows(table, one, people, found)
+    if found.counts and not one.entry.groups:
+        return Overlap(one.number, NO_GROUPS, UNKNOWN, hint="It is not known who is in which group of it.")
+    return found
+
+
+def _by_identifier(table: Table, number: int, people: People) -> Overlap | None:
+    """By the two columns that share most; None if one side has no identifier."""
+    pairs = [
+        (shared(now, then), now, side) for side, then in enumerate(people.persons) for now in table.persons.values()
+    ]
+    if not pairs:
+        return None
+    most, now, side = max(pairs, key=lambda pair: pair[0])
+    return _overlap(number, IDENTIFIER, most, now, people, side)
+
+
+def _by_rows(table: Table, one: Recorded, people: People, numbered: Overlap | None) -> Overlap:
+    """By quasi-identifiers; ``numbered`` is what the identifiers say, if both sides have them: nobody is shared."""
+    gone = [name for name in one.entry.quasi_identifiers if table.known_as(name) is None]
+    if gone:
+        return Overlap(one.number, GONE, UNKNOWN, hint=_proposed(table, people, gone))
+    marks = table.rows(one.entry.quasi_identifiers)
+    most, shift = shared(marks, people.rows), None
+    if numbered is not None:
+        smaller = min(len(marks), len(people.rows))
+        if most <= _HALF * smaller:
+            return numbered
+        return Overlap(one.number, NUMBERED, UNKNOWN, hint="Were the same people numbered anew?")
+    if most < min(len(marks), len(people.rows)):
+        most, shift = max(
+            [(most, None), *_shifted(table, one.entry, people, most)], key=lambda found: (found[0], found[1] is None)
+        )
+    if most == 0 and (column := _alike(table, one.entry, people)):
+        return Overlap(one.number, ALIKE, UNKNOWN, hint=f"Somebody is alike in all quasi-identifiers but {column}.")
+    if shift is None:
+        return _overlap(one.number, COLUMNS, most, marks, people)
+    name, moved = shift
+    marks = table.rows(one.entry.quasi_identifiers, (name, moved))
+    return _overlap(one.number, f"{COLUMNS}, {name} {-moved:+d}", most, marks, people)
+
+
+def _overlap(number: int, by: str, most: int, now: Marks, people: People, side: int | None = None) -> Overlap:
+    whole = most == len(now) == len(people.rows)
+    relation = NONE if most == 0 else COMPLETE if whole else PARTIAL
+    unique = side is not None or (are_unique(now) and are_unique(people.rows))
+    return Overlap(number, by, relation, most, len(now), len(people.rows), now, side, unique)
+
+
+def _shifted(table: Table, entry: Entry, people: People, unmoved: int) -> Iterator[tuple[int, Shift]]:
+    """How many are shared if a column of whole numbers is moved.
+
+    In a large table a sample may point out one shift that shares far more than all others, and no shift: then only that
+    one is counted. Where it does not, all are.
+    """
+    shifts = list(_shifts(table, entry))
+    if table.people > _LARGE and shifts:
+        shifts = _hurried(table, entry, people, shifts, unmoved)
+    for shift in shifts:
+        yield shared(table.rows(entry.quasi_identifiers, shift), people.rows), shift
+
+
+def _shifts(table: Table, entry: Entry) -> Iterator[tuple[str, int]]:
+    for name, column in zip(sorted(entry.quasi_identifiers), table.columns(entry.quasi_identifiers), strict=True):
+        if column.is_whole():
+            yield from ((name, by) for far in range(1, FURTHEST + 1) for by in (-far, far))
+
+
+def _hurried(
+    table: Table, entry: Entry, people: People, shifts: list[tuple[str, int]], unmoved: int
+) -> list[tuple[str, int]]:
+    """The one shift that is clearly the best, or all."""
+    names = sorted(entry.quasi_identifiers)
+    rows = permutation(table.people, SystemRandomness())[:SKETCH]
+    columns = [column.take(rows) for column in table.columns(names)]
+    known = as_frame(people.rows).unique()
+
+    def hits(shift: tuple[str, int]) -> int:
+        moved = [c.shifted(shift[1]) if name == shift[0] else c for name, c in zip(names, columns, strict=True)]
+        return as_frame(table.marker.marks(moved, ROW)).join(known, on=["high", "low"], how="semi").height
+
+    found = sorted(((hits(shift), shift) for shift in shifts), reverse=True)
+    others = max([hits_ for hits_, _ in found[1:]], default=0)
+    others = max(others, round(unmoved / table.people * len(rows)))
+    clear = found[0][0] >= _CLEAR and found[0][0] >= 2 * others
+    return [found[0][1]] if clear else shifts
+
+
+def _alike(table: Table, entry: Entry, people: People) -> str:
+    """A quasi-identifier without which somebody of the table is like somebody of the entry."""
+    for name, kept in people.alike.items():
+        columns = table.columns([one for one in entry.quasi_identifiers if one != name])
+        if _any_of(table, columns, kept):
+            return name
+    return ""
+
+
+def _any_of(table: Table, columns: Sequence[Cells], kept: Marks) -> bool:
+    first, _ = distinct_rows([one.codes for one in columns], [len(one.contents) for one in columns])
+    marks = table.marker.marks([one.take(first) for one in columns], ROW)
+    return not as_frame(marks).join(as_frame(kept), on=["high", "low"], how="semi").is_empty()
+
+
+def _proposed(table: Table, people: People, gone: Sequence[str]) -> str:
+    """Which columns of the table have the values of those that are gone."""
+    told = []
+    for name in gone:
+        kept = people.values.get(name, np.empty((0, 2), np.uint64))
+        shares = {
+            column: as_frame(kept).join(as_frame(table.values(column)), on=["high", "low"], how="semi").height
+            for column in table.source.frame.columns
+            if column not in people.values and column not in table.schema.identifiers
+        }
+        best = max(shares, key=lambda column: shares[column], default="")
+        if best and shares[best] > _HALF * len(kept):
+            told.append(f"{best} has the values of {name}: is it that column? Then say same-column {best}={name}.")
+        else:
+            told.append(f"The column {name} is gone; if it has another name now, say same-column NEW={name}.")
+    return " ".join(told)

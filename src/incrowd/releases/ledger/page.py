@@ -1,0 +1,320 @@
+"""A release beside the earlier ones about the same people: the same groups where the same is asked, else recounted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import LedgerError, Notice, ParameterError, VerificationError
+from incrowd.methods.catalog import make_method
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.releases.job import Job
+from incrowd.releases.ledger.book import Ledger, Prepared, open_ledger
+from incrowd.releases.ledger.chain import SOUND
+from incrowd.releases.ledger.entry import BOUND, RELEASE, Entry, Recorded
+from incrowd.releases.ledger.judging import CANNOT, REFUSED, SAME, Beside, Judgement, judge, vouched
+from incrowd.releases.ledger.marks import Marker, are_unique
+from incrowd.releases.ledger.overlap import Overlap, Table
+from incrowd.releases.ledger.upkeep import pending, upgraded
+from incrowd.report.certificate import sha256_of
+from incrowd.report.earlier_facts import Earlier, EarlierRelease
+from incrowd.rows.held import Held
+from incrowd.rows.memory.held import InMemory
+from incrowd.tables.recipe import Recipe
+from incrowd.verification.joint import classes_of_rows
+from incrowd.verification.request import Original, Originals
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.requirement import KAnonymity
+
+_KEY_BYTES = 32
+_WAY_OUT = (
+    "What passes: the same groups for the same people; earlier groups joined whole; people who are new in groups of "
+    "their own, for instance as a release of them alone. Or say despite-earlier, and the certificate says so too."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """The releases of the book, while a further one is made.
+
+    Parameters
+    ----------
+    job, book
+        What is asked for, and the ledger.
+    as_read
+        The table, its rows in the order they came in.
+    """
+
+    job: Job
+    book: Ledger
+    as_read: InMemory
+
+    @property
+    def recipe(self) -> Recipe:
+        """What is asked for."""
+        return self.job.recipe
+
+    @cached_property
+    def table(self) -> Table:
+        """The people of the table, in the order of its rows."""
+        same = dict(self.job.same_columns)
+        return Table(self.as_read.source, self.as_read.schema, Marker(self.book.key), same)
+
+    @cached_property
+    def asked(self) -> str:
+        """The digest of what decides the groups; the order of columns is no part of it."""
+        method = make_method(self.recipe.method, dict(self.recipe.parameters))
+        columns = [self.as_read.schema[name] for name in self.as_read.columns]
+        named = self.table.same_columns
+        plain = sorted(
+            json.dumps(
+                [named.get(c.name, c.name), c.type, c.role, c.order, c.hierarchy and c.hierarchy.to_json()], default=str
+            )
+            for c in columns
+        )
+        said = [method.name, method.parameters(), self.recipe.requirement.to_json(), self.recipe.form, plain]
+        return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+
+    @cached_property
+    def beside(self) -> Beside:
+        """Who of the table is in which entry; entries of version 1 of this very table are brought up to date first."""
+        upgraded(self.book, self.table)
+        entries = self.book.releases()
+        if pending(self.book):
+            entries = [*(one for one in self.book.read() if one.entry.kind == BOUND), *entries]
+        strange = set(self.job.other_people) - {one.number for one in entries}
+        if strange:
+            raise ParameterError(f"The ledger has no release with the number {min(strange)}. See: incrowd ledger list.")
+        return Beside(self.table, entries, self.asked, self.job.other_people)
+
+    @property
+    def _repeated(self) -> tuple[Recorded, Overlap] | None:
+        """The last release of the same people for which the same was asked."""
+        return self.beside.repeated[-1] if self.beside.repeated else None
+
+    @cached_property
+    def key(self) -> bytes:
+        """The secret of the last release that was asked for in the same way, or a new one."""
+        return bytes.fromhex(self._repeated[0].entry.secret) if self._repeated else secrets.token_bytes(_KEY_BYTES)
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.intp]:
+        """The rows of the table in the order of their marks: draws must not depend on the order they came in."""
+        if self._repeated:
+            (one, overlap), table = self._repeated, self.table
+            assert overlap.marks is not None
+            marks, names = overlap.marks, [table.known_as(name) for name in one.entry.unchanged]
+        else:
+            persons = list(self.table.persons.values())
+            marks = persons[0] if persons else self.table.rows(self._entry_names(self.as_read.schema.quasi_identifiers))
+            names = list(self.as_read.schema.untouched)
+        return self.table.order(marks, [] if are_unique(marks) else [name for name in names if name])
+
+    @cached_property
+    def held(self) -> InMemory:
+        """The table with its rows in that order; row i of it is row ``order[i]`` of the input."""
+        source = replace(self.as_read.source, frame=self.as_read.source.frame[self.order])
+        table = EncodedTable.of(self.as_read.table[name].take(self.order) for name in self.as_read.table.columns)
+        return replace(self.as_read, source=source, table=table)
+
+    def check(self) -> None:
+        """Refuse before any work is done if it cannot be told who is in an entry."""
+        if self.beside.unknown and not self.job.despite_earlier:
+            raise LedgerError(_not_told(self.beside.unknown[0]))
+
+    def together(
+        self,
+        plan: ReleasePlan,
+        written: Path,
+        form: FileForm,
+        rename: Callable[[str], str],
+        original: Original | Originals,
+    ) -> Recounted:
+        """What this release and the earlier ones tell together; raises if that is more than was promised.
+
+        ``rename`` goes from the name of a column to its name in the written file; ``original`` says which row of the
+        input each released row is.
+        """
+        assert isinstance(original, Original)
+        quasi = self.as_read.schema.quasi_identifiers
+        columns = [rename(column.name) for column in plan.written if column.source in quasi]
+        classes = classes_of_rows(written, form, columns, original)
+        judgement = self._judged(classes)
+        if judgement.decision == CANNOT:
+            raise LedgerError(_not_told(self.beside.unknown[0]))
+        if judgement.decision == REFUSED:
+            raise VerificationError(f"{self._broken(judgement)} The release was not published. {_WAY_OUT}")
+        people = self.table.people_of(classes.to_numpy(), self._entry_names(quasi))
+        prepared = self.book.prepared(self._entry(written), people)
+        return Recounted(self, prepared, judgement, self._facts(judgement, prepared))
+
+    def _judged(self, classes: Any) -> Judgement:
+        """The decision; columns that one release shows by groups and another as they are count as known."""
+        entries = [one.entry for one, _ in self.beside.counted]
+        schema = self.as_read.schema
+        hidden = {*self._entry_names(schema.quasi_identifiers), *(n for e in entries for n in e.quasi_identifiers)}
+        now = set(self._entry_names(schema.untouched)) & hidden
+        before = {name for entry in entries for name in entry.unchanged} & hidden
+        called = {name: self.table.known_as(name) for name in sorted(now | before)}
+        return judge(
+            self.beside,
+            classes,
+            self.recipe.requirement.smallest_group,
+            bare={name: self.table.cells(here).ranks() for name, here in called.items() if here is not None},
+            bare_now=now,
+            sizes_only=_size(self.recipe) is not None and all(entry.k is not None for entry in entries),
+            presence_known=self.job.presence_known,
+            despite=self.job.despite_earlier,
+        )
+
+    def _entry_names(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Columns as entries call them."""
+        return tuple(self.table.same_columns.get(name, name) for name in names)
+
+    def _broken(self, judgement: Judgement) -> str:
+        number = len(self.beside.counted)
+        return f"Together with {number} earlier {'release' if number == 1 else 'releases'}, {judgement.reason}"
+
+    def _entry(self, written: Path) -> Entry:
+        schema, recipe = self.as_read.schema, self.recipe
+        return Entry(
+            RELEASE,
+            made=datetime.now(UTC).isoformat(timespec="seconds"),
+            sha256=sha256_of(written),
+            requirement=str(recipe.requirement),
+            incrowd=version("incrowd"),
+            asked=self.asked,
+            secret=self.key.hex(),
+            k=_size(recipe),
+            quasi_identifiers=self._entry_names(schema.quasi_identifiers),
+            unchanged=self._entry_names(schema.untouched),
+            identifiers=tuple(self.table.persons),
+            people=self.table.people,
+            said=self._vouched,
+        )
+
+    @property
+    def _vouched(self) -> tuple[dict[str, Any], ...]:
+        return vouched(self.job.other_people, self.job.outputs.responsible or "the owner of the ledger")
+
+    def _facts(self, judgement: Judgement, prepared: Prepared) -> Earlier:
+        overlaps, joint = self.beside.overlaps, judgement.joint
+        shared = joint.shared if joint else max((one.shared or 0 for one in overlaps), default=0)
+        return Earlier(
+            tuple(_release(*pair) for pair in zip(self.beside.entries, overlaps, strict=True)),
+            joint,
+            people=self.table.people,
+            shared=shared,
+            same_groups=judgement.decision == SAME,
+            said=self._vouched,
+            despite=bool(judgement.reason),
+            not_counted=tuple(self._not_counted),
+            entry=int(prepared.link.number),
+            mac=prepared.link.mac,
+        )
+
+    @property
+    def _not_counted(self) -> Iterator[str]:
+        if self.book.fault != SOUND:
+            yield f"the ledger was not sound, {self.book.fault}"
+        for one in self.beside.unknown:
+            yield f"entry {one.number}, {one.by}"
+
+
+@dataclass(frozen=True, eq=False)
+class Recounted:
+    """What was counted of a release and the earlier ones."""
+
+    page: Page
+    prepared: Prepared
+    judgement: Judgement
+    facts: Earlier
+
+    @property
+    def notices(self) -> Iterator[Notice]:
+        """What should be known."""
+        if self.judgement.reason:
+            message = f"{self.page._broken(self.judgement)} It was published despite that, as you said."
+            yield Notice("despite-earlier", "ledger", message)
+        for one in self.facts.not_counted:
+            yield Notice("not-counted", "ledger", f"{one}: what that tells together with this release is not known.")
+        joint = self.judgement.joint
+        if joint is not None and not self.judgement.reason and (joint.below.new or joint.below.left):
+            message = (
+                f"{joint.below.new or 0:,} new people and {joint.below.left or 0:,} who left are among fewer than "
+                f"{joint.k} for somebody who knows who joined and who left. If outsiders may know, say presence-known."
+            )
+            yield Notice("joined-or-left", "ledger", message)
+
+    def enter(self, written: Path) -> None:
+        """Write the release into the book: before it appears, so that none is out that the book does not know.
+
+        If the run dies in between, the book has an entry for a release that never appeared. That makes later ones
+        more careful than they need be, never less; ``incrowd ledger withdraw`` says that it never went out.
+        """
+        if sha256_of(written) != self.prepared.link.header["sha256"]:
+            raise VerificationError("The release changed after it was counted, and was not published.")
+        self.page.book.add(self.prepared)
+
+
+@contextmanager
+def opened_book(job: Job) -> Iterator[Ledger | None]:
+    """The ledger of a job, locked and found sound, if one is kept."""
+    if job.ledger is None:
+        named = {"despite-earlier": job.despite_earlier, "other-people": job.other_people, "ledger-key": job.ledger_key}
+        named |= {"same-column": job.same_columns, "presence-known": job.presence_known}
+        for name in (name for name, value in named.items() if value):
+            raise ParameterError(f"{name} is about the releases in a ledger. Name the ledger.")
+        yield None
+        return
+    if job.seed is not None:
+        raise ParameterError("A ledger keeps its own secret for draws. Leave out the seed, or the ledger.")
+    with open_ledger(job.ledger, job.ledger_key) as book:
+        if book.fault != SOUND and not job.despite_earlier:
+            raise LedgerError(
+                f"The ledger {job.ledger.name} is not sound: {book.fault}. So what was released before is not known. "
+                "Put the folder back from a copy, or say despite-earlier, and the certificate says so too."
+            )
+        yield book
+
+
+def page_of(job: Job, book: Ledger | None, held: Held) -> Page | None:
+    """What the ledger knows of the people of the table; refuses if that cannot be told."""
+    if book is None:
+        return None
+    assert isinstance(held, InMemory)
+    for new in dict(job.same_columns):
+        held.schema[new]  # raises if there is no such column
+    page = Page(job, book, held)
+    page.check()
+    return page
+
+
+def _not_told(one: Overlap) -> str:
+    return (
+        f"It cannot be told whether release {one.number} of the ledger is about the same people: {one.by}. {one.hint} "
+        f"If they are other people, say other-people {one.number}; the certificate tells who said it."
+    ).replace("  ", " ")
+
+
+def _release(one: Recorded, overlap: Overlap) -> EarlierRelease:
+    entry = one.entry
+    return EarlierRelease(entry.sha256, entry.made, entry.requirement, overlap.by, overlap.relation, overlap.shared)
+
+
+def _size(recipe: Recipe) -> int | None:
+    """The k of plain k-anonymity; None if something else is promised."""
+    return recipe.requirement.k if isinstance(recipe.requirement, KAnonymity) else None

@@ -1,0 +1,138 @@
+"""What is measured of a release beside what it promises: accuracy, risk, attacks.
+
+What cannot be measured is said to be so, in a notice; it is no reason to hold back a release that keeps its promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from incrowd.errors import IncrowdError, Notice, ParameterError, RequirementError
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.releases.holdout import LARGEST, measure_accuracy
+from incrowd.releases.job import Job
+from incrowd.report.attack_facts import AttackFacts, attacks_of
+from incrowd.report.facts import Accuracy
+from incrowd.rows.held import Held
+from incrowd.rows.memory.held import InMemory
+from incrowd.tables.publishing.serialise import safe_name
+from incrowd.tables.reading.read import read
+
+if TYPE_CHECKING:
+    from incrowd.risk.assessment import Risk
+
+
+_TOO_FEW = "the two thirds of the rows that would be released for it cannot keep the requirement."
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What was measured; None is not measured. ``notices`` say why not, where it was asked for."""
+
+    accuracy: Accuracy | None = None
+    risk: Risk | None = None
+    attacks: AttackFacts | None = None
+    notices: tuple[Notice, ...] = ()
+
+
+def check_measurable(job: Job, held: Held) -> None:
+    """Refuse, before any work is done, what is measured in memory only."""
+    if isinstance(held, InMemory):
+        return
+    rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
+    ledger = (job.ledger, "A ledger is kept")
+    for asked, what in (ledger, rarest, (job.risk, "Risk is measured"), (job.attacks, "Attacks run")):
+        if asked:
+            raise ParameterError(
+                f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "
+                "limit of memory, or leave that out."
+            )
+
+
+def measure(job: Job, held: Held, plan: ReleasePlan, written: Path, source: str) -> Measured:
+    """Measure what was asked for; risk also where a report is written, for it takes little time."""
+    notices: list[Notice] = []
+    accuracy, risk, attacks = None, None, None
+    if job.accuracy:
+        with job.clock("measuring accuracy"), _told(notices, "accuracy", _TOO_FEW, RequirementError):
+            accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe, job.engine)
+    if not isinstance(held, InMemory) or job.pair:
+        return Measured(accuracy, notices=tuple(notices))
+    wanted = job.risk or (job.risk is None and job.outputs.report is not None)
+    released = _released(job, plan, written) if wanted or job.attacks else None
+    if wanted:
+        with job.clock("measuring risk"), _told(notices, "risk"):
+            risk = _risk(job, held, released, source)
+    if job.attacks:
+        with job.clock("attacking"), _told(notices, "attacks"):
+            attacks = _attacks(job, held, plan, released)
+    return Measured(accuracy, risk, attacks, tuple(notices))
+
+
+@contextmanager
+def _told(notices: list[Notice], what: str, why: str = "", kind: type[IncrowdError] = IncrowdError) -> Iterator[None]:
+    """Whatever keeps something from being measured becomes a notice."""
+    try:
+        yield
+    except kind as error:
+        notices.append(Notice(f"{what}-not-measured", what, f"not measured: {why or error}"))
+
+
+def _released(job: Job, plan: ReleasePlan, written: Path) -> pl.DataFrame:
+    """The written release, its columns under the names of the plan."""
+    own = {safe_name(column.name): column.name for column in plan.written} if job.form.kind == "csv" else {}
+    marks = {"missing": job.recipe.reading["missing"]} if "missing" in job.recipe.reading else {}
+    return read(written, **marks).frame.rename(own, strict=False)
+
+
+def _risk(job: Job, held: InMemory, released: Any, source: str) -> Risk:
+    from incrowd.risk.measuring import measure_risk
+
+    schema = held.schema
+    secret = [
+        *schema.sensitive,
+        *([schema.target] if schema.target and job.recipe.class_sensitive is not False else []),
+    ]
+    found = measure_risk(
+        held.source.frame,
+        quasi_identifiers=schema.quasi_identifiers,
+        sensitive=secret,
+        after=released,
+        missing=held.origin.missing,
+    )
+    after = found.after and replace(found.after, source=job.outputs.name or "the release")
+    return replace(found, source=source, after=after)
+
+
+def _attacks(job: Job, held: InMemory, plan: ReleasePlan, released: Any) -> AttackFacts:
+    """The attacks on the release, and on the table as if it were released as it is."""
+    from incrowd.attacks.catalog import find_attacks
+    from incrowd.attacks.run import attack_release
+
+    schema, table = held.schema, held.source.frame
+    only = None if job.attacks is True else tuple(job.attacks or ())
+    reading = {"missing": held.origin.missing}
+
+    def told(words: str) -> None:
+        job.clock.progress(f"attacking: {words}")
+
+    after = attack_release(released, table, only=only, progress=told, plan=plan, reading=reading)
+    before = attack_release(
+        table.select(schema.released),
+        table,
+        only=only,
+        progress=lambda words: told(f"the table itself, {words}"),
+        quasi_identifiers=schema.quasi_identifiers,
+        target=schema.target,
+        sensitive=schema.sensitive or None,
+        requirement=plan.requirement,
+        reading=reading,
+    )
+    asks = {attack.name: attack.asks for attack in find_attacks()}
+    return attacks_of(after.to_json(), before.to_json(), asks)

@@ -1,0 +1,214 @@
+"""Recount any table: a file as it lies on disk, or a data frame."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import FileFormatError, HeaderError, ParameterError
+from incrowd.tables.databases.reading import on_disk
+from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
+from incrowd.verification.delimited import UNREADABLE, line_end, unpacked
+from incrowd.verification.population import People
+from incrowd.verification.requirements import Further
+from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
+from incrowd.vocabulary.requirements.together import Together, subject_names
+from incrowd.vocabulary.requirements.words import asked_for
+from incrowd.vocabulary.resources import Resources, bytes_of
+from incrowd.vocabulary.schema import Column, Role, Schema, unknown_column
+
+
+def recount(
+    table: Any,
+    *,
+    k: int | None = None,
+    quasi_identifiers: Iterable[str],
+    known_together: Iterable[tuple[Iterable[str], int]] = (),
+    require: Any = None,
+    population: Any = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] | None = None,
+    memory: int | str | None = None,
+) -> Verdict:
+    """Whether every combination of quasi-identifier values is shared by at least k rows, or those of each set by its k.
+
+    The recount is DuckDB's, on the file's own bytes. Only what DuckDB cannot read itself (data frames, Excel,
+    text that is not UTF-8) or what needs an option to be read is read first; what is large of it, in pieces. What does
+    not fit into the memory goes to a private folder that is removed afterwards. For requirements beyond k the columns
+    they are about are read to know their type: numbers have an order, texts have none. k-map and delta-presence are
+    recounted against the ``population``; a release that shows groups of a hierarchy needs ``hierarchies``, too.
+    """
+    limit = None if memory is None else bytes_of(memory)
+    requirement, names = _asked(k, list(dict.fromkeys(quasi_identifiers)), known_together, require)
+    promises = [
+        (said, one.names, one.k) for said, one in zip(requirement.promises, requirement.sets(names), strict=False)
+    ]
+    reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
+    with on_disk(table) as found:
+        further = _further(found, requirement, names, hierarchies or {}, reading)
+        people = _people(population, requirement, names, hierarchies or {}, reading)
+        return _recount(found, promises, further, people, reading, limit)
+
+
+def _recount(
+    table: Any,
+    promises: Promises,
+    further: Sequence[Further],
+    people: People | None,
+    reading: dict[str, Any],
+    memory: int | None,
+) -> Verdict:
+    from incrowd.tables.reading.read import missing_markers, read
+
+    markers = missing_markers(reading["missing"])
+    if isinstance(table, str | Path):
+        path = Path(table)
+        form = _own_form(path, reading["delimiter"], reading["encoding"])
+        if form is not None or _is_large(path, memory):
+            with tempfile.TemporaryDirectory(prefix="incrowd-") as scratch:
+                resources = Resources(memory, scratch=Path(scratch))
+                if form is None:
+                    path, form = _copied(path, reading, resources), FileForm("parquet")
+                return verify_table(path, form, promises, further, resources, people, markers)
+    return verify_arrow(read(table, **reading).frame.to_arrow(), promises, further, people, markers)
+
+
+def _is_large(path: Path, memory: int | None) -> bool:
+    from incrowd.rows.choice import in_blocks
+
+    return in_blocks(path, FileForm("parquet"), memory)
+
+
+def _copied(path: Path, reading: dict[str, Any], resources: Resources) -> Path:
+    """A large table that DuckDB cannot read itself, as a Parquet file in the scratch folder."""
+    import polars as pl
+
+    from incrowd.rows.blocks.held import block_rows
+    from incrowd.tables.publishing.piece_writer import write_pieces
+    from incrowd.tables.streams.stream import open_stream
+
+    assert resources.scratch is not None
+    stream = open_stream(path, **reading, scratch=resources.scratch)
+    frames = stream.frames(block_rows(resources, len(stream.columns)))
+    copy = resources.scratch / "copy.parquet"
+    write_pieces((f.to_arrow(compat_level=pl.CompatLevel.oldest()) for f in frames), copy, FileForm("parquet"))
+    return copy
+
+
+def _further(
+    table: Any,
+    requirement: Requirement,
+    names: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    reading: Mapping[str, Any],
+) -> tuple[Further, ...]:
+    """What is required of columns, with how their values are told apart."""
+    if not isinstance(requirement, Together) or not requirement.on_columns:
+        return ()
+    from incrowd.tables.reading.draft import draft_schema
+    from incrowd.tables.reading.read import read
+
+    subjects = subject_names(requirement, None)
+    for name in subjects:
+        if name in names:
+            raise ParameterError(f"{name!r} is a quasi-identifier: nothing can be required of it. Leave it out of one.")
+    source = read(table, **reading)
+    schema = draft_schema(source)
+    for name in subjects:
+        if name not in schema:
+            raise HeaderError(unknown_column(name, schema.names))
+    known = [(part, schema[str(part.on)]) for part in requirement.on_columns]
+    missing = source.origin.missing
+    return tuple(Further(part, c.name, c.type, c.order, hierarchies.get(c.name), missing) for part, c in known)
+
+
+def _people(
+    given: Any,
+    requirement: Requirement,
+    names: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    reading: Mapping[str, Any],
+) -> People | None:
+    """What is required of a population, with its people; what their columns are is drafted from the population."""
+    if not isinstance(requirement, Together) or not requirement.on_population:
+        return None
+    from incrowd.tables.reading.draft import draft_schema
+    from incrowd.tables.reading.read import read, read_population
+
+    if len(requirement.sets(names)) > 1:
+        raise ParameterError("k-map and delta-presence cannot be combined with sets of columns known together.")
+    source = None if given is None else read(given, **reading)
+    drafted = Schema(()) if source is None else draft_schema(source)
+    columns = (
+        replace(drafted[name] if name in drafted else Column(name), role=Role.QUASI_IDENTIFIER, hierarchy=None)
+        for name in names
+    )
+    people = read_population(None if source is None else source.frame, requirement, Schema(tuple(columns)))
+    assert people is not None
+    return People(people, {name: name for name in names}, requirement.on_population, hierarchies)
+
+
+def _asked(
+    k: int | None, names: list[str], known_together: Iterable[tuple[Iterable[str], int]], require: Any
+) -> tuple[Requirement, list[str]]:
+    """The requirement, and the columns whose combinations are counted."""
+    known = tuple(KnownSet(tuple(columns), rows) for columns, rows in known_together)
+    if known:
+        together = KnownTogether(known)
+        return asked_for(require, together) if require else together, list(together.names)
+    if k is None and not require:
+        raise ParameterError("Say how many rows must look alike: a whole number k, or sets of columns known together.")
+    if not names:
+        raise ParameterError("Name at least one quasi-identifier to count by.")
+    size = KAnonymity(1 if k is None else k)
+    return asked_for(require, size) if require else size, names
+
+
+def _own_form(path: Path, delimiter: str | None, encoding: str | None) -> FileForm | None:
+    """The form in which DuckDB can read the file itself; None if it cannot."""
+    from incrowd.tables.reading.read import check_file
+
+    if path.is_dir():
+        from incrowd.tables.streams.parquet import open_parquet
+
+        open_parquet(path)
+        return FileForm("parquet")
+    kind, compression = check_file(path)
+    if kind in ("Parquet", "Arrow"):
+        return FileForm(kind.lower())
+    if kind == "ARFF":
+        return FileForm("arff", missing="?") if _is_utf8(path, None, encoding) else None
+    if kind != "delimited text" or not _is_utf8(path, compression, encoding):
+        return None
+    return FileForm("csv", _delimiter(path, compression, delimiter), compression)
+
+
+def _is_utf8(path: Path, compression: str | None, declared: str | None) -> bool:
+    from incrowd.tables.reading.layout import sniff_encoding
+
+    return sniff_encoding(_head(path, compression, 4), declared) == "utf-8"
+
+
+def _delimiter(path: Path, compression: str | None, declared: str | None) -> str:
+    """The delimiter that was named, or the one of the first lines."""
+    from incrowd.tables.reading.layout import SAMPLE_BYTES, check_delimiter, sniff_delimiter
+
+    head = _head(path, compression, SAMPLE_BYTES)
+    found = declared or sniff_delimiter(head.decode("utf-8", "replace"), line_end(head).decode())
+    return check_delimiter(found)
+
+
+def _head(path: Path, compression: str | None, size: int) -> bytes:
+    try:
+        with unpacked(path, compression) as stream:
+            return stream.read(size)
+    except UNREADABLE as error:
+        raise FileFormatError(f"{path.name} cannot be unpacked ({type(error).__name__}).") from None

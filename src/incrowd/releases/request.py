@@ -1,0 +1,102 @@
+"""From a job to what the verification is told: the user's request, and where input and release lie."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.methods.catalog import find_method
+from incrowd.releases.job import Job
+from incrowd.rows.held import Held
+from incrowd.tables.reading.source import Origin
+from incrowd.tables.recipe import Recipe
+from incrowd.verification.request import Hint, InputFile, Request
+from incrowd.vocabulary.forms import COUNTS, PAIR, groups_path
+from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Column, Role, Schema
+
+_FRAMES = ("pandas", "polars", "pyarrow")
+
+
+def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -> Request:
+    """What the user asked for, and what was announced where the user said nothing."""
+    recipe, folder = job.recipe, written.parent
+    resources = held.resources or Resources(job.memory)
+    on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
+    return Request(
+        input=input_file(job.given, held.origin, folder, "input"),
+        release=written,
+        form=job.form,
+        columns=as_asked(recipe, held.schema),
+        requirement=recipe.requirement,
+        hint=hint,
+        groups=groups_path(written) if job.pair else None,
+        typed=frozenset(name for name, said in recipe.columns.items() if "type" in said),
+        counted=has_counts(recipe),
+        levels=has_levels(recipe),
+        loses_rows=find_method(recipe.method).loses_rows,
+        left_out=left_out,
+        seeded=job.seed is not None,
+        rarest=recipe.rarest or 0,
+        population=_population(job, folder) if on_population else None,
+        memory=resources.memory,
+        threads=resources.threads,
+        scratch=resources.scratch or folder,
+    )
+
+
+def as_asked(recipe: Recipe, schema: Schema) -> tuple[Column, ...]:
+    """The columns with the roles and hierarchies that the user gave them."""
+    return tuple(_asked(column, recipe.columns.get(column.name, {})) for column in schema.columns)
+
+
+def has_counts(recipe: Recipe) -> bool:
+    """Whether the user asks for counts, by the form or by a method that releases them by itself."""
+    return recipe.form in (COUNTS, PAIR) or (recipe.form is None and find_method(recipe.method).counts)
+
+
+def has_levels(recipe: Recipe) -> bool:
+    """Whether the user asks for numbers as levels; methods that show value by value give means of that kind, too."""
+    numeric = recipe.parameters.get("numeric")
+    return numeric == "levels" or (numeric == "mean" and find_method(recipe.method).by_value)
+
+
+def _asked(column: Column, said: Any) -> Column:
+    """A column with the role and the hierarchy that the user gave it."""
+    role = Role(said["role"]) if "role" in said else column.role
+    return replace(column, role=role, hierarchy=said.get("hierarchy", column.hierarchy))
+
+
+def input_file(given: Any, origin: Origin, folder: Path, name: str) -> InputFile:
+    """A file as it is read; a frame is put down as one."""
+    if origin.form in _FRAMES:
+        return InputFile(_put_down(given, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
+    path = Path(str(origin.path))
+    return InputFile(path.resolve(), origin.form, origin.delimiter, origin.encoding, origin.compression, origin.missing)
+
+
+def _put_down(frame: Any, path: Path) -> Path:
+    """A frame as an Arrow file, cell by cell as it is."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(frame, pl.DataFrame):
+        table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    elif isinstance(frame, pa.Table):
+        table = frame
+    else:
+        table = nw.from_native(frame.reset_index(drop=True), eager_only=True).to_arrow()
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
+def _population(job: Job, folder: Path) -> InputFile:
+    from incrowd.tables.reading.read import read
+
+    origin = read(job.recipe.population, **job.recipe.reading).origin
+    return input_file(job.recipe.population, origin, folder, "population")

@@ -1,0 +1,200 @@
+"""Rows of a database: in one pass, of one moment, read only."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from incrowd.errors import FileFormatError
+from incrowd.tables.databases.columns import BEFORE, check_dates, selection, whole
+from incrowd.tables.databases.session import READING, Session, connected
+from incrowd.tables.databases.tables import Query, query_of
+from incrowd.tables.reading.headers import check_headers
+
+
+class Rows(NamedTuple):
+    """A PyArrow schema, and record batches that have it."""
+
+    schema: Any
+    batches: Generator[Any, None, None]
+
+
+def rows_of(session: Session, query: str, described: Any) -> Rows:
+    """The rows of a query whose columns are known, each in a plain type; the query runs when they are asked for."""
+    import pyarrow as pa
+
+    if not len(described):
+        raise FileFormatError("The query has no columns. Name at least one.")
+    check_headers(described.names)
+    plain = selection(query, described)
+    types = session.describe(plain).types
+    schema = pa.schema(list(zip(described.names, types, strict=True)))
+
+    def batches() -> Generator[Any, None, None]:
+        with closing(session.batches(plain)) as found:
+            for batch in found:
+                check_dates(batch, schema.names)
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+    return Rows(schema, batches())
+
+
+def save_rows(rows: Rows, path: Path, progress: Callable[[int], None] = lambda _rows: None) -> int:
+    """Write the rows to a new Parquet file that only its owner can read; gives their number."""
+    import pyarrow.parquet as pq
+
+    path.touch(mode=0o600, exist_ok=False)
+    done = 0
+    with pq.ParquetWriter(path, rows.schema, compression="zstd", compression_level=1) as writer:
+        for batch in rows.batches:
+            writer.write_batch(batch)
+            progress(done := done + batch.num_rows)
+    return done
+
+
+def regrouped(batches: Iterable[Any], rows: int) -> Iterator[pl.DataFrame]:
+    """The rows of record batches in frames of exactly so many, the last one smaller.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> pieces = [pa.record_batch({"a": [1, 2, 3]}), pa.record_batch({"a": [4, 5]})]
+    >>> [frame["a"].to_list() for frame in regrouped(pieces, 2)]
+    [[1, 2], [3, 4], [5]]
+    """
+    held: list[pl.DataFrame] = []
+    waiting = 0
+    for batch in batches:
+        held.append(pl.DataFrame(batch))
+        waiting += batch.num_rows
+        while waiting >= rows:
+            together = pl.concat(held)
+            yield together.head(rows).rechunk()
+            held, waiting = [together.slice(rows)], waiting - rows
+    if waiting:
+        yield pl.concat(held, rechunk=True)
+
+
+ROWS = 1 << 20
+_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_HELD = (
+    "SELECT relation::pg_catalog.int8 FROM pg_catalog.pg_locks "
+    "WHERE locktype = 'relation' AND pid = pg_catalog.pg_backend_pid()"
+)
+_SERVER = (
+    "SELECT pg_catalog.pg_postmaster_start_time()::pg_catalog.text, oid::pg_catalog.text "
+    "FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()"
+)
+
+
+def read_query(query: Query) -> pl.DataFrame:
+    """All rows as one frame."""
+    return pl.concat(stream_query(query), rechunk=True)
+
+
+def stream_query(query: Query, rows: int = ROWS) -> Generator[pl.DataFrame, None, None]:
+    """The rows in frames of exactly so many, the last one smaller; never many more than that in memory.
+
+    All are read in one transaction that cannot write and sees the database as it was at one moment. PostgreSQL may
+    give the rows of a second run in another order, so there is no second pass: :func:`fetch_query` is for those.
+    """
+    with _opened(query) as found:
+        empty = True
+        for frame in regrouped(found.batches, rows):
+            empty = False
+            yield frame
+    if empty:
+        raise _no_rows(query)
+
+
+def fetch_query(query: Query, folder: Path, progress: Callable[[int], None] = lambda _rows: None) -> Path:
+    """Copy the rows to a Parquet file in a private folder, for as many passes as are needed.
+
+    Parameters
+    ----------
+    query
+        What to read.
+    folder
+        A folder that nobody else can read and that goes away with the run: the file holds the raw rows.
+    progress
+        Called with the number of rows so far.
+    """
+    path = folder / "rows.parquet"
+    with _opened(query) as found:
+        done = save_rows(found, path, progress)
+    if not done:
+        path.unlink()
+        raise _no_rows(query)
+    return path
+
+
+def relations_read(query: Query) -> frozenset[tuple[str, int]]:
+    """The tables and views a query rests on, found without running it: by the locks the server takes for it."""
+    with connected(query.address, READING) as session:
+        _describe(session, query)
+        server = server_of(session)
+        return frozenset((server, number) for (number,) in session.ask(_HELD))
+
+
+def server_of(session: Session) -> str:
+    """What tells this database from all others; stays in this process."""
+    return "/".join(session.ask(_SERVER)[0])
+
+
+@contextmanager
+def _opened(query: Query) -> Iterator[Rows]:
+    with connected(query.address, READING) as session:
+        found = rows_of(session, query.text, _describe(session, query))
+        try:
+            yield found
+        finally:
+            found.batches.close()
+
+
+def _describe(session: Session, query: Query) -> Any:
+    """Names and types of the columns; one SELECT and nothing else."""
+    session.do(_SNAPSHOT)
+    return session.describe(whole(query.text), 0 if query.address.table else len(BEFORE))
+
+
+def _no_rows(query: Query) -> FileFormatError:
+    return FileFormatError(f"There are no rows: {query} is empty. Give a table or a query with at least one row.")
+
+
+def in_memory(given: Any) -> Any:
+    """What was given; if it is on a server, its rows as a polars frame.
+
+    Examples
+    --------
+    >>> in_memory("visits.csv")
+    'visits.csv'
+    """
+    query = query_of(given)
+    if query is None:
+        return given
+
+    return read_query(query)
+
+
+@contextmanager
+def on_disk(given: Any) -> Iterator[Any]:
+    """Give what was given; if it is on a server, its rows as a Parquet file that goes when the block ends.
+
+    Examples
+    --------
+    >>> with on_disk("visits.csv") as given:
+    ...     given
+    'visits.csv'
+    """
+    query = query_of(given)
+    if query is None:
+        yield given
+        return
+
+    with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
+        yield fetch_query(query, Path(folder))

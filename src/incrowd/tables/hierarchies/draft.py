@@ -1,0 +1,266 @@
+"""A first hierarchy for a column, by its type: a proposal for a person to correct."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from incrowd.errors import ParameterError
+from incrowd.tables.hierarchies.grouping import agglomerated, balanced, class_counts, ways
+from incrowd.tables.hierarchies.intervals import class_edges, from_edges, intervals
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Source
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.hierarchy import ROOT, Hierarchy, Leaves
+from incrowd.vocabulary.leaf_interval import STEPS, period_name
+from incrowd.vocabulary.schema import ColumnType
+
+_MOST_CATEGORIES = 20_000
+_SHOWN = 2
+_LONGEST = 24
+
+
+def ordered_categories(column: EncodedColumn, fanout: int = 2) -> Hierarchy:
+    """Join neighbours, ``fanout`` at a time, in the order of the column.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> sizes = pl.Series(["S", "M", "L", "XL"])
+    >>> size = EncodedColumn("size", ColumnType.ORDERED, np.arange(4, dtype=np.int32), sizes)
+    >>> ordered_categories(size).labels
+    ('*', 'S to M', 'S', 'M', 'L to XL', 'L', 'XL')
+    """
+    if fanout < 2:
+        raise ParameterError("fanout must be at least 2.")
+    values = _values(column)
+    paths = ways(values, balanced(len(values), fanout), lambda group: f"{values[group[0]]} to {values[group[-1]]}")
+    return Hierarchy.from_paths(column.name, paths)
+
+
+def drafted_categories(column: EncodedColumn, target: EncodedColumn | None = None) -> Hierarchy:
+    """A taxonomy for those who have none: join values with like classes, halving their number on each level.
+
+    See :func:`incrowd.tables.hierarchies.grouping.agglomerated`. Without a class, rare values are joined first. A group is
+    named by its first values. The groups follow the data, not the meaning: look at them before you use them.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> jobs = pl.Series(["clerk", "cook", "judge", "waiter"])
+    >>> job = EncodedColumn("job", ColumnType.CATEGORICAL, np.array([0, 1, 2, 3], np.int32), jobs)
+    >>> rich = EncodedColumn("rich", ColumnType.BOOLEAN, np.array([1, 0, 1, 0], np.int32), pl.Series(["no", "yes"]))
+    >>> drafted_categories(job, rich).labels
+    ('*', '{clerk, judge}', 'clerk', 'judge', '{cook, waiter}', 'cook', 'waiter')
+    """
+    values = _values(column)
+    if len(values) > _MOST_CATEGORIES:
+        raise ParameterError(
+            f"Column {column.name!r} has {len(values)} distinct values, too many for a draft. Are they codes? "
+            "Then use prefixes."
+        )
+    partitions = agglomerated(class_counts(column, target))
+    return Hierarchy.from_paths(column.name, ways(values, partitions, lambda group: group_name(values, group)))
+
+
+def group_name(values: list[str], group: list[int]) -> str:
+    """A group by its first values and the number of the others.
+
+    Examples
+    --------
+    >>> group_name(["a", "b", "c", "d"], [0, 2, 3])
+    '{a, c, +1}'
+    """
+    shown = [values[leaf] for leaf in group[:_SHOWN]]
+    shown = [value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…" for value in shown]
+    more = len(group) - len(shown)
+    return "{" + ", ".join([*shown, *([f"+{more}"] if more else [])]) + "}"
+
+
+def _values(column: EncodedColumn) -> list[str]:
+    values = [str(value) for value in column.dictionary.to_list()]
+    if not values:
+        raise ParameterError(f"Column {column.name!r} has no values to group.")
+    return values
+
+
+def prefixes(column: EncodedColumn, keep: Sequence[int] | None = None) -> Hierarchy:
+    """Hide characters from the right.
+
+    Parameters
+    ----------
+    column
+        The codes. A code that is no longer than what a level keeps stays itself there.
+    keep
+        How many characters each level keeps, descending; by default one less on each level, down to one.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> codes = pl.Series(["42119", "42301"])
+    >>> zips = EncodedColumn("zip", ColumnType.CATEGORICAL, np.array([0, 1], np.int32), codes)
+    >>> prefixes(zips, keep=[3, 2]).labels
+    ('*', '42***', '421**', '42119', '423**', '42301')
+    """
+    values = [str(value) for value in column.dictionary.to_list()]
+    if not values:
+        raise ParameterError(f"Column {column.name!r} has no values to build prefixes from.")
+    starred = sum(ROOT in value for value in values)
+    if starred:
+        raise ParameterError(f"Column {column.name!r}: {starred} values contain '*', the sign for a hidden character.")
+    longest = max(map(len, values))
+    lengths = list(range(longest - 1, 0, -1)) if keep is None else list(keep)
+    if any(length < 1 for length in lengths) or lengths != sorted(set(lengths), reverse=True):
+        raise ParameterError("keep lists how many characters each level keeps: descending, at least 1, none twice.")
+    paths = [[value, *(_hidden(value, length) for length in lengths), ROOT] for value in values]
+    return Hierarchy.from_paths(column.name, paths)
+
+
+def _hidden(value: str, length: int) -> str:
+    return value[:length] + ROOT * (len(value) - length)
+
+
+_MOST_DATES = 20_000
+
+
+def calendar(column: EncodedColumn, steps: Sequence[str] = STEPS) -> Hierarchy:
+    """Periods from the first to the last date of a column, without holes.
+
+    Parameters
+    ----------
+    column
+        Dates. Missing values are left out; they need no leaf.
+    steps
+        The levels, finest first, out of day, month, quarter, year and decade.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> dates = pl.Series([datetime.date(2024, 1, 31), datetime.date(2024, 4, 1)])
+    >>> born = EncodedColumn("born", ColumnType.DATE, np.array([0, 1], np.int32), dates)
+    >>> calendar(born, ["month", "quarter"]).labels
+    ('*', '2024-Q1', '2024-01', '2024-02', '2024-03', '2024-Q2', '2024-04')
+    """
+    if column.type is not ColumnType.DATE or len(column.dictionary) == 0:
+        raise ParameterError(f"Column {column.name!r} has no dates ({column.type}); periods need some.")
+    if not steps or list(steps) != [step for step in STEPS if step in steps]:
+        raise ParameterError(f"steps are some of {', '.join(STEPS)}, in this order, none twice.")
+    days = column.dictionary.to_list()
+    span = (days[-1] - days[0]).days + 1
+    if steps[0] == "day" and span > _MOST_DATES:
+        raise ParameterError(f"Column {column.name!r} spans {span} days. Begin with months, or a coarser step.")
+    starts = _days(days[0], days[-1]) if steps[0] == "day" else _months(days[0], days[-1])
+    paths = {tuple(period_name(date, step) for step in steps): None for date in starts}
+    return Hierarchy.from_paths(column.name, [[*path, ROOT] for path in paths], Leaves.DATES)
+
+
+def _days(first: datetime.date, last: datetime.date) -> Iterator[datetime.date]:
+    for day in range(first.toordinal(), last.toordinal() + 1):
+        yield datetime.date.fromordinal(day)
+
+
+def _months(first: datetime.date, last: datetime.date) -> Iterator[datetime.date]:
+    for month in range(first.year * 12 + first.month - 1, last.year * 12 + last.month):
+        yield datetime.date(month // 12, month % 12 + 1, 1)
+
+
+KINDS = ("intervals", "prefix", "date", "ordered", "drafted")
+_CODE = re.compile(r"^(?=.*\d)[0-9A-Za-z.-]{3,12}$")
+_FEW_CODES = 10
+_FEW_EDGES = 2
+_DAYS = 731
+
+
+def draft_hierarchy(
+    column: EncodedColumn,
+    target: EncodedColumn | None = None,
+    *,
+    kind: str | None = None,
+    bins: int = 8,
+    edges: Sequence[float] | None = None,
+) -> Hierarchy:
+    """Draft a hierarchy for a column.
+
+    Parameters
+    ----------
+    column
+        The attribute.
+    target
+        The class; with it, numbers are cut and categories are joined where that costs least class information.
+    kind
+        One of ``intervals``, ``prefix``, ``date``, ``ordered``, ``drafted``; by the type of the column if not given
+        (texts of one length with digits in them are taken for codes).
+    bins
+        About how many intervals, where the class does not say.
+    edges
+        The inner edges of the intervals, made by hand.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([0, 1], np.int32), pl.Series(["f", "m"]))
+    >>> draft_hierarchy(sex).labels
+    ('*', 'f', 'm')
+    """
+    kind = kind or ("intervals" if edges is not None else kind_for(column))
+    if kind not in KINDS:
+        raise ParameterError(f"kind must be one of {', '.join(KINDS)}.")
+    if edges is not None and kind != "intervals":
+        raise ParameterError("edges are for intervals only.")
+    if edges is not None:
+        return from_edges(column.name, edges, dates=column.type is ColumnType.DATE)
+    if kind == "intervals":
+        by_class = target is not None and column.type.is_numeric and len(class_edges(column, target)) >= _FEW_EDGES
+        return intervals(column, "class" if by_class else "frequency", target=target, bins=bins)
+    if kind == "date":
+        return calendar(column, STEPS if _span(column) <= _DAYS else STEPS[1:])
+    if kind == "prefix":
+        return prefixes(column)
+    return ordered_categories(column) if kind == "ordered" else drafted_categories(column, target)
+
+
+def kind_for(column: EncodedColumn) -> str:
+    """The kind of hierarchy that fits the type of a column.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> kind_for(EncodedColumn("age", ColumnType.INTEGER, np.array([0], np.int32), pl.Series([39])))
+    'intervals'
+    """
+    if column.type is ColumnType.DATE:
+        return "date"
+    if column.type.is_numeric:
+        return "intervals"
+    if column.type is ColumnType.ORDERED:
+        return "ordered"
+    values = column.dictionary.to_list()
+    alike = len({len(value) for value in values}) == 1 and len(values) >= _FEW_CODES
+    return "prefix" if alike and all(_CODE.match(value) for value in values) else "drafted"
+
+
+def _span(column: EncodedColumn) -> int:
+    if column.type is not ColumnType.DATE or len(column.dictionary) == 0:
+        return 0
+    return int(column.numbers[-1] - column.numbers[0])
+
+
+def encoded_columns(table: Any, *names: str) -> list[EncodedColumn]:
+    """The named columns of a file, frame or source, typed as a draft schema types them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> [column.name for column in encoded_columns(pl.DataFrame({"sex": ["f", "m"]}), "sex")]
+    ['sex']
+    """
+    source = table if isinstance(table, Source) else read(table)
+    coded, _ = encode(source, draft_schema(source), list(dict.fromkeys(names)))
+    return [coded[name] for name in names]

@@ -1,0 +1,94 @@
+"""A table as bytes in a file, frame by frame, for tables that do not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.errors import OutputError
+from incrowd.tables.publishing.serialise import compressed, spreadsheet_safe
+from incrowd.vocabulary.forms import FileForm
+
+STREAMED = ("csv", "parquet", "arrow")
+
+
+def write_pieces(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
+    """Write PyArrow tables of the same columns one after the other; how many rows there were.
+
+    The bytes carry released data and nothing else, as those of :func:`incrowd.tables.publishing.serialise.write_table`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "all.csv")
+    ...     pieces = [pl.DataFrame({"age": [39]}).to_arrow(), pl.DataFrame({"age": [50]}).to_arrow()]
+    ...     write_pieces(pieces, path, FileForm("csv")), path.read_text().split()
+    (2, ['age', '39', '50'])
+    """
+    if form.kind not in STREAMED:
+        raise OutputError(f"{form.kind} cannot be written piece by piece. Write CSV or Parquet.")
+    try:
+        return {"csv": _write_csv, "parquet": _write_parquet, "arrow": _write_arrow}[form.kind](pieces, path, form)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise OutputError(f"{path.name} cannot be written ({reason}). Is the disk full?") from error
+
+
+def _write_csv(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
+    rows = 0
+    file: IO[bytes] = path.open("wb") if form.compression is None else compressed(path, form.compression)
+    with file:
+        for place, piece in enumerate(pieces):
+            options: dict[str, Any] = {"separator": form.delimiter, "null_value": form.missing}
+            frame = pl.DataFrame(piece).with_columns(cs.categorical().cast(pl.String))
+            spreadsheet_safe(frame).write_csv(file, include_header=place == 0, **options)
+            rows += frame.height
+    return rows
+
+
+def _write_parquet(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
+    """Without the smallest and largest value of each part: rows are in random order, so they would help no reader."""
+    import pyarrow.parquet as pq
+
+    return _write_tables(
+        pieces,
+        lambda schema: pq.ParquetWriter(path, schema, compression="zstd", store_schema=False, write_statistics=False),
+    )
+
+
+def _write_arrow(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
+    import pyarrow as pa
+
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    texts = map(_decoded, pieces)  # a file holds one dictionary a column
+    return _write_tables(texts, lambda schema: pa.ipc.new_file(str(path), schema, options=options))
+
+
+def _write_tables(pieces: Iterable[Any], open_writer: Any) -> int:
+    """Hand the tables to a writer that is opened for the first."""
+    writer, rows = None, 0
+    try:
+        for piece in pieces:
+            writer = writer or open_writer(piece.schema)
+            writer.write_table(piece)
+            rows += piece.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+    return rows
+
+
+def _decoded(table: Any) -> Any:
+    """The table with plain text where it has dictionaries."""
+    import pyarrow as pa
+
+    plain = [
+        pa.field(field.name, pa.large_string()) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(plain))

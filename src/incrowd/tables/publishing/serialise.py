@@ -1,0 +1,130 @@
+"""A table as bytes in a file, carrying released data and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.errors import OutputError
+from incrowd.vocabulary.forms import FileForm
+
+_PLAIN = r"^[A-Za-z0-9_.<>=+/-]+$"
+
+
+def write_arff(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table as ARFF: numbers as numeric, dates as dates, everything else as nominal."""
+    lines = ["@relation release", ""]
+    lines += [f"@attribute {_quote(name)} {_declare(frame[name])}" for name in frame.columns]
+    lines += ["", "@data", ""]
+    body = frame.select(_cell(frame[name]) for name in frame.columns)
+    with path.open("wb") as file:
+        file.write("\n".join(lines).encode())
+        body.write_csv(file, include_header=False, quote_style="never", null_value="?")
+
+
+def _declare(column: pl.Series) -> str:
+    if column.dtype.is_numeric():
+        return "numeric"
+    if column.dtype == pl.Date:
+        return "date 'yyyy-MM-dd'"
+    values = column.cast(pl.String).unique().drop_nulls().sort().to_list()
+    return "{" + ",".join(_quote(value) for value in values) + "}"
+
+
+def _quote(value: str) -> str:
+    """A name or value, quoted where ARFF wants it.
+
+    Examples
+    --------
+    >>> _quote("two words"), _quote("plain"), _quote("?")
+    ("'two words'", 'plain', "'?'")
+    """
+    if pl.Series([value]).str.contains(_PLAIN).item():
+        return value
+    if "\n" in value or "\r" in value:
+        raise OutputError("ARFF cannot hold line breaks inside a value. Write CSV or Parquet instead.")
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _cell(column: pl.Series) -> pl.Series:
+    if column.dtype.is_numeric() or column.dtype == pl.Date:
+        return column
+    text = column.cast(pl.String)
+    values = text.unique().drop_nulls().to_list()
+    return text.replace_strict(values, [_quote(value) for value in values], return_dtype=pl.String)
+
+
+_FORMULA = r"(?s)^[=+@\t\r-]."
+
+
+def write_table(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
+    """Write the frame in the given form."""
+    try:
+        _write(frame, path, form)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise OutputError(f"{path.name} cannot be written ({reason}). Is the disk full?") from error
+
+
+def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
+    match form.kind:
+        case "csv":
+            _write_csv(spreadsheet_safe(frame), path, form)
+        case "parquet" | "arrow":
+            from incrowd.tables.publishing.piece_writer import write_pieces
+
+            write_pieces([frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
+        case "arff":
+            write_arff(frame, path)
+
+
+def spreadsheet_safe(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with an apostrophe before every text that a spreadsheet would run as a formula.
+
+    Column names are treated alike. Numbers, negative ones too, and single characters stay as they are.
+
+    Examples
+    --------
+    >>> spreadsheet_safe(pl.DataFrame({"a": ["=1+2", "-5", "+", "plain"]}))["a"].to_list()
+    ["'=1+2", '-5', '+', 'plain']
+    """
+    risky = [name for name in frame.select(cs.string()).columns if _has_formula(frame[name])]
+    made_safe = frame.with_columns(pl.col(risky).map_batches(_escaped)) if risky else frame
+    return made_safe.rename({name: safe_name(name) for name in frame.columns if safe_name(name) != name})
+
+
+def safe_name(name: str) -> str:
+    """A column name as it is written to delimited text."""
+    return f"'{name}" if len(name) > 1 and name[0] in "=+@-\t\r" else name
+
+
+def _has_formula(column: pl.Series) -> bool:
+    """Cheap test on first characters before the exact one."""
+    first = column.str.slice(0, 1).unique()
+    return bool(first.is_in(["=", "+", "@", "-", "\t", "\r"]).any())
+
+
+def _escaped(column: pl.Series) -> pl.Series:
+    formula = column.str.contains(_FORMULA) & column.cast(pl.Float64, strict=False).is_null()
+    return pl.select(pl.when(formula).then("'" + column).otherwise(column).alias(column.name)).to_series()
+
+
+def _write_csv(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
+    options: dict[str, Any] = {"separator": form.delimiter, "null_value": form.missing}
+    if form.compression is None:
+        frame.write_csv(path, **options)
+        return
+    with compressed(path, form.compression) as stream:
+        frame.write_csv(stream, **options)
+
+
+def compressed(path: Path, compression: str) -> IO[bytes]:
+    """A file that packs what is written to it; its header holds neither a name nor a time."""
+    import pyarrow
+
+    stream: IO[bytes] = pyarrow.CompressedOutputStream(str(path), compression)
+    return stream

@@ -1,0 +1,266 @@
+"""A first schema from the data: a type and a role for every column, each with its reason.
+
+A draft is a proposal for a person to correct. Where nothing speaks for another role, a column is drafted as
+quasi-identifier: to forget one is a leak, to name one too many costs a little accuracy.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+from incrowd.errors import HeaderError
+from incrowd.tables.reading.convert import TRUTH
+from incrowd.tables.reading.dates import parse_dates
+from incrowd.tables.reading.dictionary import EXACT, present, repeating
+from incrowd.tables.reading.source import Source
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+
+# Each word may be a part of a name (as in patient_id) or the whole of it.
+_IDENTIFIER = """
+    id uuid guid ssn nino nhs mrn passport email mail phone telephone mobile fax name surname firstname
+    lastname fullname forename username login iban account licence license plate vin ip url address
+    street
+    """
+_QUASI_IDENTIFIER = """
+    age birth birthday birthdate dob yob born sex gender zip zipcode zip5 postcode postal plz city town
+    village county district state province region country nationality citizenship native race ethnicity
+    ethnic colour religion language occupation job profession workclass employer employment education
+    degree school marital civil relationship family household children kids military veteran housing
+    hometown residence location admission discharge death height
+    """
+_SENSITIVE = """
+    disease diagnosis diagnose icd icd9 icd10 condition symptom illness disorder hiv cancer drug
+    medication treatment therapy prescription salary income wage wages earnings debt credit crime
+    conviction offence offense orientation politics political party vote union disability mental abuse
+    """
+_TARGET = ("class", "target", "label", "outcome", "y", "response")
+
+_WORDS = {
+    Role.IDENTIFIER: frozenset(_IDENTIFIER.split()),
+    Role.SENSITIVE: frozenset(_SENSITIVE.split()),
+    Role.QUASI_IDENTIFIER: frozenset(_QUASI_IDENTIFIER.split()),
+}
+
+
+def is_target_name(name: str) -> bool:
+    """Whether a column of this name is usually the class.
+
+    Examples
+    --------
+    >>> is_target_name("Class"), is_target_name("classroom")
+    (True, False)
+    """
+    return name.strip().lower() in _TARGET
+
+
+def role_by_name(name: str) -> Role | None:
+    """The role that a word in the name suggests, if any.
+
+    Examples
+    --------
+    >>> role_by_name("patientId"), role_by_name("date_of_birth"), role_by_name("x7")
+    (<Role.IDENTIFIER: 'identifier'>, <Role.QUASI_IDENTIFIER: 'quasi-identifier'>, None)
+    """
+    words = set(_split(name))
+    return next((role for role, known in _WORDS.items() if words & known), None)
+
+
+def _split(name: str) -> list[str]:
+    """Lower-case words of a name, also where capitals part them, and the name as one word."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    words = re.findall(r"[a-z]+[0-9]*", parted.lower())
+    return [*words, "".join(words)]
+
+
+_CLASSES = 20
+_LOOK = 1000
+_LEADING_ZERO = r"^0[0-9]+$"
+_DIGITS = r"^[+-]?[0-9]+$"
+_WHOLE = r"^[+-]?(0|[1-9][0-9]*)(\.0*)?$"
+_COMMA = r"^[+-]?[0-9]+(,[0-9]+)?$"
+_THOUSANDS = r"^[+-]?[0-9]{1,3}(,[0-9]{3})?$"
+_FREE_TEXT = 50
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a column before its role is guessed: its rows, those with a value, its distinct values."""
+
+    name: str
+    rows: int
+    present: int
+    distinct: int
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether every row has a value of its own."""
+        return self.distinct == self.present == self.rows > 1
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a value has more than two rows on average."""
+        return 2 * self.distinct < self.present
+
+    @property
+    def is_mostly_unique(self) -> bool:
+        """Whether there are many values of few rows."""
+        return self.distinct > _FREE_TEXT and 2 * self.distinct > self.present
+
+
+def draft_schema(source: Source, *, target: str | None = None) -> Schema:
+    """Draft type and role of every column from its values, its name and what the file declares.
+
+    Parameters
+    ----------
+    source
+        The table.
+    target
+        The class, if it is known; otherwise a column with a usual name, or the last one if it has few values.
+
+    Examples
+    --------
+    >>> from incrowd.tables.reading.source import Origin
+    >>> source = Source(pl.DataFrame({"zip": ["01234", "10115"], "class": ["a", "b"]}), Origin("csv"))
+    >>> [(column.name, str(column.type), str(column.role)) for column in draft_schema(source).columns]
+    [('zip', 'categorical', 'quasi-identifier'), ('class', 'categorical', 'target')]
+    """
+    frame = source.frame
+    if target is not None and target not in frame.columns:
+        raise HeaderError(unknown_column(target, frame.columns))
+    declared = {column.name: column for column in source.declared}
+    values = _values(source)
+    facts = [
+        Facts(series.name, frame.height, len(present(series)), len(values[series.name]))
+        for series in frame.iter_columns()
+    ]
+    typed = [declared.get(fact.name) or draft_type(values[fact.name], fact) for fact in facts]
+    chosen = target or _target_name(facts)
+    pairs = zip(typed, facts, strict=True)
+    return Schema(tuple(_with_role(column, fact, chosen, target) for column, fact in pairs))
+
+
+def _values(source: Source) -> dict[str, pl.Series]:
+    """The distinct values of every column; those of columns that repeat theirs are kept for the encoding."""
+    found = source.distinct(repeating(source.frame))
+    return {
+        series.name: found[series.name].values if series.name in found else present(series.unique())
+        for series in source.frame.iter_columns()
+    }
+
+
+def draft_type(values: pl.Series, fact: Facts) -> Column:
+    """The type of distinct values, with its reason.
+
+    Examples
+    --------
+    >>> column = draft_type(pl.Series(["39", "7"]), Facts("age", rows=3, present=3, distinct=2))
+    >>> str(column.type), column.reason
+    ('integer', 'whole numbers')
+    """
+    dtype = values.dtype
+    kind, reason = ColumnType.CATEGORICAL, "all values are missing"
+    if fact.distinct == 0:
+        pass
+    elif dtype == pl.Boolean:
+        kind, reason = ColumnType.BOOLEAN, "true and false"
+    elif dtype == pl.String:
+        kind, reason = _text_type(values.str.strip_chars(), fact)
+    elif isinstance(dtype, pl.Date | pl.Datetime):
+        kind, reason = ColumnType.DATE, "dates"
+    elif (dtype.is_float() or dtype.is_decimal()) and not _whole(values):
+        kind, reason = ColumnType.REAL, "numbers with decimals"
+    elif dtype.is_numeric():
+        kind, reason = ColumnType.INTEGER, "whole numbers"
+    else:
+        reason = "values of a kind without numbers"
+    return Column(fact.name, type=kind, reason=reason)
+
+
+def _whole(values: pl.Series) -> bool:
+    """Whether numbers have no fractions, and are small enough to be exact; what is no number does not count."""
+    if values.dtype.is_decimal():
+        return bool((values == values.round(0)).all())
+    known = present(values)
+    return bool(((known % 1 == 0) & (known.abs() <= EXACT)).all())
+
+
+def _text_type(values: pl.Series, fact: Facts) -> tuple[ColumnType, str]:
+    values = values.filter(values != "")
+    look = values.head(_LOOK)
+    if len(values) <= 2 and set(values.str.to_lowercase().to_list()) <= set(TRUTH) and len(values) > 1:
+        return ColumnType.BOOLEAN, "two values that mean yes and no"
+    for guess in (_number_type, _date_type):
+        found = guess(look)
+        if found is not None and len(values) > _LOOK:
+            found = guess(values)
+        if found is not None:
+            return found
+    if fact.is_mostly_unique:
+        return ColumnType.TEXT, f"{fact.distinct} distinct texts in {fact.present} rows"
+    numbers = values.cast(pl.Float64, strict=False).count()
+    if 2 * numbers > len(values):
+        reason = f"mostly numbers, but {len(values) - numbers} distinct values are not (a word for missing?)"
+        return ColumnType.CATEGORICAL, reason
+    return ColumnType.CATEGORICAL, f"{fact.distinct} distinct values"
+
+
+def _number_type(values: pl.Series) -> tuple[ColumnType, str] | None:
+    digits = values.str.contains(_DIGITS)
+    if digits.all():
+        if values.str.contains(_LEADING_ZERO).any():
+            return ColumnType.CATEGORICAL, "digits with leading zeros: a code, not a number"
+        if values.cast(pl.Int64, strict=False).null_count():
+            return ColumnType.TEXT, "whole numbers too large to count with"
+        return ColumnType.INTEGER, "whole numbers"
+    if values.cast(pl.Float64, strict=False).null_count() == 0:
+        if values.str.contains(_WHOLE).all() and (values.cast(pl.Float64).abs() <= EXACT).all():
+            return ColumnType.INTEGER, "whole numbers, some with a decimal point"
+        return ColumnType.REAL, "numbers with decimals"
+    if values.str.contains(_COMMA).all():
+        if values.str.contains(_THOUSANDS).all():
+            return ColumnType.CATEGORICAL, "numbers with commas that may part decimals or thousands"
+        return ColumnType.REAL, "numbers with a decimal comma"
+    return None
+
+
+def _date_type(values: pl.Series) -> tuple[ColumnType, str] | None:
+    dates = parse_dates(values)
+    if dates.ambiguous or (dates.mixed_zones and not dates.values.null_count()):
+        return (
+            ColumnType.CATEGORICAL,
+            "look like dates that can be read in more than one way; write YYYY-MM-DD",
+        )
+    return (ColumnType.DATE, "dates") if dates.values.null_count() == 0 else None
+
+
+def _target_name(facts: list[Facts]) -> str | None:
+    """A column with a usual name; else the last, if it has few values and no other known use."""
+    named = [fact.name for fact in facts if is_target_name(fact.name)]
+    if named:
+        return named[-1]
+    last = facts[-1]
+    few = 2 <= last.distinct <= _CLASSES and 2 * last.distinct <= last.present
+    return last.name if few and len(facts) > 1 and role_by_name(last.name) is None else None
+
+
+def _with_role(column: Column, fact: Facts, chosen: str | None, given: str | None) -> Column:
+    role, why = _role(column, fact, chosen, given)
+    return Column(column.name, role, column.type, column.order, f"{column.reason}; {why}")
+
+
+def _role(column: Column, fact: Facts, chosen: str | None, given: str | None) -> tuple[Role, str]:
+    if fact.name == chosen:
+        if given is not None:
+            return Role.TARGET, "you said so"
+        return Role.TARGET, "the name says target?" if is_target_name(fact.name) else "last, few values: target?"
+    hinted = role_by_name(fact.name)
+    if hinted is Role.IDENTIFIER and fact.repeats:
+        return Role.QUASI_IDENTIFIER, "the name says identifier, but many rows share a value: quasi-identifier?"
+    if hinted is not None:
+        return hinted, f"the name says {hinted}?"
+    if fact.is_unique and column.type not in (ColumnType.REAL, ColumnType.DATE):
+        return Role.IDENTIFIER, "unique per row: identifier?"
+    return Role.QUASI_IDENTIFIER, "nothing says that others cannot know it: quasi-identifier?"

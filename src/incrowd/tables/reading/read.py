@@ -1,0 +1,193 @@
+"""The one door for tables: a path or a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import FileFormatError, ParameterError
+from incrowd.tables.reading.encode import encode
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.forms import MISSING_MARKERS
+from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.schema import Schema, unknown_column
+
+if TYPE_CHECKING:
+    from incrowd.tables.reading.source import Compression, Source
+
+
+_TEXT = ("csv", "tsv", "tab", "psv", "txt", "data", "dat", "test")
+_KINDS = {
+    **dict.fromkeys(_TEXT, "delimited text"),
+    "parquet": "Parquet",
+    "pq": "Parquet",
+    **dict.fromkeys(("arrow", "feather", "ipc", "arrows"), "Arrow"),
+    "arff": "ARFF",
+    **dict.fromkeys(("xlsx", "xlsm", "xlsb", "xls", "ods"), "Excel"),
+}
+_COMPRESSIONS: dict[str, Compression] = {"gz": "gzip", "gzip": "gzip", "zst": "zstd", "zstd": "zstd"}
+_MAGIC = (
+    (b"PAR1", "Parquet"),
+    (b"PARE", "Parquet"),
+    (b"ARROW1", "Arrow"),
+    (b"\xff\xff\xff\xff", "Arrow"),
+    (b"PK\x03\x04", "Excel"),
+    (b"\xd0\xcf\x11\xe0", "Excel"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"FEA1", "Feather version 1"),
+)
+_ADDRESSES = ("postgresql:", "postgres:")
+_BINARY = ("Parquet", "Arrow", "Excel", "gzip", "zstd")
+
+
+def read(
+    source: Any,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] | None = None,
+) -> Source:
+    """Read a table from a file or a data frame, and refuse what is not sound.
+
+    Parameters
+    ----------
+    source
+        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; Excel), or a
+        pandas, polars or PyArrow table.
+    delimiter, encoding
+        For delimited text, where they should not be found by themselves.
+    missing
+        Texts that, alone in a cell, mean a missing value; ``?`` and ``*`` if not given. An empty cell is
+        always missing. The words NA, None and null are values like any other unless they are named here.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> read(pl.DataFrame({"age": [39, 50]})).frame.height
+    2
+    """
+    markers = missing_markers(missing)
+    if not isinstance(source, (str, Path)):
+        from incrowd.tables.reading.frames import read_frame
+
+        return read_frame(source, missing=markers)
+    path = Path(source)
+    kind, compression = check_file(path)
+    if kind == "delimited text":
+        from incrowd.tables.reading.delimited import read_delimited
+
+        return read_delimited(path, delimiter=delimiter, encoding=encoding, compression=compression, missing=markers)
+    return _read_typed(path, kind, encoding, markers)
+
+
+def missing_markers(missing: Sequence[str] | None) -> tuple[str, ...]:
+    """The given texts that mean a missing value, each once; the usual ones if none are given.
+
+    Examples
+    --------
+    >>> missing_markers(None), missing_markers(["NA", "NA", ""])
+    (('?', '*'), ('NA',))
+    """
+    if missing is None:
+        return MISSING_MARKERS
+    if isinstance(missing, str) or not all(isinstance(marker, str) for marker in missing):
+        raise ParameterError("missing is a list of texts, for instance missing=['NA', '-9'].")
+    return tuple(dict.fromkeys(marker for marker in missing if marker))
+
+
+def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str, ...]) -> Source:
+    if kind == "ARFF":
+        from incrowd.tables.reading.arff import read_arff
+
+        return read_arff(path, encoding=encoding, missing=missing)
+    if kind == "Excel":
+        from incrowd.tables.reading.excel import read_excel
+
+        return read_excel(path, missing=missing)
+    from incrowd.tables.reading.columnar import read_arrow, read_parquet
+
+    return (read_parquet if kind == "Parquet" else read_arrow)(path, missing=missing)
+
+
+def check_file(path: Path) -> tuple[str, Compression | None]:
+    """What the name says the file is, and how it is packed, once its first bytes have agreed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.csv")
+    ...     _ = file.write_text("age")
+    ...     check_file(file)
+    ('delimited text', None)
+    """
+    if str(path).lower().startswith(_ADDRESSES):  # not repeated, as it may hold a password
+        raise FileFormatError("This is the address of a database, and only files are read here. Copy it to a file.")
+    if not path.is_file():
+        raise FileFormatError(f"{str(path)!r} is not a file that can be read. Check the path.")
+    if path.stat().st_size == 0:
+        raise FileFormatError("The file is empty. Give a table with a header line and at least one row.")
+    suffixes = [suffix.lstrip(".").lower() for suffix in path.suffixes[-2:]]
+    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    named = suffixes[:-1] if compression else suffixes
+    kind = _KINDS.get(named[-1]) if named else None
+    if kind is None or (compression and kind != "delimited text"):
+        raise FileFormatError(
+            f"The name of {path.name!r} does not say what it holds. Known endings: "
+            f"{', '.join('.' + ending for ending in _KINDS)}; delimited text may add .gz or .zst."
+        )
+    _check_magic(path, compression or kind)
+    return kind, compression
+
+
+def _check_magic(path: Path, expected: str) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except OSError:
+        raise FileFormatError(f"{str(path)!r} cannot be opened. Check its permissions.") from None
+    found = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "text")
+    if found == expected or (found == "text" and expected not in _BINARY):
+        return
+    raise FileFormatError(
+        f"{path.name!r} is named as {expected}, but its first bytes are those of {found}. "
+        "Rename it to what it is, or convert it."
+    )
+
+
+def read_population(
+    given: Any, requirement: Requirement, schema: Schema, reading: Mapping[str, Any] | None = None
+) -> EncodedTable | None:
+    """The quasi-identifiers of the people, typed as those of the table; None if nothing is required of them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.vocabulary.requirements.words import asked_for
+    >>> from incrowd.vocabulary.requirement import KAnonymity
+    >>> from incrowd.vocabulary.schema import Column, Role
+    >>> asked = asked_for("k=2, k-map=5", KAnonymity(2))
+    >>> schema = Schema((Column("job", Role.QUASI_IDENTIFIER),))
+    >>> read_population(pl.DataFrame({"job": ["cook", None]}), asked, schema).height
+    2
+    """
+    if not isinstance(requirement, Together) or not requirement.on_population:
+        return None
+    if given is None:
+        raise ParameterError(
+            f"{requirement.on_population[0]} needs a population: a table of the people the rows are from, with the "
+            "quasi-identifiers. Give it with population= or --population."
+        )
+    source = read(given, **(reading or {}))
+    names = list(schema.quasi_identifiers)
+    for name in names:
+        if name not in source.frame.columns:
+            raise ParameterError(
+                f"The population lacks a quasi-identifier. {unknown_column(name, source.frame.columns)}"
+            )
+    columns = tuple(replace(schema[name], reason="") for name in names)
+    return encode(source, Schema(columns), names)[0]

@@ -1,0 +1,191 @@
+"""A table as it came in, with a note of where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import polars as pl
+
+from incrowd.errors import Notice
+from incrowd.tables.reading.dictionary import Distinct, distinct, repeating
+from incrowd.tables.reading.wording import counted
+from incrowd.vocabulary.forms import MISSING_MARKERS as MISSING_MARKERS
+from incrowd.vocabulary.schema import Column
+
+SUPPRESSED = "*"
+
+
+@dataclass(frozen=True, eq=False)
+class Marked:
+    """A table whose markers of missing values have become null.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    distinct
+        Codes and distinct values of its text columns that repeat their values.
+    notices
+        One for every marker that occurs, with the number of cells and columns it occurs in.
+    """
+
+    frame: pl.DataFrame
+    distinct: Mapping[str, Distinct]
+    notices: tuple[Notice, ...]
+
+
+def markers_to_null(frame: pl.DataFrame, markers: Sequence[str]) -> Marked:
+    """Turn text that means missing into null.
+
+    Examples
+    --------
+    >>> marked = markers_to_null(pl.DataFrame({"job": ["?", "NA", ""]}), ("?", "*"))
+    >>> marked.frame["job"].to_list(), len(marked.notices)
+    ([None, 'NA', None], 1)
+    """
+    known = spellings(markers)
+    found = distinct(frame, repeating(frame))
+    hidden = {name: column.values.is_in(known) for name, column in found.items()}
+    names = [name for name, gone in hidden.items() if gone.any()]
+    rare = [name for name, dtype in frame.schema.items() if dtype == pl.String and name not in found]
+    names += [name for name, hit in zip(rare, _hits(frame.select(rare), known), strict=True) if hit]
+    notices = tuple(_notices(frame.select(names), markers))
+    found = {name: column.without(hidden[name]) for name, column in found.items()}
+    return Marked(frame.with_columns(without_markers(names, known)), found, notices)
+
+
+def spellings(markers: Sequence[str]) -> list[str]:
+    """The texts that mean missing: empty or a marker, each perhaps with a space beside it.
+
+    Examples
+    --------
+    >>> spellings(["?"])
+    ['', ' ', '  ', '?', ' ?', '? ', ' ? ']
+    """
+    spelled = (f"{left}{marker}{right}" for marker in ("", *markers) for right in ("", " ") for left in ("", " "))
+    return list(dict.fromkeys(spelled))
+
+
+def marker_spellings(marker: str) -> list[str]:
+    """The texts that are this marker, perhaps with a space beside it.
+
+    Examples
+    --------
+    >>> marker_spellings("?")
+    ['?', ' ?', '? ', ' ? ']
+    """
+    return [spelling for spelling in spellings([marker]) if spelling.strip()]
+
+
+def marker_notice(marker: str, cells: Sequence[int]) -> Iterator[Notice]:
+    """What to say of a marker that so many cells of each column hold; nothing if none does.
+
+    Examples
+    --------
+    >>> [str(notice) for notice in marker_notice("?", [2, 0, 1])]
+    ["3 cells in 2 columns only hold the marker '?': counted as missing."]
+    """
+    columns = sum(count > 0 for count in cells)
+    if not columns:
+        return
+    where = f"{counted(sum(cells), 'cell')} in {counted(columns, 'column')} only hold the marker {marker!r}"
+    if marker == SUPPRESSED:
+        yield Notice("already-suppressed", "", f"{where}: already suppressed, counted as missing.")
+    else:
+        yield Notice("missing-marker", "", f"{where}: counted as missing.")
+
+
+def without_markers(names: Sequence[str], known: Sequence[str]) -> list[pl.Expr]:
+    """The named text columns with null for the known texts.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"job": ["?", "nurse"]}).with_columns(without_markers(["job"], ["?"])).rows()
+    [(None,), ('nurse',)]
+    """
+    return [pl.when(pl.col(name).is_in(known).not_()).then(pl.col(name)) for name in names]
+
+
+def _hits(frame: pl.DataFrame, known: Sequence[str]) -> Sequence[bool]:
+    """For each column, whether one of the texts occurs."""
+    return frame.select(pl.all().is_in(known).any()).row(0) if frame.width else ()
+
+
+def _notices(frame: pl.DataFrame, markers: Sequence[str]) -> Iterator[Notice]:
+    for marker in markers:
+        known = marker_spellings(marker)
+        yield from marker_notice(marker, frame.select(pl.all().is_in(known).sum()).row(0) if frame.width else ())
+
+
+Form = Literal["csv", "parquet", "arrow", "arff", "excel", "pandas", "polars", "pyarrow"]
+Compression = Literal["gzip", "zstd"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a table came from: all that is needed to write a release of the same kind.
+
+    Examples
+    --------
+    >>> Origin("csv", "people.csv", delimiter=";").encoding
+    'utf-8'
+    """
+
+    form: Form
+    path: str | None = None
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    compression: Compression | None = None
+    missing: tuple[str, ...] = MISSING_MARKERS
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table that was read and found sound.
+
+    Parameters
+    ----------
+    frame
+        The values as they were read. Columns of text files are text, character for character; an empty cell
+        or a missing marker is null. Parquet, Arrow, Excel and data frames keep their types.
+    origin
+        Where the table came from.
+    notices
+        What was handled while reading.
+    declared
+        Types and orders the file or frame itself declares (ARFF attributes, ordered categories).
+
+    Examples
+    --------
+    >>> source = Source(pl.DataFrame({"age": ["39", "7", "39"]}), Origin("csv"))
+    >>> source.distinct(["age"])["age"].values.to_list()
+    ['39', '7']
+    """
+
+    frame: pl.DataFrame
+    origin: Origin
+    notices: tuple[Notice, ...] = ()
+    declared: tuple[Column, ...] = ()
+    _known: dict[str, Distinct] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        origin: Origin,
+        notices: Iterable[Notice] = (),
+        declared: Iterable[Column] = (),
+    ) -> Source:
+        """A source from columns as they were read: markers of missing values become null, with notices."""
+        marked = markers_to_null(frame, origin.missing)
+        source = cls(marked.frame, origin, (*notices, *marked.notices), tuple(declared))
+        source._known.update(marked.distinct)
+        return source
+
+    def distinct(self, names: Iterable[str]) -> dict[str, Distinct]:
+        """Codes and distinct values of the named columns, found once and kept."""
+        wanted = list(dict.fromkeys(names))
+        self._known.update(distinct(self.frame, [name for name in wanted if name not in self._known]))
+        return {name: self._known[name] for name in wanted}

@@ -1,0 +1,301 @@
+"""What the user asks for, as a small YAML file.
+
+::
+
+    columns:
+      age:       {role: quasi-identifier, type: integer, hierarchy: age.txt}
+      diagnosis: {role: target, type: categorical}
+    k: 10
+    method: kactus
+    parameters: {numeric: bins}
+    form: counts
+    rarest: 3
+    reading: {delimiter: ";", missing: ["NA"]}
+    repeats: [name]
+    known_together:
+      - {columns: [age, sex], k: 5}
+    require: [entropy-l=1.5 on diagnosis, t=0.2 on income]
+    class_sensitive: yes
+    population: people.csv
+
+Hierarchies and the population are files beside the recipe. Columns that are not named keep the role and type of the
+draft made from the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
+from incrowd.tables.hierarchies.read import read_hierarchy
+from incrowd.vocabulary.forms import check_form
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.naming import check_rarest
+from incrowd.vocabulary.plain_data import read_plain_yaml
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
+from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirements.words import asked_for, with_class
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+
+_KEYS = (
+    "columns",
+    "k",
+    "method",
+    "parameters",
+    "form",
+    "rarest",
+    "reading",
+    "repeats",
+    "known_together",
+    "require",
+    "class_sensitive",
+    "population",
+)
+_READING_KEYS = ("delimiter", "encoding", "missing")
+_COLUMN_KEYS = ("role", "type", "order", "hierarchy")
+_KNOWN_KEYS = ("columns", "k")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to release and how.
+
+    Parameters
+    ----------
+    k
+        The smallest number of rows that may share their released quasi-identifiers.
+    method
+        A name from the catalog.
+    parameters
+        Parameters of the method.
+    form
+        In which form its groups are released: ``strict``, ``counts`` or ``pair``; None is the method's own.
+    rarest
+        How many people must have a value for a quasi-identifier cell to name it, alone, in a set or in counts; the same
+        for bins of numbers and groups of a hierarchy. None: cells may name what one person has.
+    columns
+        For each column that is named: role, type, order, hierarchy, all optional. A hierarchy is a ``Hierarchy`` or the
+        path of its file.
+    reading
+        How to read the file: delimiter, encoding, missing.
+    repeats
+        Identifiers whose values may occur in several rows because they do not number persons, names for instance.
+        Any other identifier that repeats is refused: k counts rows, and a person may have only one.
+    known_together
+        Sets of columns that an attacker knows together, each with its own k: a list of ``{columns: [...], k: ...}``.
+        The columns are quasi-identifiers; k above then says nothing.
+    require
+        What is required beside k: a text such as ``entropy-l=1.5 on diagnosis, t=0.2 on income``, or several, or
+        requirements. A column named here is sensitive. ``k=`` replaces the k above.
+    class_sensitive
+        Whether the target itself must not be inferred. If so, and nothing is required of it, it must keep
+        :data:`~incrowd.vocabulary.requirements.words.DEFAULT`. None: nobody has said.
+    population
+        A table, or its file, of the people the rows are from: for ``k-map`` and ``delta-presence``.
+
+    Examples
+    --------
+    >>> Recipe(k=5, columns={"age": {"role": "quasi-identifier"}}).requirement
+    KAnonymity(k=5)
+    """
+
+    k: int = 10
+    method: str = "kactus"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    form: str | None = None
+    rarest: int | None = None
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    repeats: Sequence[str] = ()
+    known_together: Sequence[Mapping[str, Any]] = ()
+    require: Any = ()
+    class_sensitive: bool | None = None
+    population: Any = None
+
+    def __post_init__(self) -> None:
+        KAnonymity(self.k)
+        if not isinstance(self.method, str):
+            raise ParameterError("method must be the name of a method. To list them: incrowd methods.")
+        check_form(self.form)
+        if self.rarest is not None:
+            check_rarest(self.rarest)
+        _check_keys(self.columns, None, "columns")
+        for name, said in self.columns.items():
+            _check_keys(said, _COLUMN_KEYS, f"column {name!r}")
+            _check_list(said.get("order"), f"column {name!r}: order")
+            for key, kind in (("role", Role), ("type", ColumnType)):
+                if key in said:
+                    _choice(kind, said[key], name)
+            if not isinstance(said.get("hierarchy"), str | Path | Hierarchy | None):
+                raise ParameterError(f"Column {name!r}: hierarchy must be the name of a file.")
+        _check_keys(self.parameters, None, "parameters")
+        _check_keys(self.reading, _READING_KEYS, "reading")
+        _check_list(self.reading.get("missing"), "reading: missing")
+        for key in ("delimiter", "encoding"):
+            if not isinstance(self.reading.get(key), str | None):
+                raise ParameterError(f"In reading: {key} must be text, in quotes.")
+        _check_names(self.repeats, "repeats")
+        _check_list(self.known_together, "known_together")
+        for known in self.known_together:
+            _check_keys(known, _KNOWN_KEYS, "known_together")
+            _check_names(known.get("columns") or 0, "known_together: columns")
+        if not isinstance(self.class_sensitive, bool | None):
+            raise ParameterError("class_sensitive must be yes or no: may the class of a person be inferred?")
+        _ = self.requirement
+
+    @property
+    def requirement(self) -> KAnonymity | KnownTogether | Together:
+        """The promise that is asked for."""
+        size = self._size
+        asked = asked_for(self.require, size) if self.require else size
+        return with_class(asked, self.target) if self.class_sensitive else asked
+
+    @property
+    def _size(self) -> KAnonymity | KnownTogether:
+        if not self.known_together:
+            return KAnonymity(self.k)
+        return KnownTogether(
+            tuple(KnownSet(tuple(known["columns"]), known.get("k", self.k)) for known in self.known_together)
+        )
+
+    @property
+    def target(self) -> str | None:
+        """The column that is named as target, if any."""
+        return next((name for name, said in self.columns.items() if said.get("role") == Role.TARGET), None)
+
+    def schema(self, draft: Schema) -> Schema:
+        """The draft with everything the recipe says about its columns."""
+        for name in (*self.columns, *self.repeats):
+            if name not in draft:
+                raise HeaderError(unknown_column(name, draft.names))
+        return Schema(tuple(_said(column, self.columns.get(column.name)) for column in draft.columns))
+
+
+@guarded
+def read_recipe(path: str | Path) -> Recipe:
+    """Read a recipe from YAML."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError(f"The recipe {Path(path).name} cannot be read ({type(error).__name__}).") from None
+    data = read_plain_yaml(text, f"The recipe {Path(path).name}")
+    if not isinstance(data, dict):
+        raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
+    _check_keys(data, _KEYS, "the recipe")
+    if isinstance(data.get("population"), str):
+        data["population"] = Path(path).parent / data["population"]
+    recipe = Recipe(**{key: value for key, value in data.items() if value is not None})
+    named = {name: said["hierarchy"] for name, said in recipe.columns.items() if said.get("hierarchy") is not None}
+    return with_hierarchies(recipe, named, Path(path).parent)
+
+
+def with_hierarchies(recipe: Recipe, given: Mapping[str, Hierarchy | str | Path], folder: Path = Path()) -> Recipe:
+    """The recipe with these hierarchies, read where a file is named; relative names are taken from the folder."""
+    columns = {name: dict(said) for name, said in recipe.columns.items()}
+    for name, hierarchy in given.items():
+        found = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(folder / hierarchy, name)
+        columns.setdefault(name, {})["hierarchy"] = replace(found, name=name)
+    return replace(recipe, columns=columns)
+
+
+def draft_recipe(schema: Schema, k: int = 10, method: str = "kactus") -> str:
+    """A recipe for the user to confirm or edit; every role comes with its reason."""
+    import json
+
+    lines = [
+        "# What each column is. Check every line, then: incrowd release FILE --recipe THIS --to OUT",
+        f"# roles: {', '.join(Role)}",
+        f"# types: {', '.join(ColumnType)} (ordered: add order: [low, ..., high])",
+        "columns:",
+    ]
+    width = max((len(json.dumps(column.name)) for column in schema.columns), default=0) + 1
+    for column in schema.columns:
+        name = json.dumps(column.name, ensure_ascii=False) + ":"
+        order = f", order: {json.dumps(list(column.order), ensure_ascii=False)}" if column.order else ""
+        said = f"{{role: {column.role}, type: {column.type}{order}}}"
+        lines.append(f"  {name:<{width}} {said:<48} # {column.reason}".rstrip(" #"))
+    lines.append(f"k: {k}")
+    if schema.target is not None:
+        lines.append("class_sensitive:  # yes or no: must the class of a person not be inferred? There is no default")
+    lines += [f"method: {method}", ""]
+    return "\n".join(lines)
+
+
+def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
+    """The recipe with roles given elsewhere (options, arguments); these replace its own of the same role.
+
+    Keywords: quasi_identifiers, target, identifiers, sensitive; each a list of columns or None.
+    """
+    by_role = {
+        Role.QUASI_IDENTIFIER: roles.get("quasi_identifiers"),
+        Role.TARGET: roles.get("target"),
+        Role.IDENTIFIER: roles.get("identifiers"),
+        Role.SENSITIVE: roles.get("sensitive"),
+    }
+    columns = {name: dict(said) for name, said in recipe.columns.items()}
+    for role, names in by_role.items():
+        if names is None:
+            continue
+        for said in columns.values():
+            if said.get("role") == role:
+                said["role"] = Role.OTHER
+    taken: dict[str, Role] = {}
+    for role, names in by_role.items():
+        for name in names or ():
+            if name in taken:
+                both = f"both {taken[name]} and {role}" if taken[name] is not role else f"twice {role}"
+                raise SchemaError(f"Column {name!r} cannot be {both}. Name it once.")
+            taken[name] = role
+            columns.setdefault(name, {})["role"] = role
+    return replace(recipe, columns=columns)
+
+
+def _said(column: Column, said: Mapping[str, Any] | None) -> Column:
+    if not said:
+        return column
+    changes: dict[str, Any] = {"reason": "you said so"}
+    if "role" in said:
+        changes["role"] = _choice(Role, said["role"], column.name)
+    if "type" in said:
+        changes["type"] = _choice(ColumnType, said["type"], column.name)
+        changes["order"] = ()
+    if "order" in said:
+        changes["order"] = tuple(str(value) for value in said["order"])
+    if isinstance(said.get("hierarchy"), str | Path):
+        changes["hierarchy"] = read_hierarchy(said["hierarchy"], column.name)
+    elif said.get("hierarchy") is not None:
+        changes["hierarchy"] = said["hierarchy"]
+    return replace(column, **changes)
+
+
+def _choice(kind: type[StrEnum], value: object, column: str) -> StrEnum:
+    try:
+        return kind(str(value))
+    except ValueError:
+        word = "role" if kind is Role else "type"
+        raise SchemaError(f"Column {column!r} has an unknown {word}. Choose one of {', '.join(kind)}.") from None
+
+
+def _check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None:
+    """Raise unless the data are settings, and known ones if only some are known."""
+    if not isinstance(data, Mapping):
+        example = known[0] if known else "name"
+        raise ParameterError(f"In {where}: expected settings such as {example}: …")
+    for key in data:
+        if known is not None and key not in known:
+            raise ParameterError(f"In {where}: unknown setting {str(key)!r}. Known: {', '.join(known)}.")
+
+
+def _check_list(data: object, where: str) -> None:
+    if data is not None and not isinstance(data, list | tuple):
+        raise ParameterError(f"In {where}: expected a list such as [a, b].")
+
+
+def _check_names(data: object, where: str) -> None:
+    _check_list(data, where)
+    if isinstance(data, list | tuple) and not all(isinstance(name, str) for name in data):
+        raise ParameterError(f"In {where}: names of columns are text. Put numbers in quotes.")

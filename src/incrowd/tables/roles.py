@@ -1,0 +1,106 @@
+"""From a draft and a recipe to the schema of a release, with the doubts that remain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from incrowd.errors import Notice, SchemaError
+from incrowd.tables.reading.draft import draft_schema, role_by_name
+from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe
+from incrowd.tables.streams.draft import Shared, draft_stream, shared_values
+from incrowd.tables.streams.stream import Stream
+from incrowd.vocabulary.schema import Column, Role, Schema
+
+Repeats = Callable[[Sequence[str]], Mapping[str, Shared]]
+"""Counts the values of columns, over all rows."""
+
+
+def settle_schema(source: Source, recipe: Recipe) -> tuple[Schema, tuple[Notice, ...]]:
+    """Every column with its role and type.
+
+    The recipe decides. Of columns it does not name, those that look like identifiers are dropped; all others are
+    released unchanged, with a notice where they look as if they should not be. Identifiers that repeat are refused,
+    unless the recipe lets them: k counts rows, and means persons only if each has one row.
+    """
+
+    def repeats(names: Sequence[str]) -> dict[str, Shared]:
+        values = {name: source.frame[name].drop_nulls() for name in names}
+        return {name: Shared(len(column), column.n_unique()) for name, column in values.items()}
+
+    return settled_roles(draft_schema(source, target=target_of(recipe)), recipe, repeats)
+
+
+def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema, tuple[Notice, ...], frozenset[str]]:
+    """The same for a table larger than memory; also the columns whose type was drafted from a sample.
+
+    What is refused or dropped is counted on all rows, in the scratch folder.
+    """
+    draft, told = draft_stream(stream, target_of(recipe))
+    schema, notices = settled_roles(draft, recipe, lambda names: shared_values(stream, names, scratch))
+    said = {name for name, column in recipe.columns.items() if "type" in column}
+    return schema, (*told, *notices), frozenset(schema.encoded) - said
+
+
+def target_of(recipe: Recipe) -> str | None:
+    """The class, if the recipe names it."""
+    return next((name for name, said in recipe.columns.items() if said.get("role") == Role.TARGET), None)
+
+
+def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Schema, tuple[Notice, ...]]:
+    """The drafted schema with the roles the recipe says, given what counts the values of columns."""
+    said = recipe.schema(draft)
+    if not any(column.role is Role.QUASI_IDENTIFIER for column in _named(said, recipe)):
+        suggested = ", ".join(draft.quasi_identifiers)
+        hint = f" From the data one would suggest: {suggested}." if suggested else ""
+        raise SchemaError(f"No quasi-identifier is named: what could an attacker know?{hint}")
+    unnamed = [column for column in said.columns if "role" not in recipe.columns.get(column.name, {})]
+    doubtful = [column.name for column in unnamed if _may_number_persons(column)]
+    identifying = {name for name, shared in repeats(doubtful).items() if shared.numbers_persons}
+    columns, notices = [], []
+    for column in said.columns:
+        settled = column
+        if column in unnamed:
+            dropped = column.role is Role.IDENTIFIER or column.name in identifying
+            settled = replace(column, role=Role.IDENTIFIER if dropped else Role.OTHER)
+            notices += list(_doubt(column, settled))
+        columns.append(settled)
+    schema = Schema(tuple(columns))
+    return schema, (*notices, *_repeats(schema, recipe, repeats))
+
+
+def _named(schema: Schema, recipe: Recipe) -> Iterator[Column]:
+    return (schema[name] for name, said in recipe.columns.items() if "role" in said)
+
+
+def _may_number_persons(column: Column) -> bool:
+    """Whether a column that is not drafted as one is named like an identifier."""
+    return column.role not in (Role.IDENTIFIER, Role.TARGET) and role_by_name(column.name) is Role.IDENTIFIER
+
+
+def _doubt(drafted: Column, settled: Column) -> Iterator[Notice]:
+    if settled.role is Role.IDENTIFIER:
+        yield Notice("dropped", drafted.name, f"dropped ({drafted.reason}). Name its role to keep it.")
+    elif drafted.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        message = f"released unchanged, although it looks like {drafted.role} ({drafted.reason})."
+        yield Notice("unnamed", drafted.name, message)
+
+
+def _repeats(schema: Schema, recipe: Recipe, repeats: Repeats) -> Iterator[Notice]:
+    """Refuse identifiers that repeat; those that may are told. A missing identifier repeats nobody."""
+    for name in recipe.repeats:
+        if name not in schema.identifiers:
+            raise SchemaError(f"repeats names {name!r}, which is no identifier. Only identifiers need to be unique.")
+    for name, shared in repeats(schema.identifiers).items():
+        again = shared.rows - shared.values
+        if again and name not in recipe.repeats:
+            raise SchemaError(
+                f"The identifier {name!r} repeats: {again:,} rows have the value of an earlier row. k counts rows, not "
+                "persons; a person with several rows is hidden less well than k says. Keep one row per person. If the "
+                f"column does not number persons, give it another role, or say repeats: [{name}] in the recipe."
+            )
+        if again:
+            message = f"{again:,} rows have the value of an earlier row; you said that it does not number persons."
+            yield Notice("repeats", name, message)

@@ -1,0 +1,3 @@
+"""Tables larger than memory: read in frames, encoded in blocks."""
+
+from __future__ import annotations

@@ -1,0 +1,251 @@
+"""One pass over a stream: its columns as codes in blocks on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.errors import Notice, ParameterError
+from incrowd.tables.reading.dictionary import present
+from incrowd.tables.reading.draft import Facts, draft_type
+from incrowd.tables.reading.encode import Settled, named_columns, settle
+from incrowd.tables.reading.source import marker_notice
+from incrowd.tables.streams.body import scratch_changed, scratch_full
+from incrowd.tables.streams.gathering import Found, Gathering, RawCodes
+from incrowd.tables.streams.stream import FRAME_ROWS, Stream
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, WholeColumn
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Column, Schema
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Raw codes of one column in the file of a block: where they are, and their type."""
+
+    offset: int
+    type: str
+
+
+@dataclass(frozen=True)
+class BlockFile:
+    """The file of one block: its rows and where its columns are."""
+
+    path: Path
+    rows: int
+    columns: Mapping[str, Stored]
+
+    @classmethod
+    def write(cls, path: Path, codes: Mapping[str, RawCodes]) -> BlockFile:
+        """Write the raw codes of one block, each column in the smallest type that holds it."""
+        columns, offset = {}, 0
+        try:
+            with path.open("xb") as file:
+                for name, column in codes.items():
+                    small = column.astype(np.min_scalar_type(int(column.max(initial=0))), copy=False)
+                    columns[name] = Stored(offset, small.dtype.str)
+                    offset += file.write(np.ascontiguousarray(small).data)
+        except OSError:
+            raise scratch_full() from None
+        return cls(path, len(next(iter(codes.values()))) if codes else 0, columns)
+
+    def read(self, name: str) -> npt.NDArray[np.unsignedinteger]:
+        """The raw codes of one column."""
+        stored = self.columns[name]
+        try:
+            codes = np.fromfile(self.path, stored.type, self.rows, offset=stored.offset)
+        except OSError:
+            raise scratch_changed() from None
+        if len(codes) != self.rows:
+            raise scratch_changed()
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """An encoded table in blocks of rows.
+
+    Parameters
+    ----------
+    columns
+        Type, dictionary and counts of each column over all blocks.
+    rows
+        Rows of each block.
+    schema
+        The schema the columns were encoded by, types settled on all values.
+    notices
+        What was unified or looks odd, as the encoding of a small table tells.
+    markers
+        Markers of missing values in these columns, as the reader of small files tells.
+    """
+
+    columns: Mapping[str, WholeColumn]
+    rows: tuple[int, ...]
+    schema: Schema
+    notices: tuple[Notice, ...]
+    markers: tuple[Notice, ...]
+    _files: Sequence[BlockFile] = field(repr=False)
+    _places: Mapping[str, Codes] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def height(self) -> int:
+        """Number of rows of all blocks together."""
+        return sum(self.rows)
+
+    def block(self, place: int, names: Sequence[str] | None = None) -> EncodedTable:
+        """One block as an encoded table; all its columns, or the named ones, each read when it is first asked for."""
+        file = self._files[place]
+        chosen = self.columns if names is None else names
+        return EncodedTable(LazyColumns({name: partial(self._column, file, name) for name in chosen}), file.rows)
+
+    def __iter__(self) -> Iterator[EncodedTable]:
+        return (self.block(place) for place in range(len(self)))
+
+    def _column(self, file: BlockFile, name: str) -> EncodedColumn:
+        column = self.columns[name]
+        return EncodedColumn(name, column.type, np.take(self._places[name], file.read(name)), column.dictionary)
+
+
+MOST_VALUES = 5_000_000
+"""Most distinct values of a column."""
+_FOR_VALUES = 0.25  # of the memory for rows
+
+Progress = Callable[[int, int], None]
+"""Told after each block: rows done, and rows in all."""
+
+
+def encode_stream(
+    stream: Stream,
+    schema: Schema,
+    names: Sequence[str],
+    folder: Path,
+    *,
+    threads: int,
+    progress: Progress | None = None,
+    limit: int = MOST_VALUES,
+    rows: int = FRAME_ROWS,
+    drafted: Collection[str] = (),
+    resources: Resources | None = None,
+) -> Blocks:
+    """Encode the named columns as the schema types them, one block of rows after the other.
+
+    Dictionaries, codes and notices are those that :func:`incrowd.tables.reading.encode.encode` gives for the same table.
+
+    Parameters
+    ----------
+    stream
+        The table.
+    schema
+        Types of its columns.
+    names
+        Columns to encode.
+    folder
+        A private folder for the codes; it must outlive the blocks, and is not removed here.
+    threads
+        How many columns are worked on at the same time.
+    progress
+        Called with the rows done and the rows in all after each block.
+    limit
+        Most distinct values of a column; beyond it memory would not be bounded.
+    rows
+        Rows of a block.
+    drafted
+        Columns whose type was drafted from a sample: it is drafted again from all values.
+    resources
+        A quarter of their memory is for the distinct values of all columns, which are held whole; a table with more is
+        refused as soon as that is known.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from incrowd.tables.streams.stream import open_stream
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.parquet")
+    ...     pl.DataFrame({"age": [39, 7, None]}).write_parquet(file)
+    ...     age = Schema((Column("age", type=ColumnType.INTEGER),))
+    ...     blocks = encode_stream(open_stream(file), age, ["age"], Path(folder), threads=1, rows=2)
+    ...     [block["age"].codes.tolist() for block in blocks], blocks.columns["age"].dictionary.to_list()
+    ([[1, 0], [2]], [7, 39])
+    """
+    if threads < 1:
+        raise ParameterError(f"threads must be at least 1, not {threads}.")
+    columns = named_columns(schema, stream.columns, names)
+    gathering = {name: Gathering(columns[name], stream.schema[name], limit) for name in names}
+    files: list[BlockFile] = []
+    with ThreadPoolExecutor(threads) as beside:
+        for frame in stream.raw_frames(rows, list(gathering)):
+            codes = dict(
+                zip(gathering, beside.map(Gathering.add, gathering.values(), frame.iter_columns()), strict=True)
+            )
+            files.append(BlockFile.write(folder / f"block-{len(files):06d}", codes))
+            if resources is not None:
+                _check_values(gathering.values(), resources, sum(file.rows for file in files) / stream.rows)
+            if progress is not None:
+                progress(sum(file.rows for file in files), stream.rows)
+        found = {name: column.found(stream.origin.missing) for name, column in gathering.items()}
+        typed = {
+            name: _typed(stream, columns[name], found[name]) if name in drafted else columns[name] for name in found
+        }
+        settled = list(beside.map(lambda name: settle(found[name].tally, typed[name], stream.origin.missing), found))
+    pairs = dict(zip(found, settled, strict=True))
+    return Blocks(
+        {name: _whole(name, column) for name, column in pairs.items()},
+        tuple(file.rows for file in files),
+        Schema(tuple(typed.get(column.name, column) for column in schema.columns)),
+        tuple(notice for column in settled for notice in column.notices),
+        tuple(_markers(stream.origin.missing, found.values())),
+        files,
+        {name: found[name].places(column) for name, column in pairs.items()},
+    )
+
+
+def _check_values(gathering: Collection[Gathering], resources: Resources, share: float) -> None:
+    """Refuse distinct values that do not fit; the ``share`` of the rows that was read tells what all rows may need."""
+    held = sum(column.bytes for column in gathering)
+    room = resources.share(_FOR_VALUES)
+    if room is not None and held > room:
+        largest = max(gathering, key=lambda column: column.bytes)
+        resources.check_fits(int(held / share), _FOR_VALUES, f"Column {largest.name!r}, with its many distinct values,")
+
+
+def _whole(name: str, settled: Settled) -> WholeColumn:
+    return WholeColumn(name, settled.type, np.empty(0, np.int32), settled.dictionary, total=settled.counts)
+
+
+def _typed(stream: Stream, column: Column, found: Found) -> Column:
+    """The column with the type that all its values suggest; what the file declares stays."""
+    if any(column.name == declared.name for declared in stream.declared):
+        return column
+    return typed_column(column, found, stream.schema[column.name])
+
+
+def typed_column(column: Column, found: Found, native: pl.DataType) -> Column:
+    """A column that was drafted from a sample, with the type that all its values suggest."""
+    values, rows = present(found.tally.values), int(found.tally.counts.sum())
+    nothing = int(found.tally.counts[-1])
+    if found.tally.values.dtype.is_float():
+        nothing += found.tally.rows(found.tally.values.is_nan())
+    fact = Facts(column.name, rows, rows - nothing, len(values))
+    if values.dtype != native:  # the type alone tells, but whether exact numbers have fractions
+        values = values.cast(native) if native.is_decimal() else pl.Series([], dtype=native)
+    drafted = draft_type(values, fact)
+    if drafted.type is column.type:
+        return column
+    role = column.reason.rpartition("; ")[2]
+    return replace(column, type=drafted.type, order=(), reason=f"{drafted.reason}; {role}" if role else drafted.reason)
+
+
+def _markers(markers: Sequence[str], found: Iterable[Found]) -> Iterator[Notice]:
+    cells = [column.marked for column in found]
+    for place, marker in enumerate(markers):
+        yield from marker_notice(marker, [marked[place] for marked in cells if marked])

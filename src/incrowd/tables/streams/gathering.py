@@ -1,0 +1,315 @@
+"""What one pass over a stream gathers of a column, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from numba import njit
+
+from incrowd.errors import ValuesError
+from incrowd.tables.reading.dictionary import Tally, as_coded, texts_of
+from incrowd.tables.reading.encode import Settled
+from incrowd.tables.reading.source import marker_spellings, spellings
+from incrowd.vocabulary.encoded_table import Codes
+from incrowd.vocabulary.schema import Column, ColumnType
+
+Words = npt.NDArray[np.uint64]
+RawCodes = npt.NDArray[np.uint32]
+
+_FIRST_BITS = 10
+
+
+class NumberCodes:
+    """A growing dictionary of 64-bit words: the first has code 1, the next 2, and so on.
+
+    Examples
+    --------
+    >>> known = NumberCodes()
+    >>> known.codes(np.array([7, 9, 7], np.uint64), np.array([True, True, True])).tolist()
+    [1, 2, 1]
+    >>> known.codes(np.array([3, 9], np.uint64), np.array([True, False])).tolist()
+    [3, 0]
+    >>> known.words.tolist()
+    [7, 9, 3]
+    """
+
+    def __init__(self) -> None:
+        self._bits = _FIRST_BITS
+        self._slots = np.zeros(1 << self._bits, np.uint32)
+        self._words = np.zeros(1 << (self._bits - 1), np.uint64)
+        self._size = 0
+
+    @property
+    def words(self) -> Words:
+        """The words that occurred, by code."""
+        return self._words[: self._size]
+
+    def codes(self, words: Words, present: npt.NDArray[np.bool_]) -> RawCodes:
+        """The code of each word, new words added; 0 where it is not present."""
+        codes = np.zeros(len(words), np.uint32)
+        done, self._size = _code(words, present, 0, codes, self._slots, self._words, self._size, self._bits)
+        while done < len(words):
+            self._grow()
+            done, self._size = _code(words, present, done, codes, self._slots, self._words, self._size, self._bits)
+        return codes
+
+    def _grow(self) -> None:
+        """Four times the room: at most half of the slots are ever taken."""
+        known = self.words
+        self._bits += 2
+        self._slots = np.zeros(1 << self._bits, np.uint32)
+        self._words = np.zeros(1 << (self._bits - 1), np.uint64)
+        everything = np.ones(len(known), np.bool_)
+        unused = np.zeros(len(known), np.uint32)
+        _code(known, everything, 0, unused, self._slots, self._words, 0, self._bits)
+
+
+@njit(cache=True, nogil=True)
+def _code(
+    words: Words,
+    present: npt.NDArray[np.bool_],
+    start: int,
+    codes: RawCodes,
+    slots: RawCodes,
+    known: Words,
+    size: int,
+    bits: int,
+) -> tuple[int, int]:
+    """Fill in codes from ``start`` on; stops where there is no room for a new word: (position, size)."""
+    mask = np.uint64(len(slots) - 1)
+    shift = np.uint64(64 - bits)
+    for i in range(start, len(words)):
+        if not present[i]:
+            continue
+        word = words[i]
+        place = (word * np.uint64(0x9E3779B97F4A7C15)) >> shift
+        code = slots[place]
+        while code != 0 and known[code - 1] != word:
+            place = (place + np.uint64(1)) & mask
+            code = slots[place]
+        if code == 0:
+            if size == len(known):
+                return i, size
+            known[size] = word
+            size += 1
+            code = np.uint32(size)
+            slots[place] = code
+        codes[i] = code
+    return len(words), size
+
+
+class Growing(Protocol):
+    """A dictionary that grows."""
+
+    @property
+    def size(self) -> int:
+        """Number of values so far."""
+        ...
+
+    @property
+    def values(self) -> pl.Series:
+        """The values, by raw code from 1 on."""
+        ...
+
+    def codes(self, series: pl.Series) -> RawCodes:
+        """The raw codes of the rows of a frame, new values added."""
+        ...
+
+
+class Texts:
+    """Texts, coded by a categorical type of polars that belongs to this column alone.
+
+    Examples
+    --------
+    >>> texts = Texts()
+    >>> texts.codes(pl.Series(["m", None, "f"])).tolist(), texts.codes(pl.Series(["f"])).tolist()
+    ([1, 0, 2], [2])
+    >>> texts.values.to_list()
+    ['m', 'f']
+    """
+
+    def __init__(self) -> None:
+        self._type = pl.Categorical(pl.Categories.random())
+        self._in_use = pl.Series([], dtype=self._type)  # the texts live as long as a column of their type
+        self.size = 0
+
+    @property
+    def values(self) -> pl.Series:
+        """The texts, by raw code from 1 on."""
+        return texts_of(self.size, self._type)
+
+    def codes(self, series: pl.Series) -> RawCodes:
+        """The raw codes of the rows of a frame, new texts added."""
+        physical = series.cast(self._type).to_physical()
+        codes: RawCodes = (physical + 1).fill_null(0).to_numpy().astype(np.uint32, copy=False)
+        self.size = max(self.size, int(codes.max(initial=0)))
+        return codes
+
+
+class Numbers:
+    """Numbers, truths, dates and times by their 64 bits; NaN is one value, and negative zero is zero.
+
+    Examples
+    --------
+    >>> numbers = Numbers(pl.Float32())
+    >>> numbers.codes(pl.Series([0.5, None, -0.0, 0.0], dtype=pl.Float32)).tolist()
+    [1, 0, 2, 2]
+    >>> numbers.values.to_list()
+    [0.5, 0.0]
+    """
+
+    def __init__(self, dtype: pl.DataType) -> None:
+        self._type = dtype
+        self._known = NumberCodes()
+
+    @property
+    def size(self) -> int:
+        """Number of values so far."""
+        return len(self._known.words)
+
+    @property
+    def values(self) -> pl.Series:
+        """The values, by raw code from 1 on."""
+        words = self._known.words
+        if self._type.is_float():
+            return pl.Series(words.view(np.float64)).cast(self._type)
+        physical = pl.Series([], dtype=self._type).to_physical().dtype
+        return pl.Series(words.view(np.int64)).cast(physical).cast(self._type)
+
+    def codes(self, series: pl.Series) -> RawCodes:
+        """The raw codes of the rows of a frame, new values added."""
+        present = series.is_not_null().to_numpy()
+        return self._known.codes(_words(series), present)
+
+
+def growing(dtype: pl.DataType) -> Growing:
+    """An empty dictionary for a column of the given type.
+
+    Examples
+    --------
+    >>> isinstance(growing(pl.UInt64()), Texts), isinstance(growing(pl.Int64()), Numbers)
+    (True, True)
+    """
+    coded = as_coded(pl.DataFrame({"": pl.Series([], dtype=dtype)})).to_series().dtype
+    return Texts() if coded == pl.String else Numbers(coded)
+
+
+def _words(series: pl.Series) -> npt.NDArray[np.uint64]:
+    """The values as 64 bits, equal ones as equal bits."""
+    if series.dtype.is_float():
+        floats = series.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0
+        floats[np.isnan(floats)] = np.nan
+        return floats.view(np.uint64)
+    whole = series.to_physical().cast(pl.Int64)
+    return whole.fill_null(0).to_numpy().view(np.uint64)
+
+
+_ADVICE = {
+    ColumnType.INTEGER: "Round it, or put its values into bins",
+    ColumnType.REAL: "Round it, or put its values into bins",
+    ColumnType.DATE: "Shorten it to months or years",
+}
+
+
+_OF_A_TEXT, _OF_A_NUMBER = 300, 64  # bytes; measured with a million distinct texts, and with as many numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The distinct values of a column over all rows.
+
+    Parameters
+    ----------
+    tally
+        Values and rows, markers of missing values counted as null.
+    kept
+        Which of the gathered values, by raw code from 1 on, are in the tally; the others are markers.
+    marked
+        Cells per marker; empty for a column that is not text.
+    """
+
+    tally: Tally
+    kept: npt.NDArray[np.bool_]
+    marked: tuple[int, ...]
+
+    def places(self, settled: Settled) -> Codes:
+        """For each raw code the code of what it became."""
+        places = np.full(len(self.kept) + 1, settled.places[-1], np.int32)
+        places[1:][self.kept] = settled.places[:-1]
+        return places
+
+
+class Gathering:
+    """A column whose values are gathered frame by frame.
+
+    Parameters
+    ----------
+    column
+        As the schema says.
+    dtype
+        The polars type of its frames.
+    limit
+        Most distinct values.
+
+    Examples
+    --------
+    >>> column = Gathering(Column("job"), pl.String(), 10)
+    >>> column.add(pl.Series(["nurse", "?", None])).tolist()
+    [1, 2, 0]
+    >>> found = column.found(["?"])
+    >>> found.tally.values.to_list(), found.tally.counts.tolist(), found.marked
+    (['nurse'], [1, 2], (1,))
+    """
+
+    def __init__(self, column: Column, dtype: pl.DataType, limit: int) -> None:
+        self._column = column
+        self._is_text = dtype == pl.String
+        self._limit = limit
+        self._known = growing(dtype)
+        self._counts = np.zeros(1, np.int64)
+        self._letters = 0.0
+
+    @property
+    def name(self) -> str:
+        """The column."""
+        return self._column.name
+
+    @property
+    def bytes(self) -> int:
+        """What the values take, here and wherever they are held until the release is written, about."""
+        return int(self._known.size * (_OF_A_TEXT + 2 * self._letters if self._is_text else _OF_A_NUMBER))
+
+    def add(self, series: pl.Series) -> RawCodes:
+        """Take in the rows of a frame; their raw codes. Too many distinct values are an error."""
+        codes = self._known.codes(as_coded(series.to_frame()).to_series())
+        if self._known.size > self._limit:
+            raise self._too_many()
+        if self._is_text:
+            self._letters = max(self._letters, float(str(series.str.len_bytes().mean() or 0)))
+        counts = np.bincount(codes, minlength=self._known.size + 1)
+        counts[: len(self._counts)] += self._counts
+        self._counts = counts
+        return codes
+
+    def found(self, markers: Sequence[str]) -> Found:
+        """The values of all rows, once they have passed."""
+        whole = Tally(self._known.values, np.append(self._counts[1:], self._counts[:1]))
+        if not self._is_text:
+            return Found(whole, np.ones(len(whole.values), np.bool_), ())
+        gone = whole.values.is_in(spellings(markers))
+        marked = tuple(whole.rows(whole.values.is_in(marker_spellings(marker))) for marker in markers)
+        kept = ~gone.to_numpy()
+        counts = np.append(whole.counts[:-1][kept], whole.counts[-1] + whole.rows(gone))
+        return Found(Tally(whole.values.filter(~gone), counts), kept, marked)
+
+    def _too_many(self) -> ValuesError:
+        advice = _ADVICE.get(self._column.type, "Shorten its values to fewer, or give it another role")
+        return ValuesError(
+            f"Column {self._column.name!r} has more than {self._limit:,} distinct values, too many to count with. "
+            f"{advice}, or, if it numbers persons, call it an identifier."
+        )

@@ -1,0 +1,187 @@
+"""The door for tables larger than memory: a path, read in frames as often as needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError
+from incrowd.tables.reading.frames import check_types, plain_text
+from incrowd.tables.reading.read import check_file, missing_markers
+from incrowd.tables.reading.source import Origin, spellings, without_markers
+from incrowd.tables.streams.body import Body, regrouped
+from incrowd.vocabulary.schema import Column, unknown_column
+
+FRAME_ROWS = 1 << 20
+"""Rows of a frame, unless asked for otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A table on disk that was found sound, read in frames: the same rows in the same order each time.
+
+    Parameters
+    ----------
+    columns
+        Names of the columns.
+    schema
+        Their polars types; columns of text files are text.
+    rows, bytes
+        Number of rows, counted, and size of the files, unpacked if they are text.
+    origin
+        Where the table comes from.
+    notices
+        What was handled while opening.
+    declared
+        Orders that the file itself declares.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.parquet")
+    ...     pl.DataFrame({"age": [39, 50, 7]}).write_parquet(file)
+    ...     stream = open_stream(file)
+    ...     [frame["age"].to_list() for frame in stream.frames(rows=2)]
+    [[39, 50], [7]]
+    """
+
+    columns: tuple[str, ...]
+    schema: dict[str, pl.DataType]
+    rows: int
+    bytes: int
+    origin: Origin
+    notices: tuple[Notice, ...]
+    declared: tuple[Column, ...]
+    _body: Body = field(repr=False)
+
+    @property
+    def bytes_of_a_row(self) -> int:
+        """What a row has in the file, on average."""
+        return self.bytes // max(1, self.rows)
+
+    def frames(self, rows: int = FRAME_ROWS, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows in frames of exactly ``rows`` rows, the last perhaps with fewer.
+
+        Cells are as the reader of small files gives them: a marker of missing values is null, categories are text.
+
+        Parameters
+        ----------
+        rows
+            Rows of a frame.
+        columns
+            Names of the columns wanted, in the order wanted; all if not given.
+        """
+        names = self._chosen(columns)
+        return (self._marked(frame) for frame in self._whole(rows, names))
+
+    def raw_frames(self, rows: int = FRAME_ROWS, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The same frames with markers of missing values still in place, for who counts them."""
+        return self._whole(rows, self._chosen(columns))
+
+    def part(self, start: int, rows: int) -> pl.DataFrame:
+        """Some rows from a place in the middle, as :meth:`frames` gives them."""
+        return self._marked(plain_text(self._body.part(start, rows, self.columns)))
+
+    def _chosen(self, columns: Sequence[str] | None) -> tuple[str, ...]:
+        names = self.columns if columns is None else tuple(columns)
+        unknown = next((name for name in names if name not in self.schema), None)
+        if unknown is not None:
+            raise HeaderError(unknown_column(unknown, self.columns))
+        return names
+
+    def _whole(self, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """All rows, or an error: the file must be the same before and after."""
+        if rows < 1:
+            raise ParameterError(f"A frame has at least one row, not {rows}. Choose a larger number.")
+        self._body.check()
+        seen = 0
+        for frame in regrouped(self._body.pieces(rows, names), rows):
+            seen += frame.height
+            yield plain_text(frame)
+        self._body.check()
+        if seen != self.rows:
+            raise FileFormatError(
+                f"The table had {self.rows:,} rows when it was opened, and has {seen:,} now. Start again."
+            )
+
+    def _marked(self, frame: pl.DataFrame) -> pl.DataFrame:
+        texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+        return frame.with_columns(without_markers(texts, spellings(self.origin.missing)))
+
+
+def open_stream(
+    given: str | Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] | None = None,
+    scratch: Path | None = None,
+) -> Stream:
+    """Open a table on disk without reading it into memory, and refuse what is not sound.
+
+    Parameters
+    ----------
+    given
+        Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, or a folder of Parquet files.
+    delimiter, encoding, missing
+        As for :func:`incrowd.tables.reading.read.read`.
+    scratch
+        Folder for the unpacked text of a compressed or recoded file; it is kept in a file without a name. The
+        usual folder for temporary files if not given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.csv")
+    ...     _ = file.write_text("age,job" + chr(10) + "39,?" + chr(10))
+    ...     stream = open_stream(file)
+    ...     stream.rows, [frame.rows() for frame in stream.frames()]
+    (1, [[('39', None)]])
+    """
+    path, markers = Path(given), missing_markers(missing)
+    if path.is_dir():
+        return _parquet(path, markers)
+    kind, compression = check_file(path)
+    if kind == "delimited text":
+        from incrowd.tables.streams.text import open_text
+
+        body = open_text(path, delimiter=delimiter, encoding=encoding, compression=compression, folder=scratch)
+        origin = Origin("csv", str(path), body.layout.delimiter, body.encoding, compression, markers)
+        schema: dict[str, pl.DataType] = dict.fromkeys(body.layout.kept, pl.String())
+        return Stream(body.layout.kept, schema, body.rows, body.data.size, origin, body.layout.notices, (), body)
+    if kind == "Parquet":
+        return _parquet(path, markers)
+    if kind == "Arrow":
+        return _arrow(path, markers)
+    raise FileFormatError(f"{kind} files are read whole, not in pieces. Convert the table to Parquet or CSV.")
+
+
+def _parquet(path: Path, missing: tuple[str, ...]) -> Stream:
+    from incrowd.tables.streams.parquet import open_parquet
+
+    body = open_parquet(path)
+    size = sum(part.stamp.size for part in body.parts)
+    return _typed(body, body.parts[0].schema, body.rows, size, Origin("parquet", str(path), missing=missing))
+
+
+def _arrow(path: Path, missing: tuple[str, ...]) -> Stream:
+    from incrowd.tables.streams.arrow import open_arrow
+
+    body = open_arrow(path)
+    return _typed(body, body.schema, body.rows, body.stamp.size, Origin("arrow", str(path), missing=missing))
+
+
+def _typed(body: Body, schema: dict[str, pl.DataType], rows: int, size: int, origin: Origin) -> Stream:
+    """A stream of a format that has types: names and types checked, categories as text."""
+    shape = check_types(schema, rows)
+    kept = {name: _plain(schema[name]) for name in shape.kept}
+    return Stream(shape.kept, kept, rows, size, origin, shape.notices, shape.declared, body)
+
+
+def _plain(dtype: pl.DataType) -> pl.DataType:
+    return pl.String() if isinstance(dtype, pl.Categorical | pl.Enum) else dtype
