@@ -71,8 +71,9 @@ def cut(names: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> cut(["waiting", "incrowd.releases.pipeline:run", "polars", "polars", "incrowd.tables.reading.read:read", "importing", "numba"])
-    ['incrowd.releases.pipeline:run', 'polars', 'incrowd.tables.reading.read:read', 'importing']
+    >>> stack = ["waiting", "incrowd.releases.pipeline:run", "polars", "polars", "incrowd.api:a", "importing", "numba"]
+    >>> cut(stack)
+    ['incrowd.releases.pipeline:run', 'polars', 'incrowd.api:a', 'importing']
     """
     kept: list[str] = []
     for name in names:

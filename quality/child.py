@@ -120,7 +120,7 @@ TARGETS = (
     "src/incrowd/verification",
     "src/incrowd/vocabulary/requirements",
     "src/incrowd/vocabulary/requirement.py",
-    "src/incrowd/publishing",
+    "src/incrowd/tables/publishing",
 )
 _PREFIXES = tuple(str(ROOT / target) for target in TARGETS)
 

@@ -23,7 +23,7 @@ KEPT = ROOT / ".quality"
 TESTS = (
     "tests/unit/verification",
     "tests/unit/vocabulary",
-    "tests/unit/publishing",
+    "tests/unit/tables/publishing",
     "tests/property/test_requirements_agree.py",
     "tests/property/test_population_requirements.py",
     "tests/property/test_promises_read_back.py",

@@ -140,7 +140,9 @@ def test_a_view_that_leads_nowhere_where_a_value_is_missing(tmp_path):
     view = (2**31 - 9).to_bytes(4, "little") + b"abcd" + (2**20).to_bytes(4, "little") + (2**30).to_bytes(4, "little")
     path.write_bytes(whole[: place + 16 * 5] + view + whole[place + 16 * 6 :])
     program = (
-        "import sys; from incrowd.tables.reading.read import read; from incrowd.tables.streams.stream import open_stream\n"
+        "import sys\n"
+        "from incrowd.tables.reading.read import read\n"
+        "from incrowd.tables.streams.stream import open_stream\n"
         "print(read(sys.argv[1]).frame['job'].to_list() == eval(sys.argv[2]))\n"
         "print([v for f in open_stream(sys.argv[1]).frames() for v in f['job']] == eval(sys.argv[2]))"
     )

@@ -1,6 +1,7 @@
 """kADET as a scikit-learn classifier: what it learns may be published.
 
-It is grown and verified in ``fit`` (see :mod:`incrowd.models.pipeline`); ``model_`` is the tree that may leave the house.
+It is grown and verified in ``fit`` (see :mod:`incrowd.models.pipeline`); ``model_`` is the tree that may be
+given away.
 """
 
 from __future__ import annotations

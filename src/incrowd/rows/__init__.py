@@ -1,3 +1,1 @@
 """Where the rows live: in memory, in blocks on disk, or with Spark. The same questions to each."""
-
-from __future__ import annotations

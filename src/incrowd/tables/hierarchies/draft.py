@@ -46,7 +46,7 @@ def ordered_categories(column: EncodedColumn, fanout: int = 2) -> Hierarchy:
 def drafted_categories(column: EncodedColumn, target: EncodedColumn | None = None) -> Hierarchy:
     """A taxonomy for those who have none: join values with like classes, halving their number on each level.
 
-    See :func:`incrowd.tables.hierarchies.grouping.agglomerated`. Without a class, rare values are joined first. A group is
+    See :func:`~incrowd.tables.hierarchies.grouping.agglomerated`. Without a class, rare values join first. A group is
     named by its first values. The groups follow the data, not the meaning: look at them before you use them.
 
     Examples

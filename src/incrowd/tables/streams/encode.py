@@ -138,7 +138,7 @@ def encode_stream(
 ) -> Blocks:
     """Encode the named columns as the schema types them, one block of rows after the other.
 
-    Dictionaries, codes and notices are those that :func:`incrowd.tables.reading.encode.encode` gives for the same table.
+    Dictionaries, codes and notices are those of :func:`incrowd.tables.reading.encode.encode` for the same table.
 
     Parameters
     ----------
