@@ -44,15 +44,15 @@ ATTACKS = {
         Entry("model membership", "model_membership", "ModelMembership"),
         Entry("mean of a group", "group_mean", "GroupMean"),
         Entry("composition", "composition", "Composition"),
-        Entry("sequential releases", "sequential", "Sequential"),
+        Entry("sequential releases", "composition", "Sequential"),
         Entry("minimality", "minimality", "Minimality"),
         Entry("deFinetti", "definetti", "DeFinetti"),
-        Entry("seed re-run", "seed_rerun", "SeedRerun"),
+        Entry("seed re-run", "row_order", "SeedRerun"),
         Entry("tree reconstruction", "tree_reconstruction", "TreeReconstruction"),
         Entry("suppression pattern", "suppression_pattern", "SuppressionPattern"),
         Entry("row order", "row_order", "RowOrder"),
-        Entry("give-back", "give_back", "GiveBackAttack"),
-        Entry("linkage by unchanged columns", "unchanged_linkage", "UnchangedLinkage"),
+        Entry("give-back", "unchanged", "GiveBackAttack"),
+        Entry("linkage by unchanged columns", "unchanged", "UnchangedLinkage"),
     )
 }
 

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from incrowd import clock as clocks
+from incrowd.vocabulary import clock as clocks
 from incrowd.vocabulary.clock import Clock, how_far
 
 
