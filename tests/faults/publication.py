@@ -17,7 +17,7 @@ from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 CERTIFICATE = "incrowd.report.certificate:certificate"
 EXCHANGE = "incrowd.tables.publishing.staging"
-FLUSH = f"{EXCHANGE}:flush" if importlib.util.find_spec(EXCHANGE) else "incrowd.tables.publishing.staging:_flush"
+FLUSH = f"{EXCHANGE}:flush" if importlib.util.find_spec(EXCHANGE) else "incrowd.tables.publishing.staging:flush"
 
 
 @plant(FLUSH, BOTH)
