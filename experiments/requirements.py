@@ -15,7 +15,7 @@ from incrowd.compare.datasets.load import load
 from incrowd.compare.examples import Examples
 from incrowd.compare.feeding import Feeding, feed_release, feed_unprotected
 from incrowd.compare.learners.c45 import C45Learner
-from incrowd.compare.protocol import FixedSplit, Split, seed_of
+from incrowd.compare.protocol import FixedSplit, RowSplit, seed_of
 from incrowd.compare.published import publish_and_score
 from incrowd.compare.releasing import release_rows
 from incrowd.compare.scores import Quality, quality
@@ -91,7 +91,7 @@ def unprotected(subject: Subject, repetitions: int) -> tuple[float, float]:
     return learned, guessed
 
 
-def _cost(subject: Subject, split: Split, method: str, word: str, level: str) -> Cost | None:
+def _cost(subject: Subject, split: RowSplit, method: str, word: str, level: str) -> Cost | None:
     """One release; None if it is impossible."""
     parts, required = subject.parts(split), level != "1"
     seed = seed_of(SEED, method, word, level, split.repetition)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from experiments.inference.success import OURS, SINGLE
 from experiments.inference.tables import Data
 from incrowd.hiding.evaluation import Costs, costs
-from incrowd.hiding.methods import METHODS, GroupHider, Hider, Method, Options, method_named
+from incrowd.hiding.methods import METHODS, GroupHider, Hider, HidingMethod, Options, method_named
 from incrowd.hiding.planner import Cell
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import FairChance, secret_at
@@ -77,7 +77,7 @@ def _one_row(data: Data, seed: int) -> list[Cell]:
     return [Cell(row, name) for name in data.wide if data.known(row, name)][seed % 3 : seed % 3 + 3]
 
 
-def _distance(data: Data, method: Method, cells: Sequence[Cell], seed: int) -> int:
+def _distance(data: Data, method: HidingMethod, cells: Sequence[Cell], seed: int) -> int:
     """Cells that are published differently once all are hidden."""
     published, chance = data.published(), FairChance(SeededRandomness(seed))
     hider = method.make(Options())

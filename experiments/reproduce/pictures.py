@@ -17,7 +17,7 @@ from incrowd.compare.charts.drawing import (
     LEFT,
     RIGHT,
     WIDTH,
-    Entry,
+    LegendEntry,
     Point,
     Scale,
     axes,
@@ -82,13 +82,16 @@ def beside_chart(
     return picture(_chart_in_words(title, series, reference, unprotected), parts, bottom + BOTTOM)
 
 
-def _entries(series: Mapping[str, Lines], reference: str, unprotected: float | None) -> list[Entry]:
+def _entries(series: Mapping[str, Lines], reference: str, unprotected: float | None) -> list[LegendEntry]:
     level, solid, broken = "line unprotected", "line plain", "line printed plain"
-    entries = [Entry(name, sample(place)) for place, name in enumerate(series)]
+    entries = [LegendEntry(name, sample(place)) for place, name in enumerate(series)]
     if any(lines.theirs for lines in series.values()):
-        entries += [Entry("ours", path([(0, 0), (20, 0)], solid)), Entry(reference, path([(0, 0), (20, 0)], broken))]
+        entries += [
+            LegendEntry("ours", path([(0, 0), (20, 0)], solid)),
+            LegendEntry(reference, path([(0, 0), (20, 0)], broken)),
+        ]
     if unprotected is not None:
-        entries.append(Entry("unprotected", path([(0, 0), (20, 0)], level)))
+        entries.append(LegendEntry("unprotected", path([(0, 0), (20, 0)], level)))
     return entries
 
 

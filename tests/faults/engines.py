@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from faults.planting import BLOCKS, BOTH, MEMORY, SPARK, plant
-from incrowd.rows.memory.settling import Tally
+from incrowd.rows.memory.settling import FormTally
 
 EMBEDDED = "incrowd.rows.memory"
 
@@ -70,14 +70,14 @@ def bins_are_shifted(original, table, step):
 def only_the_first_block_is_counted(original, parts):
     """Means are those of the first block."""
     first = parts[0]
-    return Tally(first.forms, first.codes, first.rows)
+    return FormTally(first.forms, first.codes, first.rows)
 
 
 @plant(f"{EMBEDDED}.applying:tally_forms", (MEMORY,), method="kactus", numeric="mean")
 def a_tally_counts_pairs_once(original, plan, table, shown):
     """Of several rows with the same value one is counted."""
     found = original(plan, table, shown)
-    return {name: Tally(each.forms, each.codes, np.ones_like(each.rows)) for name, each in found.items()}
+    return {name: FormTally(each.forms, each.codes, np.ones_like(each.rows)) for name, each in found.items()}
 
 
 @plant("incrowd.rows.blocks.drafting:Buckets.shuffled", (BLOCKS,))

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from incrowd.releases.ledger.chain import FIRST, Head, Link, fault, linked
-from incrowd.releases.ledger.entry import RELEASE, Entry, Recorded
+from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import CANNOT, REFUSED, Beside, judge
 from incrowd.releases.ledger.marks import MISSING, Cells, Marker, canonical, to_bytes
-from incrowd.releases.ledger.overlap import Overlap, Table
+from incrowd.releases.ledger.overlap import MarkedTable, Overlap
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
 
@@ -30,7 +30,7 @@ def test_marks(case):
     assert to_bytes(Marker(KEY).marks(columns, case["purpose"])).hex() == case["expected"]
 
 
-def table_of(release) -> Table:
+def table_of(release) -> MarkedTable:
     frame, roles = {}, {}
     identifiers = [person[0] for person in release["people"]]
     if None not in identifiers:
@@ -40,7 +40,7 @@ def table_of(release) -> Table:
         roles[name] = Role.QUASI_IDENTIFIER if name in release["quasi_identifiers"] else Role.OTHER
     schema = Schema(tuple(Column(name, role) for name, role in roles.items()))
     source = Source(pl.DataFrame(frame), Origin("csv"))
-    return Table(source, schema, Marker(KEY), release.get("same_columns", {}))
+    return MarkedTable(source, schema, Marker(KEY), release.get("same_columns", {}))
 
 
 def told(overlap: Overlap) -> dict:
@@ -69,7 +69,7 @@ def test_decisions(case):
             got |= {"k": found.joint.k, "below_k": vars(found.joint.below), "smallest": vars(found.joint.smallest)}
         assert got == expected
         if found.decision not in (REFUSED, CANNOT):
-            entry = Entry(
+            entry = LedgerEntry(
                 RELEASE,
                 asked=release["request"],
                 k=release["k"],

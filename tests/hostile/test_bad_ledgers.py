@@ -16,7 +16,7 @@ import pytest
 from incrowd.api import release
 from incrowd.errors import LedgerError, OutputError
 from incrowd.releases.ledger.book import ENDING, HEAD, Ledger, open_ledger
-from incrowd.releases.ledger.entry import RELEASE, Entry, People
+from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, MarkedPeople
 from support.waiting import wait_until
 
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
@@ -139,10 +139,10 @@ def sound(tmp_path_factory):
     """The files of a book with two entries."""
     folder = tmp_path_factory.mktemp("sound") / "book"
     marks = np.arange(8, dtype=np.uint64).reshape(-1, 2)
-    people = People((marks,), marks, np.zeros(4, np.int32), {"age": marks}, {"age": marks})
+    people = MarkedPeople((marks,), marks, np.zeros(4, np.int32), {"age": marks}, {"age": marks})
     with open_ledger(folder) as book:
         for k in (5, 6):
-            book.add(book.prepared(Entry(RELEASE, k=k, quasi_identifiers=("age",), people=4), people))
+            book.add(book.prepared(LedgerEntry(RELEASE, k=k, quasi_identifiers=("age",), people=4), people))
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from incrowd.api import release
 from incrowd.errors import IncrowdError
 from incrowd.methods.catalog import METHODS, find_method
-from incrowd.rows.blocks import held as holding_blocks
 from incrowd.rows import choice
+from incrowd.rows.blocks import held as holding_blocks
 from support.method_parameters import ways_of
 from support.strategies import TARGET, cases
 

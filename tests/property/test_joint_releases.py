@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from incrowd.api import release
 from incrowd.errors import RequirementError, VerificationError
 from incrowd.releases.ledger.chain import FIRST, linked
-from incrowd.releases.ledger.entry import RELEASE, Entry, Recorded
+from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import Beside, judge
 from incrowd.releases.ledger.marks import Marker
-from incrowd.releases.ledger.overlap import Table
+from incrowd.releases.ledger.overlap import MarkedTable
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
 from support.strategies import TARGET, cases
@@ -96,11 +96,11 @@ def same(now, then):
 def table_of(people):
     frame = pl.DataFrame({"number": people, "age": [str(ord(one)) for one in people]})
     schema = Schema((Column("number", Role.IDENTIFIER), Column("age", Role.QUASI_IDENTIFIER)))
-    return Table(Source(frame, Origin("csv")), schema, Marker(KEY))
+    return MarkedTable(Source(frame, Origin("csv")), schema, Marker(KEY))
 
 
 def recorded(number, table, classes, k, request):
-    entry = Entry(RELEASE, asked=request, k=k, quasi_identifiers=("age",), people=table.people)
+    entry = LedgerEntry(RELEASE, asked=request, k=k, quasi_identifiers=("age",), people=table.people)
     people = table.people_of(classes)
     return Recorded(entry, linked(entry.to_json(), number, FIRST, KEY), lambda: people)
 

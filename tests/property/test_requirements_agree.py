@@ -19,7 +19,7 @@ from incrowd.verification.opening import connect, register
 from incrowd.verification.requirements import Further, broken_classes
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
@@ -118,7 +118,7 @@ def test_algorithms_sql_and_fractions_agree(name):
     for _ in range(GROUPS // PER_TABLE):
         groups = random_groups(rng)
         whole = groups.sum(axis=0)
-        subject = Subject("v", whole, True, TREE, np.arange(VALUES))
+        subject = RequirementSubject("v", whole, True, TREE, np.arange(VALUES))
         requirement = make(rng, groups[int(rng.integers(PER_TABLE))].tolist(), whole.tolist())
         expected = np.array([holds(requirement, group, whole.tolist()) for group in groups.tolist()])
         assert requirement.holds_each(groups, subject).tolist() == expected.tolist(), requirement

@@ -21,7 +21,7 @@ from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.released_cell import Cell, CellReader, Ints
+from incrowd.vocabulary.released_cell import CellReader, Ints, ReleasedCell
 from incrowd.vocabulary.schema import Column, Role, Schema
 
 _ESCAPED = re.compile(r"^'(?=[=+@\t\r-].)", re.DOTALL)
@@ -84,7 +84,7 @@ class Boxes:
     """
 
     names: tuple[str, ...]
-    cells: Mapping[str, Sequence[Cell]]
+    cells: Mapping[str, Sequence[ReleasedCell]]
     shown: Ints
 
     def __len__(self) -> int:
@@ -238,7 +238,7 @@ def read_released(frame: pl.DataFrame, table: EncodedTable, schema: Schema) -> R
     return Released(Boxes(names, cells, shown[order]), places[classes.ravel()], values, widths)
 
 
-def _read_column(frame: pl.DataFrame, column: Column, table: EncodedTable) -> tuple[list[Cell], Ints]:
+def _read_column(frame: pl.DataFrame, column: Column, table: EncodedTable) -> tuple[list[ReleasedCell], Ints]:
     """All that is shown of a column, and the number of what each row shows."""
     written = written_cells(frame, column.name)
     if written is None:
@@ -260,7 +260,7 @@ def _read_column(frame: pl.DataFrame, column: Column, table: EncodedTable) -> tu
 
 
 def _volumes(
-    names: Sequence[str], cells: Mapping[str, Sequence[Cell]], shown: Ints, table: EncodedTable
+    names: Sequence[str], cells: Mapping[str, Sequence[ReleasedCell]], shown: Ints, table: EncodedTable
 ) -> npt.NDArray[np.float64]:
     """How much of the people each box would hold if attributes had nothing to do with each other (a logarithm)."""
     total = np.zeros(len(shown))

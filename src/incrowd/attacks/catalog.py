@@ -18,7 +18,7 @@ _ROOM = "incrowd.attacks"
 
 
 @dataclass(frozen=True)
-class Entry:
+class AttackEntry:
     """One attack: its name, and where it lives."""
 
     name: str
@@ -35,24 +35,24 @@ class Entry:
 ATTACKS = {
     entry.name: entry
     for entry in (
-        Entry("homogeneity", "homogeneity", "Homogeneity"),
-        Entry("background knowledge", "background_knowledge", "BackgroundKnowledge"),
-        Entry("skewness", "skewness", "Skewness"),
-        Entry("singling out", "singling_out", "SinglingOut"),
-        Entry("membership by box", "membership_by_box", "MembershipByBox"),
-        Entry("attribute inference", "attribute_inference", "AttributeInference"),
-        Entry("model membership", "model_membership", "ModelMembership"),
-        Entry("mean of a group", "group_mean", "GroupMean"),
-        Entry("composition", "composition", "Composition"),
-        Entry("sequential releases", "composition", "Sequential"),
-        Entry("minimality", "minimality", "Minimality"),
-        Entry("deFinetti", "definetti", "DeFinetti"),
-        Entry("seed re-run", "row_order", "SeedRerun"),
-        Entry("tree reconstruction", "tree_reconstruction", "TreeReconstruction"),
-        Entry("suppression pattern", "suppression_pattern", "SuppressionPattern"),
-        Entry("row order", "row_order", "RowOrder"),
-        Entry("give-back", "unchanged", "GiveBackAttack"),
-        Entry("linkage by unchanged columns", "unchanged", "UnchangedLinkage"),
+        AttackEntry("homogeneity", "homogeneity", "Homogeneity"),
+        AttackEntry("background knowledge", "background_knowledge", "BackgroundKnowledge"),
+        AttackEntry("skewness", "skewness", "Skewness"),
+        AttackEntry("singling out", "singling_out", "SinglingOut"),
+        AttackEntry("membership by box", "membership_by_box", "MembershipByBox"),
+        AttackEntry("attribute inference", "attribute_inference", "AttributeInference"),
+        AttackEntry("model membership", "model_membership", "ModelMembership"),
+        AttackEntry("mean of a group", "group_mean", "GroupMean"),
+        AttackEntry("composition", "composition", "Composition"),
+        AttackEntry("sequential releases", "composition", "Sequential"),
+        AttackEntry("minimality", "minimality", "Minimality"),
+        AttackEntry("deFinetti", "definetti", "DeFinetti"),
+        AttackEntry("seed re-run", "row_order", "SeedRerun"),
+        AttackEntry("tree reconstruction", "tree_reconstruction", "TreeReconstruction"),
+        AttackEntry("suppression pattern", "suppression_pattern", "SuppressionPattern"),
+        AttackEntry("row order", "row_order", "RowOrder"),
+        AttackEntry("give-back", "unchanged", "GiveBackAttack"),
+        AttackEntry("linkage by unchanged columns", "unchanged", "UnchangedLinkage"),
     )
 }
 
@@ -74,7 +74,7 @@ def find_attacks(names: Iterable[str] | None = None) -> tuple[Attack, ...]:
     return tuple(entry.load() for entry in dict.fromkeys(map(_find, names)))
 
 
-def _find(name: str) -> Entry:
+def _find(name: str) -> AttackEntry:
     known = {_simple(each): entry for each, entry in ATTACKS.items()}
     if _simple(name) in known:
         return known[_simple(name)]

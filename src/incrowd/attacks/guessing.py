@@ -17,7 +17,7 @@ import numpy.typing as npt
 from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released
 from incrowd.attacks.measuring import Floats
-from incrowd.attacks.scene import Split
+from incrowd.attacks.scene import SceneSplit
 from incrowd.compare.protocol import seed_of
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
@@ -39,7 +39,7 @@ class Guesses:
 
 
 @lru_cache(maxsize=4)
-def guess_from_release(split: Split, column: str, seed: int) -> tuple[Guesses, Guesses]:
+def guess_from_release(split: SceneSplit, column: str, seed: int) -> tuple[Guesses, Guesses]:
     """What the release says of members and of others: by a forest that learned from its classes, or by its counts."""
     released = split.released
     if column not in released.values:
@@ -65,7 +65,7 @@ def _by_counts(released: Released, column: str, people: EncodedTable) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def guess_from_original(split: Split, column: str, seed: int) -> tuple[Guesses, Guesses]:
+def guess_from_original(split: SceneSplit, column: str, seed: int) -> tuple[Guesses, Guesses]:
     """The same from the members as they are: what it would be worth without any protection."""
     names = split.released.boxes.names
     model = _forest(_codes(split.members, names), split.members[column].codes.astype(np.int64), seed)

@@ -78,7 +78,7 @@ class HiddenCells:
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class SceneSplit:
     """People who are in a release, and people who are not."""
 
     released: Released
@@ -183,19 +183,19 @@ class Scene:
         return read_released(made.draft.frame, self.table, self.schema)
 
     @cached_property
-    def split(self) -> Split:
+    def split(self) -> SceneSplit:
         """People in a release and people who are not; see the head of this file."""
         if self.control is not None:
             if min(self.control.height, self.table.height) < SMALLEST:
                 raise CannotRunError(f"It takes {SMALLEST} control rows at least.")
-            return Split(self.released, self.table, self.control, GIVEN)
+            return SceneSplit(self.released, self.table, self.control, GIVEN)
         if self.table.height < 2 * SMALLEST:
             raise CannotRunError(f"Half of the original is fewer than {SMALLEST} rows: too few for a control group.")
         order = self.generator("halves").permutation(self.table.height).astype(np.intp)
         half = len(order) // 2
         members, others = order[:half], order[half:]
         released = self.read(self.made(members, "half"))
-        return Split(released, self.table.take(members), self.table.take(others), OWN_HALF)
+        return SceneSplit(released, self.table.take(members), self.table.take(others), OWN_HALF)
 
     @cached_property
     def traced(self) -> Traced:

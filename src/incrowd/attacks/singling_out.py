@@ -18,7 +18,7 @@ from incrowd.attacks.boxes import Released
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.released_cell import Cell, CellReader, Ints
+from incrowd.vocabulary.released_cell import CellReader, Ints, ReleasedCell
 
 
 class SinglingOut:
@@ -65,7 +65,7 @@ def _distinct(table: EncodedTable, names: tuple[str, ...]) -> tuple[Ints, Ints]:
     return people, times.astype(np.int64)
 
 
-def _cell(number: int, place: int, released: Released) -> Cell:
+def _cell(number: int, place: int, released: Released) -> ReleasedCell:
     return released.boxes.cells[released.boxes.names[place]][int(released.boxes.shown[number, place])]
 
 
@@ -93,7 +93,7 @@ def _count_at(counts: npt.NDArray[np.float64], own: EncodedColumn, number: float
     return int(counts[found[0]]) if len(found) else 0
 
 
-def _chance(counts: npt.NDArray[np.float64], cell: Cell, own: EncodedColumn, step: float) -> float:
+def _chance(counts: npt.NDArray[np.float64], cell: ReleasedCell, own: EncodedColumn, step: float) -> float:
     """Numbers that isolate a row, over all the numbers the interval could hold; an open end ends at the data's."""
     numbers = own.numbers.astype(np.float64)
     low, high = cell.ends or (float(numbers[0]) - step, float(numbers[-1]))

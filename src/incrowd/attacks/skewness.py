@@ -18,7 +18,7 @@ from incrowd.attacks.boxes import Released, histogram
 from incrowd.attacks.measuring import Floats
 from incrowd.attacks.scene import Scene
 from incrowd.vocabulary.released_cell import Ints
-from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.columns import RequirementSubject
 
 DEALS = 199
 TOLERANCE = 1e-9
@@ -49,7 +49,7 @@ class Skewness:
             leaks = strangest > max(float((one * np.sqrt(sizes)).max()) for one in dealt) + TOLERANCE
         else:
             own = scene.table[column]
-            subject = Subject.of(own, own.counts, scene.schema[column].hierarchy)
+            subject = RequirementSubject.of(own, own.counts, scene.schema[column].hierarchy)
             leaks = not promise.holds_each(counts, subject).all()
         said = "no t was promised, so chance is the measure" if promise is None else f"{promise} was promised"
         return Finding(

@@ -21,7 +21,7 @@ def demo(
     from incrowd.cli.shared import progress
     from incrowd.compare.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
     from incrowd.releases.certified.checking import check_release
-    from incrowd.releases.certified.statements import Standing
+    from incrowd.releases.certified.statements import StatementStanding
     from incrowd.releases.job import Outputs
     from incrowd.report.terminal import print_summary
     from incrowd.tables.recipe import Recipe
@@ -59,7 +59,7 @@ def demo(
     }
     print_summary(made.report, console, files)
     again = check_release(outputs.release)
-    recounted = sum(one.standing is Standing.HOLDS for one in again.statements)
+    recounted = sum(one.standing is StatementStanding.HOLDS for one in again.statements)
     console.print(
         f"\nincrowd verify {outputs.release}: {recounted} statements of its certificate hold", highlight=False
     )

@@ -25,7 +25,7 @@ from incrowd.cli.shared import (
 DEPTH = 4
 
 
-class Score(StrEnum):
+class TreeScore(StrEnum):
     """How splits are chosen."""
 
     C45 = "c45"
@@ -55,8 +55,8 @@ def model(
     ] = None,
     require: Require = None,
     score: Annotated[
-        Score, typer.Option(help="c45: gain ratio, also numbers; id3: gain, categories only.")
-    ] = Score.C45,
+        TreeScore, typer.Option(help="c45: gain ratio, also numbers; id3: gain, categories only.")
+    ] = TreeScore.C45,
     prune: Annotated[bool | None, typer.Option(help="Prune the tree; if not said, with c45 only.")] = None,
     fill: Annotated[
         Fill | None, typer.Option(help="Missing values: the most frequent value or median, or a value of their own.")
@@ -94,7 +94,7 @@ def model(
             progress=show,
             k=whole(k),
             class_private=not public_class,
-            score="gain" if score is Score.ID3 else "gain_ratio",
+            score="gain" if score is TreeScore.ID3 else "gain_ratio",
             l=l,
             max_confidence=max_confidence,
             require=tuple(require or ()),

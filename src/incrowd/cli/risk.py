@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from incrowd.risk.assessment import Risk
-    from incrowd.risk.telling import Table
+    from incrowd.risk.telling import RiskTable
 
 
 def _file(path: Path | None) -> Path | None:
@@ -128,7 +128,7 @@ def print_risk(found: Risk, console: Console) -> None:
             console.print(Text(plain(aside), style="dim"))
 
 
-def _rich_table(told: Table) -> RichTable:
+def _rich_table(told: RiskTable) -> RichTable:
     from rich.table import Table as Shown
     from rich.text import Text
 

@@ -36,7 +36,7 @@ Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class RowSplit:
     """Rows to learn from and rows to test on, both ascending; every row is in at most one of them."""
 
     repetition: int
@@ -48,7 +48,7 @@ class Split:
 class Protocol(Shape):
     """A way to part rows."""
 
-    def splits(self, classes: Codes, seed: int) -> list[Split]:
+    def splits(self, classes: Codes, seed: int) -> list[RowSplit]:
         """All splits, in order."""
         ...
 
@@ -90,7 +90,7 @@ class KFold:
         _at_least("folds", self.folds, 2)
         _at_least("repetitions", self.repetitions, 1)
 
-    def splits(self, classes: Codes, seed: int) -> list[Split]:
+    def splits(self, classes: Codes, seed: int) -> list[RowSplit]:
         """All splits, repetition by repetition."""
         if len(classes) < self.folds:
             raise ParameterError(
@@ -98,12 +98,12 @@ class KFold:
             )
         return [split for repetition in range(self.repetitions) for split in self._dealt(classes, seed, repetition)]
 
-    def _dealt(self, classes: Codes, seed: int, repetition: int) -> Iterator[Split]:
+    def _dealt(self, classes: Codes, seed: int, repetition: int) -> Iterator[RowSplit]:
         order = _shuffled(classes, self.stratified, seed, repetition)
         fold_of = np.empty(len(order), np.intp)
         fold_of[order] = np.arange(len(order)) % self.folds
         for fold in range(self.folds):
-            yield Split(repetition, fold, np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
+            yield RowSplit(repetition, fold, np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
 
     def __str__(self) -> str:
         how = "stratified" if self.stratified else "not stratified"
@@ -135,7 +135,7 @@ class FiveByTwo:
         """Two."""
         return 2
 
-    def splits(self, classes: Codes, seed: int) -> list[Split]:
+    def splits(self, classes: Codes, seed: int) -> list[RowSplit]:
         """All splits: two for each repetition."""
         return KFold(2, self.stratified, self.repetitions).splits(classes, seed)
 
@@ -184,11 +184,11 @@ class FixedSplit:
         """One."""
         return 1
 
-    def splits(self, classes: Codes, seed: int) -> list[Split]:
+    def splits(self, classes: Codes, seed: int) -> list[RowSplit]:
         """One split for each repetition."""
         return [self._split(classes, seed, repetition) for repetition in range(self.repetitions)]
 
-    def _split(self, classes: Codes, seed: int, repetition: int) -> Split:
+    def _split(self, classes: Codes, seed: int, repetition: int) -> RowSplit:
         rows = len(classes)
         if rows < 2 or (self.train_first or 0) >= rows:
             raise ParameterError(f"{counted(rows, 'row')} leave none to test on. Learn from fewer.")
@@ -198,7 +198,7 @@ class FixedSplit:
             order = _shuffled(classes, self.stratified, seed, repetition)
             is_test[:] = False
             is_test[order[_evenly(rows, count)]] = True
-        return Split(repetition, 0, np.flatnonzero(~is_test), np.flatnonzero(is_test))
+        return RowSplit(repetition, 0, np.flatnonzero(~is_test), np.flatnonzero(is_test))
 
     def __str__(self) -> str:
         if self.train_first is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from incrowd.compare.examples import Numbers
 from incrowd.compare.feeding import Parts
-from incrowd.compare.releasing import Risk, without_unused
+from incrowd.compare.releasing import ReleaseRisk, without_unused
 from incrowd.errors import RequirementError, VerificationError
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
@@ -21,7 +21,9 @@ from incrowd.vocabulary.schema import ColumnType, Schema
 FILL = "mode"
 
 
-def publish_and_score(parts: Parts, schema: Schema, k: int, parameters: Mapping[str, Any]) -> tuple[Numbers, Risk]:
+def publish_and_score(
+    parts: Parts, schema: Schema, k: int, parameters: Mapping[str, Any]
+) -> tuple[Numbers, ReleaseRisk]:
     """Grow a tree on the rows to learn from, recount it, and score the test rows.
 
     Quasi-identifiers are public, other columns and the class private. The most frequent value, or the median, stands
@@ -41,7 +43,7 @@ def publish_and_score(parts: Parts, schema: Schema, k: int, parameters: Mapping[
     if not verdict.passed:
         raise VerificationError("kadet broke its promise. This is a bug: please report it.")
     sizes = verdict.sizes
-    risk = Risk(sizes.classes, sizes.smallest, sizes.classes / train.height, 1 / max(1, sizes.smallest), 0.0)
+    risk = ReleaseRisk(sizes.classes, sizes.smallest, sizes.classes / train.height, 1 / max(1, sizes.smallest), 0.0)
     return _scores(found.model, test, parts), risk
 
 

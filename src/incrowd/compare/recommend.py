@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from incrowd.compare.summary import Cell, Summary, noise
+from incrowd.compare.summary import Summary, SummaryCell, noise
 
 SMALL, LARGE = 0.01, 0.03
 """Of differences that may be chance: below the first, methods are as good; from the second on, they are not named."""
@@ -23,13 +23,13 @@ class Advice:
 
     learner: str
     k: int
-    best: Cell
-    equals: tuple[Cell, ...]
-    unclear: tuple[Cell, ...]
+    best: SummaryCell
+    equals: tuple[SummaryCell, ...]
+    unclear: tuple[SummaryCell, ...]
     noise: float
     below_unprotected: float | None
     beats_majority: bool
-    tree: Cell | None = None
+    tree: SummaryCell | None = None
 
     def __str__(self) -> str:
         said = f"For {name_of(self.learner)} at k={self.k}"
@@ -114,11 +114,11 @@ def _against(below: float) -> str:
     return f"{abs(points):.1f} points {'below' if points > 0 else 'above'} the unprotected table"
 
 
-def _with_accuracy(cell: Cell) -> str:
+def _with_accuracy(cell: SummaryCell) -> str:
     return f"{cell.method} ({_percent(cell.accuracy)})"
 
 
-def _published(tree: Cell | None) -> str:
+def _published(tree: SummaryCell | None) -> str:
     """What a tree is worth that is published instead of a table."""
     return "" if tree is None else f" A published tree ({tree.method}) gets {_percent(tree.accuracy)}."
 

@@ -25,7 +25,7 @@ from incrowd.vocabulary.schema import Schema
 
 
 @dataclass(frozen=True)
-class Risk:
+class ReleaseRisk:
     """Groups of rows that look alike, counted.
 
     Parameters
@@ -52,7 +52,7 @@ class Made:
 
     plan: ReleasePlan
     draft: Draft
-    risk: Risk
+    risk: ReleaseRisk
 
 
 def release_rows(
@@ -94,7 +94,7 @@ def release_rows(
     return Made(plan, draft, _counted(plan, draft.frame, target))
 
 
-def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | None) -> Risk:
+def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | None) -> ReleaseRisk:
     """The groups of the release; raises if one of them breaks the promise."""
     for one in plan.requirement.sets(plan.schema.quasi_identifiers):
         names = [column.name for column in plan.written if column.source in one.names]
@@ -104,7 +104,7 @@ def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | Non
     return risk_of(frame.select(names), target)
 
 
-def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> Risk:
+def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> ReleaseRisk:
     """The groups of rows that are equal in all columns; missing is a value.
 
     Examples
@@ -113,7 +113,7 @@ def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> Risk:
     Risk(groups=2, smallest=2, average=0.5, largest=0.5, pure=0.0)
     """
     if not frame.height:
-        return Risk(0, 0, 0.0, 0.0, 0.0)
+        return ReleaseRisk(0, 0, 0.0, 0.0, 0.0)
     classes = pl.Series("class", np.zeros(frame.height, np.int32) if target is None else target.codes)
     keys = frame.rename({name: f"column {place}" for place, name in enumerate(frame.columns)})
     groups = (
@@ -124,7 +124,7 @@ def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> Risk:
     rows = groups["rows"].to_numpy()
     alone = 0 if target is None else int(rows[groups["classes"].to_numpy() == 1].sum())
     smallest = int(rows.min())
-    return Risk(len(rows), smallest, len(rows) / frame.height, 1 / smallest, alone / frame.height)
+    return ReleaseRisk(len(rows), smallest, len(rows) / frame.height, 1 / smallest, alone / frame.height)
 
 
 def without_unused(table: EncodedTable) -> EncodedTable:

@@ -14,7 +14,7 @@ from incrowd.compare.datasets.catalog import find_dataset
 from incrowd.compare.datasets.entry import Dataset
 from incrowd.compare.datasets.load import load
 from incrowd.compare.feeding import Parts, learnable
-from incrowd.compare.protocol import Split, seed_of
+from incrowd.compare.protocol import RowSplit, seed_of
 from incrowd.errors import InputError, Notice, SchemaError
 from incrowd.measures.mdl import mdl_cuts
 from incrowd.rows.memory.population import bin_column
@@ -66,7 +66,7 @@ class Subject:
         """The class of every row."""
         return self.table[self.target]
 
-    def parts(self, split: Split) -> Parts:
+    def parts(self, split: RowSplit) -> Parts:
         """The rows of a split."""
         return Parts(self.table.take(split.train), self.table.take(split.test), self.target)
 

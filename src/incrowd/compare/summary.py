@@ -16,7 +16,7 @@ _Z = 1.959964
 
 
 @dataclass(frozen=True)
-class Cell:
+class SummaryCell:
     """One method at one k with one learner: its results over all splits.
 
     ``results`` are those that are done; ``status`` says why some, or all, are not.
@@ -57,7 +57,7 @@ class Cell:
 class Summary:
     """All cells, in the order of the methods asked for, and of k."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[SummaryCell, ...]
 
     @classmethod
     def of(cls, results: Iterable[Result]) -> Summary:
@@ -84,25 +84,25 @@ class Summary:
         return tuple(dict.fromkeys(cell.learner for cell in self.cells if cell.method == UNPROTECTED))
 
     @property
-    def majority(self) -> Cell | None:
+    def majority(self) -> SummaryCell | None:
         """What guessing the most frequent class is worth."""
         return next((cell for cell in self.cells if cell.method == MAJORITY and cell.is_known), None)
 
-    def unprotected(self, learner: str) -> Cell | None:
+    def unprotected(self, learner: str) -> SummaryCell | None:
         """What a learner makes of the table itself."""
         return next((c for c in self.cells if c.method == UNPROTECTED and c.learner == learner and c.is_known), None)
 
-    def find(self, method: str, k: int, learner: str) -> Cell | None:
+    def find(self, method: str, k: int, learner: str) -> SummaryCell | None:
         """The cell of a method; a method that is its own learner has one for every learner."""
         wanted = (learner, method.partition("(")[0])
         return next((c for c in self.cells if c.method == method and c.k == k and c.learner in wanted), None)
 
-    def rivals(self, learner: str, k: int) -> tuple[Cell, ...]:
+    def rivals(self, learner: str, k: int) -> tuple[SummaryCell, ...]:
         """The methods whose releases a learner can learn from, at one k, the best first."""
         found = [cell for cell in self.cells if (cell.learner, cell.k) == (learner, k) and cell.method in self.methods]
         return tuple(sorted((cell for cell in found if cell.is_known), key=lambda cell: -cell.accuracy))
 
-    def tree(self, k: int) -> Cell | None:
+    def tree(self, k: int) -> SummaryCell | None:
         """kADET's published tree at one k; the best, if there are several."""
         trees = [cell for cell in self.cells if cell.learner == KADET and cell.k == k and cell.is_known]
         return max(trees, key=lambda cell: cell.accuracy, default=None)
@@ -113,7 +113,7 @@ def accuracies(results: Iterable[Result]) -> list[float]:
     return [result.accuracy for result in results if result.accuracy is not None]
 
 
-def noise(one: Cell, other: Cell) -> float:
+def noise(one: SummaryCell, other: SummaryCell) -> float:
     """The difference of accuracies that chance may well make, on the same splits (95 %).
 
     Over enough folds: half the width of the corrected interval of the paired differences. Else as if the two were
@@ -146,7 +146,7 @@ def _test_by_train(results: Sequence[Result]) -> float:
     return fmean(result.test_rows / result.train_rows for result in results)
 
 
-def _cell(method: str, k: int, learner: str, found: Sequence[Result]) -> Cell:
+def _cell(method: str, k: int, learner: str, found: Sequence[Result]) -> SummaryCell:
     done = tuple(sorted((r for r in found if r.status == DONE), key=lambda r: (r.repetition, r.fold)))
     others = [r.status for r in found if r.status != DONE]
-    return Cell(method, k, learner, done, others[0] if others else DONE)
+    return SummaryCell(method, k, learner, done, others[0] if others else DONE)

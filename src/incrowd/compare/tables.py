@@ -8,7 +8,7 @@ from incrowd.compare.choices import KADET
 from incrowd.compare.comparison import Comparison
 from incrowd.compare.cost import in_words
 from incrowd.compare.recommend import name_of
-from incrowd.compare.summary import ENOUGH_FOLDS, Cell, Summary
+from incrowd.compare.summary import ENOUGH_FOLDS, Summary, SummaryCell
 from incrowd.compare.trial import DONE
 from incrowd.report.wording import counted, percent
 
@@ -60,7 +60,7 @@ def _score(summary: Summary, method: str, k: int, learner: str) -> Score:
     return _of(cell, best=bool(rivals) and cell.method == rivals[0].method)
 
 
-def _of(cell: Cell, best: bool = False) -> Score:
+def _of(cell: SummaryCell, best: bool = False) -> Score:
     half = (cell.interval.high - cell.interval.low) / 2
     return Score(f"{100 * cell.accuracy:.1f}", f"±{100 * half:.1f}", best)
 
@@ -82,14 +82,14 @@ def release_header() -> tuple[str, ...]:
 
 def release_rows(summary: Summary) -> list[tuple[str, ...]]:
     """What the releases are like, whatever is learned from them; means over the splits."""
-    seen: dict[tuple[str, int], Cell] = {}
+    seen: dict[tuple[str, int], SummaryCell] = {}
     for cell in summary.cells:
         if cell.is_known and cell.method in (*summary.methods, "unprotected"):
             seen.setdefault((cell.method, cell.k), cell)
     return [_release_row(cell) for cell in seen.values()]
 
 
-def _release_row(cell: Cell) -> tuple[str, ...]:
+def _release_row(cell: SummaryCell) -> tuple[str, ...]:
     kept, lost = cell.mean("cells_kept"), _lost(cell)
     smallest = min((r.smallest_group for r in cell.results if r.smallest_group is not None), default=0)
     return (
@@ -105,7 +105,7 @@ def _release_row(cell: Cell) -> tuple[str, ...]:
     )
 
 
-def _lost(cell: Cell) -> float | None:
+def _lost(cell: SummaryCell) -> float | None:
     released = cell.mean("released_rows")
     trained = cell.mean("train_rows")
     return None if released is None or not trained else 1 - released / trained

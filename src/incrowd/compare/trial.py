@@ -17,9 +17,9 @@ from incrowd.compare.choices import KADET, MAJORITY, UNPROTECTED, Choice
 from incrowd.compare.examples import Codes, Examples, Numbers
 from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.compare.learners.catalog import find_learner
-from incrowd.compare.protocol import Protocol, Split, seed_of
+from incrowd.compare.protocol import Protocol, RowSplit, seed_of
 from incrowd.compare.published import publish_and_score
-from incrowd.compare.releasing import Risk, release_rows, risk_of
+from incrowd.compare.releasing import ReleaseRisk, release_rows, risk_of
 from incrowd.compare.scores import quality
 from incrowd.compare.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, VerificationError
@@ -110,7 +110,7 @@ class Laboratory:
     setup: Setup
 
     @cached_property
-    def splits(self) -> dict[tuple[int, int], Split]:
+    def splits(self) -> dict[tuple[int, int], RowSplit]:
         """The splits by repetition and fold."""
         classes = self.subject.classes.codes.astype(np.int64)
         found = self.setup.protocol.splits(classes, self.setup.seed)
@@ -129,7 +129,7 @@ class Laboratory:
             status = f"impossible: {error}"
             return [replace(blank, learner=learner, status=status) for learner in learners_of(trial)]
 
-    def _results(self, trial: Trial, split: Split, parts: Parts, blank: Result) -> Iterator[Result]:
+    def _results(self, trial: Trial, split: RowSplit, parts: Parts, blank: Result) -> Iterator[Result]:
         begun = time.process_time()
         match trial.choice.method:
             case choices.MAJORITY:
@@ -144,7 +144,7 @@ class Laboratory:
                 for learner in trial.learners:
                     yield self._learned(learner, trial, train, test, known)
 
-    def _fed(self, trial: Trial, split: Split, parts: Parts, blank: Result) -> tuple[Examples, Examples, Result]:
+    def _fed(self, trial: Trial, split: RowSplit, parts: Parts, blank: Result) -> tuple[Examples, Examples, Result]:
         """The rows as the learners get them, and what is known of the release."""
         schema, begun = self.subject.schema, time.process_time()
         if trial.choice.method == UNPROTECTED:
@@ -211,7 +211,7 @@ def _judged(result: Result, scores: Numbers, truth: Codes) -> Result:
     return replace(result, accuracy=found.accuracy, balanced_accuracy=found.balanced_accuracy, auc=area)
 
 
-def _with_risk(result: Result, risk: Risk) -> Result:
+def _with_risk(result: Result, risk: ReleaseRisk) -> Result:
     return replace(
         result,
         groups=risk.groups,

@@ -127,7 +127,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Method:
+class HidingMethod:
     """A hider that can be asked for: how it is made, whom it is made against, and which cells it takes together."""
 
     make: Callable[[Options], Hider | GroupHider]
@@ -157,13 +157,13 @@ def make_hider(name: str, options: Options) -> Hider:
     return Hybrid(make_hider(first, options), make_hider(second, options))
 
 
-def _single(name: str) -> Method:
+def _single(name: str) -> HidingMethod:
     bayes = SHARED if name.endswith("-g") else COUNTED
     targets = tuple(ID3Adversary() if part.startswith("hid3") else bayes for part in name.split("+"))
-    return Method(partial(make_hider, name), targets)
+    return HidingMethod(partial(make_hider, name), targets)
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
+METHODS: Mapping[str, HidingMethod] = MappingProxyType(
     {f"{kind}{form}": _single(f"{kind}{form}") for form in ("", "-g") for kind in ("decp", "incp", "dropp", "hid3")}
     | {
         name: _single(name)
@@ -171,27 +171,27 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         for name in (f"hid3{form}+{kind}{form}" for kind in ("decp", "incp", "dropp"))
     }
     | {
-        "e-decp": Method(lambda o: JointDecP(o.degree), (COUNTED,), "value"),
-        "e-decp-g": Method(lambda o: JointDecP(o.degree, generalize=True), (SHARED,), "value"),
-        "e-dropp": Method(lambda o: JointDropP(o.degree), (COUNTED,), "row"),
-        "e-dropp-g": Method(lambda o: JointDropP(o.degree, generalize=True), (SHARED,), "row"),
-        "nrd": Method(lambda _: Nrd(), ()),
+        "e-decp": HidingMethod(lambda o: JointDecP(o.degree), (COUNTED,), "value"),
+        "e-decp-g": HidingMethod(lambda o: JointDecP(o.degree, generalize=True), (SHARED,), "value"),
+        "e-dropp": HidingMethod(lambda o: JointDropP(o.degree), (COUNTED,), "row"),
+        "e-dropp-g": HidingMethod(lambda o: JointDropP(o.degree, generalize=True), (SHARED,), "row"),
+        "nrd": HidingMethod(lambda _: Nrd(), ()),
     }
 )
 NAMES = (*METHODS, Generic.name, Quiet.name)
 
 
-def method_named(name: str, adversaries: Sequence[Adversary]) -> Method:
+def method_named(name: str, adversaries: Sequence[Adversary]) -> HidingMethod:
     """A method by its name; the generic and the quiet one work against the given adversaries.
 
     The quiet one has no targets: to do more where an adversary is right would give the value away.
     """
     if name == Generic.name:
         generic = Generic(tuple(adversaries))
-        return Method(lambda _: generic, generic.adversaries)
+        return HidingMethod(lambda _: generic, generic.adversaries)
     if name == Quiet.name:
         quiet = Quiet(tuple(adversaries))
-        return Method(lambda _: quiet, ())
+        return HidingMethod(lambda _: quiet, ())
     if name not in METHODS:
         raise ParameterError(f"There is no method {name!r} to hide cells. Known: {', '.join(NAMES)}.")
     return METHODS[name]

@@ -36,7 +36,7 @@ from incrowd.tables.publishing.staging import staged, staged_together
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, with_hierarchies
-from incrowd.verification.hidden_cells import Pieces, verify_hidden_cells
+from incrowd.verification.hidden_cells import HiddenPieces, verify_hidden_cells
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.fresh import fresh_frame
@@ -279,7 +279,7 @@ def verify(request: HidingRequest, source: HidingInput, plan: HidingPlan, writte
 
     if source.rows.large:
         progress = functools.partial(request.clock.rows, "verifying")
-        original = Pieces(source.rows.height, pieces, source.resources, progress)
+        original = HiddenPieces(source.rows.height, pieces, source.resources, progress)
         verdict = verify_hidden_cells(written, request.form, original, withheld_cells)
     else:
         verdict = verify_hidden_cells(written, request.form, next(pieces()), withheld_cells)

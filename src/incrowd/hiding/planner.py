@@ -17,7 +17,7 @@ from fractions import Fraction
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.hiding.adversaries import Adversary, School
 from incrowd.hiding.generic import RowBlanker
-from incrowd.hiding.methods import METHODS, GroupHider, Hider, Method, Options, method_named
+from incrowd.hiding.methods import METHODS, GroupHider, Hider, HidingMethod, Options, method_named
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import FairChance, Secret, Showed, Status, Step, secret_at
 from incrowd.hiding.taxonomy import HIDDEN
@@ -296,7 +296,7 @@ class Planner:
         Called with the number of cells done and of all cells, as the first round goes on.
     """
 
-    method: Method
+    method: HidingMethod
     options: Options
     rounds: int = 5
     progress: Progress | None = None

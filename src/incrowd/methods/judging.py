@@ -18,7 +18,7 @@ from incrowd.methods.population import Combinations, Population
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, KnownTogether, Requirement
-from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.requirements.together import Columnwise, Together, subject_names
 
 Counts = npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ class Judge:
 
     requirement: Requirement
     parts: tuple[tuple[Columnwise, int], ...]
-    subjects: tuple[Subject, ...]
+    subjects: tuple[RequirementSubject, ...]
     own: bool = False
 
     @classmethod
@@ -50,7 +50,8 @@ class Judge:
         names = subject_names(requirement, schema.target)
         table = population.sample()
         subjects = tuple(
-            Subject.of(table[name], population.contingency(name).sum(axis=1), schema[name].hierarchy) for name in names
+            RequirementSubject.of(table[name], population.contingency(name).sum(axis=1), schema[name].hierarchy)
+            for name in names
         )
         parts = tuple((part, names.index(part.on or schema.target or "")) for part in asked)
         made = cls(requirement, parts, subjects, own)

@@ -34,7 +34,7 @@ from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
-from incrowd.verification.model_file import Model
+from incrowd.verification.model_file import ModelFile
 from incrowd.verification.spans import MOST_VISITS, verify_spans
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.clock import Clock
@@ -177,7 +177,7 @@ def run_model(job: ModelJob) -> Published:
             write_model(model, hidden)
         with job.clock("verifying"):
             text = hidden.read_text("utf-8") if hidden else json.dumps(model.to_json())
-            check_as_asked(job, schema, Model.of(json.loads(text)))
+            check_as_asked(job, schema, ModelFile.of(json.loads(text)))
             verdict = proven(verify_spans(json.loads(text), table))
         issued = certificate(job, model, verdict, hidden)
         _write_beside(job.files, drafts, model, issued)
@@ -208,7 +208,7 @@ def induce(job: ModelJob, table: EncodedTable, schema: Schema) -> PublishedTree:
     return found.model
 
 
-def check_as_asked(job: ModelJob, schema: Schema, written: Model) -> None:
+def check_as_asked(job: ModelJob, schema: Schema, written: ModelFile) -> None:
     """Raise unless the written model promises what the user asked for, and calls public what the user called so."""
     method = job.method
     promised = (written.target, written.k, written.l, written.cap, written.class_private, written.further)
@@ -257,7 +257,7 @@ def verify_model(path: str | Path, table: Any, *, most_visits: int = MOST_VISITS
     Columns are read with the types that the model names. ``reading``: delimiter, encoding, missing.
     """
     data = _json(Path(path))
-    model = Model.of(data)
+    model = ModelFile.of(data)
     source = read(table, **reading)
     names = [*model.tested, model.target]
     for name in names:
@@ -278,7 +278,7 @@ def _json(path: Path) -> Any:
         raise PlanError(f"{path.name} is not the file of a model ({type(error).__name__}).") from None
 
 
-def _columns_of(model: Model) -> Iterator[Column]:
+def _columns_of(model: ModelFile) -> Iterator[Column]:
     """The tested attributes as the model types them."""
     for name in model.tested:
         attribute = model.attributes[name]

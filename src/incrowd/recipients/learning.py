@@ -28,7 +28,7 @@ Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Attribute:
+class CountedAttribute:
     """An attribute to learn from: its values, the share of each in each group, and for numbers the public cuts.
 
     ``shares`` is groups x values; a group that hides the attribute has zeros.
@@ -40,7 +40,7 @@ class Attribute:
     cuts: tuple[float | str, ...] | None
 
     @classmethod
-    def of(cls, column: CountedColumn) -> Attribute:
+    def of(cls, column: CountedColumn) -> CountedAttribute:
         """From what was published."""
         rows = np.maximum(column.counts.sum(axis=1, keepdims=True), 1)
         return cls(column.name, column.values, column.counts / rows, cuts_of(column))
@@ -67,7 +67,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(labels) != len(table.groups):
             raise ValuesError("There must be a class for each row of the release.")
         self.classes_, places = np.unique(labels, return_inverse=True)
-        self.attributes_ = [Attribute.of(column) for column in table.columns.values() if not column.hidden.all()]
+        self.attributes_ = [CountedAttribute.of(column) for column in table.columns.values() if not column.hidden.all()]
         self.n_features_in_, self.feature_names_in_ = len(table.columns), np.array(list(table.columns), object)
         cells = table.groups * len(self.classes_) + places
         rows = np.bincount(cells, minlength=len(table.sizes) * len(self.classes_))

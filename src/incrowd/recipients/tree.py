@@ -10,21 +10,21 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.recipients.learning import Attribute, Codes, CountsClassifier, Floats
+from incrowd.recipients.learning import Codes, CountedAttribute, CountsClassifier, Floats
 
 Mask = npt.NDArray[np.bool_]
 _NOTHING = 1e-6  # rows
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class CountNode:
     """A node: the share of each class, and, unless it is a leaf, which values of an attribute go to the first child."""
 
     shares: Floats
     attribute: int = -1
     first: Mask | None = None
     part: float = 0.0
-    children: tuple[Node, ...] = ()
+    children: tuple[CountNode, ...] = ()
 
 
 class CountsTree(CountsClassifier):
@@ -61,18 +61,18 @@ class CountsTree(CountsClassifier):
         self.tree_ = self._grown(_Part.of(rows, shares, [_ordered(one) for one in self.attributes_]), 0)
         return self
 
-    def _grown(self, part: _Part, depth: int) -> Node:
+    def _grown(self, part: _Part, depth: int) -> CountNode:
         self.depth_ = max(self.depth_, depth)
         totals = part.rows.sum(axis=0)
         shares = (totals + 1 / len(totals)) / (totals.sum() + 1)
         best = part.best_split(self.min_rows) if depth < self.max_depth else None
         if best is None:
-            return Node(shares)
+            return CountNode(shares)
         attribute, first = best
         sides = [part.narrowed(attribute, side) for side in (first, ~first)]
         sizes = [float(side.rows.sum()) for side in sides]
         children = tuple(self._grown(side, depth + 1) for side in sides)
-        return Node(shares, attribute, first, sizes[0] / sum(sizes), children)
+        return CountNode(shares, attribute, first, sizes[0] / sum(sizes), children)
 
     def _scores(self, codes: Sequence[Codes], rows: int) -> Floats:
         scores = np.zeros((rows, len(self.classes_)))
@@ -80,7 +80,9 @@ class CountsTree(CountsClassifier):
         return scores
 
 
-def _score(node: Node, codes: Sequence[Codes], rows: npt.NDArray[np.intp], weights: Floats, scores: Floats) -> None:
+def _score(
+    node: CountNode, codes: Sequence[Codes], rows: npt.NDArray[np.intp], weights: Floats, scores: Floats
+) -> None:
     """Add what the leaves below a node say of rows; a value that nobody had goes both ways."""
     if not len(rows):
         return
@@ -95,7 +97,7 @@ def _score(node: Node, codes: Sequence[Codes], rows: npt.NDArray[np.intp], weigh
         _score(child, codes, rows[taken], np.where(unknown, weights * part, weights)[taken], scores)
 
 
-def _filled(attribute: Attribute, rows: Floats) -> Floats:
+def _filled(attribute: CountedAttribute, rows: Floats) -> Floats:
     """The shares of each group; where the attribute is hidden, those of all groups that show it."""
     hidden = attribute.shares.sum(axis=1) == 0
     size = rows.sum(axis=1)
@@ -103,7 +105,7 @@ def _filled(attribute: Attribute, rows: Floats) -> Floats:
     return np.asarray(np.where(hidden[:, None], overall / max(overall.sum(), 1e-300), attribute.shares))
 
 
-def _ordered(attribute: Attribute) -> bool:
+def _ordered(attribute: CountedAttribute) -> bool:
     """Whether the values of an attribute come in an order that splits should keep."""
     return attribute.cuts is not None
 

@@ -41,14 +41,14 @@ from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source, spell
 from incrowd.tables.roles import settled_roles, target_of
 from incrowd.tables.streams.draft import Shared
 from incrowd.tables.streams.encode import typed_column
-from incrowd.tables.streams.gathering import Found, growing
+from incrowd.tables.streams.gathering import GatheredColumn, growing
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
 from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.judge import asked_of, expected_columns
 from incrowd.verification.meaning import CellMeaning, decided
-from incrowd.verification.request import Asked, Hint, InputFile, Original, Request
+from incrowd.verification.request import Expected, Hint, InputFile, Original, Request
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.randomness import Randomness
@@ -287,7 +287,7 @@ def _draft(target: str | None, markers: tuple[str, ...], kept: tuple[str, ...], 
     return draft_schema(Source.of(sample.select(kept), Origin("parquet", missing=markers)), target=target)
 
 
-def _compare(asked: Asked, rows: int, salt: int, written: Any, draft: Any) -> Any:
+def _compare(asked: Expected, rows: int, salt: int, written: Any, draft: Any) -> Any:
     original = Original(draft.original, draft.origin, rows, draft.claims)
     return compare_piece(written, asked, original, escapes=False), _fingerprint(salt, draft.original)
 
@@ -296,10 +296,12 @@ def _fingerprint(salt: int, original: Any) -> Fingerprint:
     return fingerprint(original, salt)
 
 
-def _found(gathered: Gathered, markers: Sequence[str]) -> Found:
+def _found(gathered: Gathered, markers: Sequence[str]) -> GatheredColumn:
     """The values of a column, markers of missing values counted as null."""
     text = gathered.values.dtype == pl.String
     gone = gathered.values.is_in(spellings(markers)) if text else gathered.values.is_null()
     kept = ~gone.to_numpy()
     nothing = gathered.counts[-1] + gathered.counts[:-1][~kept].sum()
-    return Found(Tally(gathered.values.filter(~gone), np.append(gathered.counts[:-1][kept], nothing)), kept, ())
+    return GatheredColumn(
+        Tally(gathered.values.filter(~gone), np.append(gathered.counts[:-1][kept], nothing)), kept, ()
+    )

@@ -25,7 +25,7 @@ from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued
 from incrowd.releases.issuing import issue
 from incrowd.releases.job import Job, Outputs
-from incrowd.releases.ledger.page import Recounted, opened_book, page_of
+from incrowd.releases.ledger.page import JointRecount, opened_book, page_of
 from incrowd.releases.measured import check_measurable, measure
 from incrowd.releases.request import request_of
 from incrowd.report.certificate import sha256_of
@@ -223,7 +223,7 @@ def describe(
     plan: ReleasePlan,
     verdict: Verdict,
     written: Path,
-    beside: Recounted | None = None,
+    beside: JointRecount | None = None,
 ) -> Release:
     """Facts and certificate of a verified release."""
     source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")

@@ -18,7 +18,7 @@ from incrowd.verification.unchanged_counts import UnchangedCounts
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
-    from incrowd.risk.telling import Part
+    from incrowd.risk.telling import TextPart
 
 
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}
@@ -286,18 +286,18 @@ def _singling_out(facts: Facts) -> list[Html]:
     ]
 
 
-def _whole(part: Part, figures: Sequence[Html]) -> Html:
+def _whole(part: TextPart, figures: Sequence[Html]) -> Html:
     """A part with its title as the caption of its table."""
     told = [] if part.table else [element("h3", text(part.title))]
     return join([*told, *_drawn(part, part.title), *figures])
 
 
-def risk_part(part: Part, figures: Sequence[Html] = ()) -> Html:
+def risk_part(part: TextPart, figures: Sequence[Html] = ()) -> Html:
     """A part as a section of its own."""
     return section(part.title, part.name, *_drawn(part, ""), *figures)
 
 
-def _drawn(part: Part, caption: str) -> Iterator[Html]:
+def _drawn(part: TextPart, caption: str) -> Iterator[Html]:
     if part.table:
         kind = "words" if part.table.words > 1 else "numbers told" if CONDITION in part.table.header else "numbers"
         rows = [[text(unbroken(cell)) for cell in row] for row in part.table.rows]

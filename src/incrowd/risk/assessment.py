@@ -16,7 +16,7 @@ from incrowd.risk.classes import Classes, Whole, classes_of, coded, matched
 from incrowd.risk.edges import Edges, edges_of
 from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
 from incrowd.risk.special_uniques import Special, special_uniques
-from incrowd.risk.three_risks import Measured, inference, linkability, singling_out
+from incrowd.risk.three_risks import MeasuredRisk, inference, linkability, singling_out
 from incrowd.risk.uniques import Estimates, Sample, estimates_of
 from incrowd.risk.wording import NotMeasured
 from incrowd.risk.wording import counted as words
@@ -91,7 +91,7 @@ NO_SECRET = NotMeasured("no sensitive column was named")
 
 
 @dataclass(frozen=True)
-class Asked:
+class RiskRequest:
     """What is to be measured; see :func:`incrowd.risk.risk`."""
 
     quasi_identifiers: tuple[str, ...]
@@ -182,9 +182,9 @@ class Risk:
     uniques: Uniques
     special: Special
     edges: Edges
-    singling_out: Measured
-    linkability: Measured | NotMeasured
-    inference: tuple[Measured, ...] | NotMeasured
+    singling_out: MeasuredRisk
+    linkability: MeasuredRisk | NotMeasured
+    inference: tuple[MeasuredRisk, ...] | NotMeasured
     safe_harbor: tuple[Item, ...]
     notices: tuple[Notice, ...] = ()
     after: Risk | None = None
@@ -222,7 +222,9 @@ class Risk:
         return text_of(self)
 
 
-def assess(table: Any, asked: Asked, *, population_table: Any = None, after: Any = None, zip3: Any = None) -> Risk:
+def assess(
+    table: Any, asked: RiskRequest, *, population_table: Any = None, after: Any = None, zip3: Any = None
+) -> Risk:
     """Read the tables and measure them."""
     if asked.population is not None and population_table is not None:
         raise ParameterError("Give the size of the population or its table, not both: the table says its size.")
@@ -241,7 +243,7 @@ def assess(table: Any, asked: Asked, *, population_table: Any = None, after: Any
 def _measure(
     source: Source,
     called: str,
-    asked: Asked,
+    asked: RiskRequest,
     people: pl.DataFrame | None,
     areas: Mapping[str, int] | None,
     *,

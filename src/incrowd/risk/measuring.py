@@ -63,9 +63,9 @@ def measure_risk(
     >>> found.prosecutor.maximum, found.prosecutor.average, found.uniques.in_sample
     (1.0, 0.75, 2)
     """
-    from incrowd.risk.assessment import Asked, assess
+    from incrowd.risk.assessment import RiskRequest, assess
 
-    asked = Asked(
+    asked = RiskRequest(
         quasi_identifiers=_names(quasi_identifiers),
         sensitive=_names(sensitive),
         population=population,

@@ -228,14 +228,14 @@ NEEDS_LIST = "three digits of a ZIP code may stay only where more than 20,000 pe
 
 
 @dataclass(frozen=True)
-class Place:
+class SmallPlace:
     """What a column says about places: why it is too fine, or why that cannot be told; neither if it is not."""
 
     found: str | None = None
     unknown: str | None = None
 
 
-def place_in(series: pl.Series, people: Mapping[str, int] | None) -> Place:
+def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
     """Whether a column shows places smaller than a state.
 
     Examples
@@ -249,26 +249,30 @@ def place_in(series: pl.Series, people: Mapping[str, int] | None) -> Place:
     named = bool(_WORDS.intersection(words_of(series.name)))
     if not named and not _looks_like_zip(series):
         said = IDENTIFIERS["B"].is_named_by(series.name) and len(texts) > 0
-        return Place(found="the name says so") if said else Place()
+        return SmallPlace(found="the name says so") if said else SmallPlace()
     rounded = texts.str.contains(_ROUNDED).all()  # 03600 is three digits only if all codes are written so
     finer = 0 if rounded else int((~texts.str.contains(_THREE)).sum())
     if finer:
-        return Place(found=f"{counted(finer, 'cell')} {_verb(finer)} finer than three digits of a ZIP code")
-    return _three_digits(texts.str.slice(0, 3), people) if len(texts) else Place()
+        return SmallPlace(found=f"{counted(finer, 'cell')} {_verb(finer)} finer than three digits of a ZIP code")
+    return _three_digits(texts.str.slice(0, 3), people) if len(texts) else SmallPlace()
 
 
-def _three_digits(prefixes: pl.Series, people: Mapping[str, int] | None) -> Place:
+def _three_digits(prefixes: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
     if people is None:
-        return Place(unknown=NEEDS_LIST)
+        return SmallPlace(unknown=NEEDS_LIST)
     kept = prefixes.filter(prefixes != "000")
     few = sum(people.get(prefix, ENOUGH + 1) <= ENOUGH for prefix in kept)
     if few:
         shows = "shows" if few == 1 else "show"
-        return Place(
+        return SmallPlace(
             found=f"{counted(few, 'cell')} {shows} three digits of a ZIP code that {ENOUGH:,} people or fewer share"
         )
     unlisted = sum(prefix not in people for prefix in kept)
-    return Place(unknown=f"{counted(unlisted, 'cell')} with three digits that the list lacks") if unlisted else Place()
+    return (
+        SmallPlace(unknown=f"{counted(unlisted, 'cell')} with three digits that the list lacks")
+        if unlisted
+        else SmallPlace()
+    )
 
 
 def people_by_zip3(frame: pl.DataFrame) -> dict[str, int]:
@@ -307,7 +311,7 @@ def _verb(count: int) -> str:
 _NAMED = "the name says so"
 
 
-class Standing(StrEnum):
+class ItemStanding(StrEnum):
     """How an item ended."""
 
     FOUND = "found"
@@ -317,7 +321,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class ItemFinding:
     """A column that shows an identifier, and why we think so; never a value."""
 
     column: str
@@ -342,8 +346,8 @@ class Item:
 
     letter: str
     title: str
-    standing: Standing
-    findings: tuple[Finding, ...] = ()
+    standing: ItemStanding
+    findings: tuple[ItemFinding, ...] = ()
     note: str = ""
 
     def to_json(self) -> dict[str, object]:
@@ -387,38 +391,42 @@ def _item(one: Identifier, columns: list[pl.Series]) -> Item:
     findings = []
     for series in columns:
         if one.is_named_by(series.name) and series.count():
-            findings.append(Finding(series.name, _NAMED))
+            findings.append(ItemFinding(series.name, _NAMED))
         elif one.pattern and series.dtype == pl.String and (cells := int(series.str.contains(one.pattern).sum())):
             findings.append(
-                Finding(series.name, f"{counted(cells, 'cell')} that {'looks' if cells == 1 else 'look'} like it")
+                ItemFinding(series.name, f"{counted(cells, 'cell')} that {'looks' if cells == 1 else 'look'} like it")
             )
     if one.unseen is None:
         return _ended(one, findings, "")
-    return _ended(one, findings, f"content not checked because {one.unseen}", otherwise=Standing.NOT_NAMED)
+    return _ended(one, findings, f"content not checked because {one.unseen}", otherwise=ItemStanding.NOT_NAMED)
 
 
-def _ended(one: Identifier, findings: list[Finding], note: str, *, otherwise: Standing = Standing.NOT_FOUND) -> Item:
-    standing = Standing.FOUND if findings else otherwise
+def _ended(
+    one: Identifier, findings: list[ItemFinding], note: str, *, otherwise: ItemStanding = ItemStanding.NOT_FOUND
+) -> Item:
+    standing = ItemStanding.FOUND if findings else otherwise
     return Item(one.letter, one.title, standing, tuple(findings), note)
 
 
 def _places(columns: list[pl.Series], people: Mapping[str, int] | None) -> Item:
     places = {series.name: place_in(series, people) for series in columns}
-    findings = [Finding(name, place.found) for name, place in places.items() if place.found]
+    findings = [ItemFinding(name, place.found) for name, place in places.items() if place.found]
     unknown = "; ".join(f"{name}: {place.unknown}" for name, place in places.items() if place.unknown)
-    otherwise = Standing.NOT_CHECKED if unknown else Standing.NOT_FOUND
+    otherwise = ItemStanding.NOT_CHECKED if unknown else ItemStanding.NOT_FOUND
     return _ended(IDENTIFIERS["B"], findings, unknown, otherwise=otherwise)
 
 
 def _dates(columns: list[pl.Series]) -> Item:
-    findings = [Finding(series.name, why) for series in columns for why in (*fine_dates(series), *great_ages(series))]
+    findings = [
+        ItemFinding(series.name, why) for series in columns for why in (*fine_dates(series), *great_ages(series))
+    ]
     return _ended(IDENTIFIERS["C"], findings, "ages are looked for in columns that are named so")
 
 
 def _other(columns: list[pl.Series], taken: set[str]) -> Item:
     one = IDENTIFIERS["R"]
     findings = [
-        Finding(series.name, why) for series in columns if series.name not in taken for why in _unique(one, series)
+        ItemFinding(series.name, why) for series in columns if series.name not in taken for why in _unique(one, series)
     ]
     return _ended(one, findings, "a code that is shared by several rows is not recognised")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from incrowd.risk.assessment import Risk
 from incrowd.risk.attackers import Attacker
 from incrowd.risk.special_uniques import DisSuda
-from incrowd.risk.three_risks import Measured
+from incrowd.risk.three_risks import MeasuredRisk
 from incrowd.risk.uniques import CONDITIONS, Estimate, Estimates
 from incrowd.risk.wording import NotMeasured, counted, percent, visible
 
@@ -25,7 +25,7 @@ ATTACKERS = {
 
 
 @dataclass(frozen=True)
-class Table:
+class RiskTable:
     """A table of words; the first ``words`` columns stand at the left."""
 
     header: Row
@@ -47,13 +47,13 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """A titled part: sentences, then a table, then asides; ``name`` is for style sheets."""
 
     title: str
     name: str
     said: tuple[str, ...] = ()
-    table: Table | None = None
+    table: RiskTable | None = None
     asides: tuple[str, ...] = ()
 
 
@@ -87,7 +87,7 @@ def _alone(risk: Risk) -> str:
     return f"{alone:,} of {counted(risk.rows, 'row')} {verb} quasi-identifiers ({percent(risk.uniques.share)})"
 
 
-def parts_of(risk: Risk) -> list[Part]:
+def parts_of(risk: Risk) -> list[TextPart]:
     """Everything that was measured, in the order it is told."""
     both = [risk] if risk.after is None else [risk, risk.after]
     return [
@@ -108,7 +108,7 @@ def _heads(both: Sequence[Risk], *words: str) -> Row:
     return tuple(f"{word}, {when}" if word else when for word in words for when in ("before", "after"))
 
 
-def attackers_part(both: Sequence[Risk]) -> Part:
+def attackers_part(both: Sequence[Risk]) -> TextPart:
     """Prosecutor, journalist and marketer."""
     rows, asides = [], []
     for name, knows in ATTACKERS.items():
@@ -118,8 +118,8 @@ def attackers_part(both: Sequence[Risk]) -> Part:
         asides.append(f"The {name}, who {knows}: {basis}.")
     if len(both) > 1:
         asides.append("After: by the classes the release shows; a set, an interval or a suppressed cell is one value.")
-    table = Table(("attacker", *_heads(both, "maximum", "average")), tuple(rows))
-    return Part("Who could be re-identified", "attackers", (), table, tuple(asides))
+    table = RiskTable(("attacker", *_heads(both, "maximum", "average")), tuple(rows))
+    return TextPart("Who could be re-identified", "attackers", (), table, tuple(asides))
 
 
 def _maximum(found: Attacker | NotMeasured) -> str:
@@ -136,14 +136,14 @@ def _basis(found: Attacker | NotMeasured) -> str:
     return str(found) if isinstance(found, NotMeasured) else found.basis
 
 
-def at_risk_part(both: Sequence[Risk]) -> Part:
+def at_risk_part(both: Sequence[Risk]) -> TextPart:
     """Rows above thresholds, for prosecutor and journalist."""
     rows = []
     for place, threshold in enumerate(one.threshold for one in both[0].prosecutor.at_risk):
         cells = [_at_risk(getattr(one, name), place) for name in ("prosecutor", "journalist") for one in both]
         rows.append((f"above {threshold:g}", *cells))
     header = ("risk", *_heads(both, "prosecutor", "journalist"))
-    return Part("Rows at risk", "at-risk", (), Table(header, tuple(rows)))
+    return TextPart("Rows at risk", "at-risk", (), RiskTable(header, tuple(rows)))
 
 
 def _at_risk(found: Attacker | NotMeasured, place: int) -> str:
@@ -152,7 +152,7 @@ def _at_risk(found: Attacker | NotMeasured, place: int) -> str:
     return f"{found.at_risk[place].rows:,} ({percent(found.at_risk[place].share)})"
 
 
-def uniques_part(both: Sequence[Risk]) -> Part:
+def uniques_part(both: Sequence[Risk]) -> TextPart:
     """Uniques counted and estimated."""
     rows: list[Row] = [("in the table, counted", *(_share(o.uniques.in_sample, o.uniques.share) for o in both), "")]
     if any(one.uniques.counted for one in both):
@@ -162,9 +162,9 @@ def uniques_part(both: Sequence[Risk]) -> Part:
     heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), "trust it for")
     if both[0].population is None:
         unknown = (f"In the population: {both[0].uniques.estimated}.",)
-        return Part("Who is unique", "uniques", unknown, Table(heads[:-1], (rows[0][:-1],)))
+        return TextPart("Who is unique", "uniques", unknown, RiskTable(heads[:-1], (rows[0][:-1],)))
     said = f"The table is taken as a simple random sample of {both[0].population:,} persons."
-    return Part("Who is unique", "uniques", (said,), Table(heads, tuple(rows)))
+    return TextPart("Who is unique", "uniques", (said,), RiskTable(heads, tuple(rows)))
 
 
 def _share(number: float, share: float) -> str:
@@ -187,7 +187,7 @@ def _estimated(one: Risk, name: str) -> str:
     return f"{_share(answer.uniques, answer.share)}{chosen}"
 
 
-def special_part(both: Sequence[Risk]) -> Part:
+def special_part(both: Sequence[Risk]) -> TextPart:
     """Special uniques and the columns that make them."""
     first = both[0].special
     rows = [
@@ -204,8 +204,8 @@ def special_part(both: Sequence[Risk]) -> Part:
     if sum(first.minimal):
         part_of = ", ".join(f"{name} {percent(share)}" for name, _, share in leading)
         said.append(f"Columns most often part of a smallest singling-out set: {part_of}.")
-    table = Table(("rows", *(_heads(both, "") if len(both) > 1 else ("number",))), tuple(rows))
-    return Part("Special uniques", "special", tuple(said), table)
+    table = RiskTable(("rows", *(_heads(both, "") if len(both) > 1 else ("number",))), tuple(rows))
+    return TextPart("Special uniques", "special", tuple(said), table)
 
 
 def _at(numbers: tuple[int, ...], size: int) -> int:
@@ -216,7 +216,7 @@ def _dis(found: DisSuda | NotMeasured) -> str:
     return "not estimated" if isinstance(found, NotMeasured) else f"{found.highest:.3f}"
 
 
-def three_risks_part(both: Sequence[Risk]) -> Part:
+def three_risks_part(both: Sequence[Risk]) -> TextPart:
     """Singling out, linkability and inference."""
     rows: list[Row] = []
     asides = [
@@ -236,17 +236,17 @@ def three_risks_part(both: Sequence[Risk]) -> Part:
             ends = ", ".join(map(str, one.edges.alone))
             asides.append(f"Singled out by one end of a number line{when}: {ends}.")
     header = ("risk", "attack", "control", "excess", "chance")
-    return Part("The three risks of WP216", "wp216", (), Table(header, tuple(rows)), tuple(asides))
+    return TextPart("The three risks of WP216", "wp216", (), RiskTable(header, tuple(rows)), tuple(asides))
 
 
-def _three(name: str, found: Measured | NotMeasured) -> Row:
+def _three(name: str, found: MeasuredRisk | NotMeasured) -> Row:
     if isinstance(found, NotMeasured):
         return (name, "not measured", "", "", found.reason)
     named = f"{name}: {found.column}" if found.column else name
     return (named, f"{found.attack}", f"{found.control}", f"{found.excess}", percent(found.chance))
 
 
-def safe_harbor_part(one: Risk, several: bool) -> Part:
+def safe_harbor_part(one: Risk, several: bool) -> TextPart:
     """The checklist."""
     rows = []
     for item in one.safe_harbor:
@@ -254,9 +254,11 @@ def safe_harbor_part(one: Risk, several: bool) -> Part:
         rows.append((f"{item.letter}  {item.title}", str(item.standing), where or item.note))
     title = "HIPAA Safe Harbor checklist" + (f": {one.source}" if several else "")
     aside = "An item that is not found may still be there: names and patterns are all that was looked at."
-    return Part(title, "safe-harbor", (), Table(("identifier", "", "where, or why not"), tuple(rows), 3), (aside,))
+    return TextPart(
+        title, "safe-harbor", (), RiskTable(("identifier", "", "where, or why not"), tuple(rows), 3), (aside,)
+    )
 
 
-def notices_part(both: Sequence[Risk]) -> Part:
+def notices_part(both: Sequence[Risk]) -> TextPart:
     """What should be known."""
-    return Part("Notices", "notices", tuple(f"{one.source}: {notice}" for one in both for notice in one.notices))
+    return TextPart("Notices", "notices", tuple(f"{one.source}: {notice}" for one in both for notice in one.notices))

@@ -29,7 +29,7 @@ DRAWS = 1000
 
 
 @dataclass(frozen=True)
-class Interval:
+class ShareInterval:
     """An estimate and the 95 % interval around it.
 
     Examples
@@ -50,7 +50,7 @@ class Interval:
         return {"estimate": self.estimate, "low": self.low, "high": self.high}
 
 
-def wilson(share: float, rows: int) -> Interval:
+def wilson(share: float, rows: int) -> ShareInterval:
     """A share of rows with Wilson's score interval (Wilson: Probable Inference, JASA 22, 1927).
 
     Examples
@@ -61,7 +61,7 @@ def wilson(share: float, rows: int) -> Interval:
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     middle = (share + z**2 / (2 * rows)) / (1 + z**2 / rows)
     width = z / (1 + z**2 / rows) * math.sqrt(share * (1 - share) / rows + z**2 / (4 * rows**2))
-    return Interval(share, min(share, max(0.0, middle - width)), max(share, min(1.0, middle + width)))
+    return ShareInterval(share, min(share, max(0.0, middle - width)), max(share, min(1.0, middle + width)))
 
 
 def excess(hits: float, control: float) -> float:
@@ -78,7 +78,7 @@ def excess(hits: float, control: float) -> float:
     return 0.0 if control >= 1 else (hits - control) / (1 - control)
 
 
-def excess_interval(hits: Shares, control: Shares) -> Interval:
+def excess_interval(hits: Shares, control: Shares) -> ShareInterval:
     """The excess over all rows, with the percentile interval of a bootstrap of rows.
 
     Each row has its success and that of its control, and they are drawn together. Only distinct pairs are kept, so a
@@ -98,7 +98,7 @@ def excess_interval(hits: Shares, control: Shares) -> Interval:
     found = [excess(float(hit), float(base)) for hit, base in drawn]
     low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     estimate = excess(float(hits.mean()), float(control.mean()))
-    return Interval(estimate, min(estimate, float(low)), max(estimate, float(high)))
+    return ShareInterval(estimate, min(estimate, float(low)), max(estimate, float(high)))
 
 
 MOST_COLUMNS = 8
@@ -106,7 +106,7 @@ MOST_COLUMNS = 8
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRisk:
     """How often an attack succeeds, against its control and against chance.
 
     Parameters
@@ -126,9 +126,9 @@ class Measured:
     """
 
     name: str
-    attack: Interval
-    control: Interval
-    excess: Interval
+    attack: ShareInterval
+    control: ShareInterval
+    excess: ShareInterval
     chance: float
     about: str
     column: str = ""
@@ -144,7 +144,7 @@ class Measured:
         }
 
 
-def singling_out(classes: Classes) -> Measured:
+def singling_out(classes: Classes) -> MeasuredRisk:
     """Does "has the quasi-identifiers of this row" fit exactly one row?
 
     Attack: the row is alone in its class. Control: with the row left out, exactly one other fits, so the class has two
@@ -165,7 +165,7 @@ def singling_out(classes: Classes) -> Measured:
     return _measured("singling out", classes.of_rows == 1, classes.of_rows == 2, chance, about)
 
 
-def linkability(columns: Sequence[Coded], names: Sequence[str]) -> Measured | None:
+def linkability(columns: Sequence[Coded], names: Sequence[str]) -> MeasuredRisk | None:
     """Do two halves of the quasi-identifiers, known from two places, each lead to the same single row?
 
     Attack: the row is alone on one half, and alone on the other. Control: with the row left out, each half leads to
@@ -219,7 +219,7 @@ def _named(names: Sequence[str], places: Sequence[int]) -> str:
     return " + ".join(names[place] for place in places)
 
 
-def inference(classes: Classes, secret: Coded, name: str) -> Measured:
+def inference(classes: Classes, secret: Coded, name: str) -> MeasuredRisk:
     """How well does a sensitive value follow from the quasi-identifiers?
 
     Attack: guess the most frequent value of the row's class (one of them by lot, if there are several). Control: the
@@ -263,10 +263,10 @@ def guesses(classes: Classes, secret: Coded) -> tuple[Shares, Shares]:
 
 def _measured(
     name: str, hits: Mask | Shares, control: Mask | npt.NDArray[np.float64], chance: float, about: str
-) -> Measured:
+) -> MeasuredRisk:
     hits, control = hits.astype(np.float64), control.astype(np.float64)
     rows = len(hits)
-    return Measured(
+    return MeasuredRisk(
         name,
         wilson(float(hits.mean()), rows),
         wilson(float(control.mean()), rows),

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.trees.compiled import compiled
-from incrowd.trees.packing import Cells, Columns, Rules, Split, Workspace
+from incrowd.trees.packing import Columns, PackedCells, Rules, Split, Workspace
 
 Array = npt.NDArray[Any]
 
@@ -72,7 +72,7 @@ def fill_histogram(
 
 
 @compiled
-def cells_from_histogram(histogram: Array, offset: int, width: int, classes: int, cells: Cells) -> int:
+def cells_from_histogram(histogram: Array, offset: int, width: int, classes: int, cells: PackedCells) -> int:
     """List the non-empty cells of one attribute; returns how many."""
     found = 0
     place = offset
@@ -88,7 +88,9 @@ def cells_from_histogram(histogram: Array, offset: int, width: int, classes: int
 
 
 @compiled
-def cells_from_rows(rows: Array, weights: Any, lo: int, hi: int, place: int, columns: Columns, cells: Cells) -> int:
+def cells_from_rows(
+    rows: Array, weights: Any, lo: int, hi: int, place: int, columns: Columns, cells: PackedCells
+) -> int:
     """List the non-empty cells of one attribute by sorting its codes; returns how many."""
     keys = np.empty(hi - lo, np.int64)
     for i in range(hi - lo):
@@ -115,7 +117,7 @@ def cells_from_rows(rows: Array, weights: Any, lo: int, hi: int, place: int, col
 
 
 @compiled
-def take_missing(cells: Cells, found: int, missing: int, known: Array) -> int:
+def take_missing(cells: PackedCells, found: int, missing: int, known: Array) -> int:
     """Subtract the cells of the missing code from a class histogram; returns how many cells remain."""
     while found > 0 and cells.code[found - 1] == missing:
         found -= 1
@@ -136,7 +138,7 @@ def spread(histogram: Array, table: npt.NDArray[np.float64]) -> float:
 
 @compiled
 def score_values(
-    cells: Cells, found: int, missing: int, histogram: Array, rules: Rules, table: npt.NDArray[np.float64]
+    cells: PackedCells, found: int, missing: int, histogram: Array, rules: Rules, table: npt.NDArray[np.float64]
 ) -> Split:
     """Score the split into one branch for each value."""
     total = histogram.sum()
@@ -164,7 +166,7 @@ def score_values(
 
 @compiled
 def score_thresholds(
-    cells: Cells, found: int, missing: int, histogram: Array, rules: Rules, table: npt.NDArray[np.float64]
+    cells: PackedCells, found: int, missing: int, histogram: Array, rules: Rules, table: npt.NDArray[np.float64]
 ) -> Split:
     """Score the best split into values up to a threshold and values above it."""
     total = histogram.sum()
@@ -229,7 +231,7 @@ def choose(splits_gain: Array, splits_ratio: Array, columns: Columns, rules: Rul
 
 
 @compiled
-def is_settled(cells: Cells, found: int, missing: int, ordered: bool, rules: Rules) -> bool:
+def is_settled(cells: PackedCells, found: int, missing: int, ordered: bool, rules: Rules) -> bool:
     """True if no node below can be split by the attribute, since it has at most one known value here."""
     if found == 0 or cells.code[0] == cells.code[found - 1]:
         return True
@@ -242,7 +244,7 @@ def is_settled(cells: Cells, found: int, missing: int, ordered: bool, rules: Rul
 
 @compiled
 def list_children(
-    cells: Cells, found: int, missing: int, ordered: bool, low: int, rules: Rules, codes: Array, counts: Array
+    cells: PackedCells, found: int, missing: int, ordered: bool, low: int, rules: Rules, codes: Array, counts: Array
 ) -> int:
     """Write the code and the class histogram of each branch; returns how many.
 
@@ -269,7 +271,7 @@ def workspace(starts: npt.NDArray[np.int64], columns: Columns, counts: Array) ->
     sizes = columns.width * columns.classes
     held = (sizes * (columns.offset >= 0)).sum()
     largest = min((starts[1:] - starts[:-1]).max(), sizes.max())
-    cells = Cells(np.empty(largest, np.int64), np.empty(largest, np.int64), np.empty(largest, counts.dtype))
+    cells = PackedCells(np.empty(largest, np.int64), np.empty(largest, np.int64), np.empty(largest, counts.dtype))
     attributes = len(sizes)
     return Workspace(
         np.zeros(held, counts.dtype),

@@ -113,7 +113,7 @@ def without_splits(grown: Grown, keep: npt.NDArray[np.bool_]) -> Grown:
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class TreeLevel:
     """The nodes of one level that are to be split, with their rows side by side."""
 
     rows: Array
@@ -175,15 +175,15 @@ class _Growth:
             if growing.any():
                 level = self._next(level, found, branch_codes, branch_counts, growing)
 
-    def _root(self, rows: Array, weights: npt.NDArray[np.float64] | None) -> Level:
+    def _root(self, rows: Array, weights: npt.NDArray[np.float64] | None) -> TreeLevel:
         columns = self._columns
         counts = np.bincount(rows[:: columns.stride], weights, columns.classes)[None, :]
         starts = np.array([0, len(rows) // columns.stride], np.int64)
         active = np.ones((1, len(columns.width)), np.bool_)
         if self._limits.weighted:
             weights = np.ones(starts[1]) if weights is None else weights
-            return Level(rows, weights, starts, counts.astype(np.float64), active)
-        return Level(rows, None, starts, counts.astype(np.int32), active)
+            return TreeLevel(rows, weights, starts, counts.astype(np.float64), active)
+        return TreeLevel(rows, None, starts, counts.astype(np.int32), active)
 
     def _worth_splitting(self, counts: Array, depth: int) -> npt.NDArray[np.bool_]:
         """Which nodes have enough rows of more than one class, and room below."""
@@ -194,7 +194,7 @@ class _Growth:
         mixed: npt.NDArray[np.bool_] = (sizes >= self._limits.min_rows) & (counts.max(axis=1) < sizes)
         return mixed
 
-    def _score(self, level: Level) -> tuple[Array, Array, Array]:
+    def _score(self, level: TreeLevel) -> tuple[Array, Array, Array]:
         """The splits of all nodes of a level, and the codes and class histograms of their branches."""
 
         def score(lo: int, hi: int) -> tuple[Array, Array, Array]:
@@ -209,7 +209,9 @@ class _Growth:
             counts = share_missing(level.counts, splits, counts)
         return splits, codes, counts
 
-    def _next(self, level: Level, splits: Array, codes: Array, counts: Array, growing: npt.NDArray[np.bool_]) -> Level:
+    def _next(
+        self, level: TreeLevel, splits: Array, codes: Array, counts: Array, growing: npt.NDArray[np.bool_]
+    ) -> TreeLevel:
         """The children that are to be split, with their rows."""
         parent = np.repeat(np.arange(len(splits)), splits[:, 3])
         active = level.active[parent[growing]]
@@ -217,14 +219,14 @@ class _Growth:
             rows, weights, starts = move_weighted(
                 level.rows, level.weights, level.starts, splits, codes, counts, growing, self._columns
             )
-            return Level(rows, weights, starts, counts[growing], active)
+            return TreeLevel(rows, weights, starts, counts[growing], active)
         sizes = np.where(growing, counts.sum(axis=1, dtype=np.int64), 0)
         place = np.where(growing, np.cumsum(sizes) - sizes, -1)
         starts = np.append(place[growing], sizes.sum())
         rows = self._move(level, splits, codes, place)
-        return Level(rows, None, starts, counts[growing], active)
+        return TreeLevel(rows, None, starts, counts[growing], active)
 
-    def _move(self, level: Level, splits: Array, codes: Array, place: Ints) -> Array:
+    def _move(self, level: TreeLevel, splits: Array, codes: Array, place: Ints) -> Array:
         """Copy the rows to their children's places in the spare buffer; the old rows become the spare."""
         target = np.empty_like(level.rows) if self._spare is None else self._spare
         first = (np.cumsum(splits[:, 3]) - splits[:, 3]).astype(np.int64)
@@ -247,7 +249,7 @@ class _Growth:
         self._spare = level.rows
         return target
 
-    def _share_out(self, work: Callable[[int, int], Any], level: Level) -> Iterable[Any]:
+    def _share_out(self, work: Callable[[int, int], Any], level: TreeLevel) -> Iterable[Any]:
         """Do the work on ranges of nodes, in several threads if there is enough of it."""
         shares = level.shares(self._threads)
         if len(shares) == 1:

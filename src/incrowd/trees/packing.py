@@ -155,7 +155,7 @@ class Columns(NamedTuple):
     stride: int
 
 
-class Cells(NamedTuple):
+class PackedCells(NamedTuple):
     """Occurring pairs of code and class of one attribute at one node."""
 
     code: npt.NDArray[np.int64]
@@ -176,7 +176,7 @@ class Workspace(NamedTuple):
     """Buffers that one thread uses again for every node."""
 
     histogram: Array
-    cells: Cells
+    cells: PackedCells
     gain: npt.NDArray[np.float64]
     ratio: npt.NDArray[np.float64]
     low: npt.NDArray[np.int64]

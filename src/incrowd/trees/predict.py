@@ -8,7 +8,7 @@ import numpy.typing as npt
 from incrowd.trees.ranges import Ranges, code_ranges
 from incrowd.trees.routing import follow
 from incrowd.trees.tree import Tree
-from incrowd.trees.weighted import Part, share_out
+from incrowd.trees.weighted import RowPart, share_out
 from incrowd.vocabulary.encoded_table import EncodedTable
 
 Shares = npt.NDArray[np.float64]
@@ -72,7 +72,7 @@ def _shared(tree: Tree, ranges: Ranges, at_node: Shares, rows: npt.NDArray[np.in
     sums = np.zeros((len(rows), len(tree.classes)))
     place = np.zeros(int(rows.max(initial=-1)) + 1, np.intp)
     place[rows] = np.arange(len(rows))
-    waiting = [(0, Part(rows, np.ones(len(rows))))]
+    waiting = [(0, RowPart(rows, np.ones(len(rows))))]
     while waiting:
         number, part = waiting.pop()
         node = tree.nodes[number]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from incrowd.trees.packing import class_places
 from incrowd.trees.ranges import code_ranges
 from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.trees.weighted import Part, share_out
+from incrowd.trees.weighted import RowPart, share_out
 from incrowd.vocabulary.encoded_table import EncodedTable
 
 Floats = npt.NDArray[np.float64]
@@ -165,8 +165,8 @@ class _Visit:
     """A node on the way down, with its rows; its children are visited one after the other."""
 
     node: int
-    part: Part
-    children: list[tuple[int, Part]]
+    part: RowPart
+    children: list[tuple[int, RowPart]]
 
 
 class _Raising:
@@ -180,7 +180,7 @@ class _Raising:
     def run(self) -> Tree:
         """Visit the nodes bottom-up, those of a raised subtree again."""
         height = len(self._labels)
-        path = [self._visit(0, Part(np.arange(height), np.ones(height)))]
+        path = [self._visit(0, RowPart(np.arange(height), np.ones(height)))]
         while path:
             visit = path[-1]
             if visit.children:
@@ -191,10 +191,10 @@ class _Raising:
                 path[-1] = self._visit(visit.node, visit.part)
         return renumbered(self._nodes, self._tree)
 
-    def _visit(self, node: int, part: Part) -> _Visit:
+    def _visit(self, node: int, part: RowPart) -> _Visit:
         return _Visit(node, part, self._children(node, part))
 
-    def _children(self, node: int, part: Part) -> list[tuple[int, Part]]:
+    def _children(self, node: int, part: RowPart) -> list[tuple[int, RowPart]]:
         """The children of a node with their rows."""
         children = [branch.child for branch in self._nodes[node].branches]
         if not children:
@@ -202,7 +202,7 @@ class _Raising:
         parts, _ = share_out(self._ranges, self._test[node], children, part, self._tree.fractional)
         return list(zip(children, parts, strict=True))
 
-    def _settle(self, node: int, part: Part) -> bool:
+    def _settle(self, node: int, part: RowPart) -> bool:
         """Decide about a node whose children are settled; False if it was replaced: visit it again."""
         here = self._nodes[node]
         if here.is_leaf:
@@ -224,7 +224,7 @@ class _Raising:
         self._test[node] = self._test[largest]
         return False
 
-    def _counts_below(self, top: int, part: Part) -> dict[int, tuple[float, ...]]:
+    def _counts_below(self, top: int, part: RowPart) -> dict[int, tuple[float, ...]]:
         """Class histograms of a subtree if these rows arrived at its top."""
         counts = {}
         waiting = [(top, part)]
@@ -234,7 +234,7 @@ class _Raising:
             waiting.extend(self._children(node, part))
         return counts
 
-    def _histogram(self, part: Part) -> tuple[float, ...]:
+    def _histogram(self, part: RowPart) -> tuple[float, ...]:
         """The class histogram of rows; whole numbers unless rows may be in parts."""
         sums = np.bincount(self._labels[part.rows], part.weights, len(self._tree.classes)).tolist()
         return tuple(sums) if self._tree.fractional else tuple(round(total) for total in sums)

@@ -81,25 +81,25 @@ def _ranges(first: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt
     return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - first, lengths)
 
 
-class Part(NamedTuple):
+class RowPart(NamedTuple):
     """Rows at a node, each with its weight there."""
 
     rows: npt.NDArray[np.intp]
     weights: npt.NDArray[np.float64]
 
-    def chosen(self, mask: npt.NDArray[np.bool_]) -> Part:
+    def chosen(self, mask: npt.NDArray[np.bool_]) -> RowPart:
         """The rows of a mask."""
-        return Part(self.rows[mask], self.weights[mask])
+        return RowPart(self.rows[mask], self.weights[mask])
 
 
 def share_out(
     ranges: Ranges,
     node: int,
     children: Sequence[int],
-    part: Part,
+    part: RowPart,
     fractional: bool,
     sizes: Sequence[float] | None = None,
-) -> tuple[list[Part], Part]:
+) -> tuple[list[RowPart], RowPart]:
     """The part of each child, and the rows that stay at the node.
 
     ``sizes`` says in what proportion the rows with a missing value are shared out; by default as the other
@@ -120,8 +120,8 @@ def share_out(
     return parts, stay.chosen(~missing)
 
 
-def _joined(part: Part, shared: Part, share: float) -> Part:
+def _joined(part: RowPart, shared: RowPart, share: float) -> RowPart:
     """A part with its share of other rows; what weighs next to nothing is left out."""
     weights = shared.weights * share
     kept = weights > NOTHING
-    return Part(np.concatenate([part.rows, shared.rows[kept]]), np.concatenate([part.weights, weights[kept]]))
+    return RowPart(np.concatenate([part.rows, shared.rows[kept]]), np.concatenate([part.weights, weights[kept]]))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.open_cells import QuasiIdentifier
 from incrowd.verification.opening import column
-from incrowd.verification.request import Asked, Original, Originals, Request
+from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.unchanged import PAIR_TESTS, UnchangedColumn, count_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.vocabulary.counts_text import HIDDEN, read_counts
@@ -198,7 +198,11 @@ MOST_ROWS_FOR_PAIRS = 300_000
 
 
 def unchanged_counts(
-    connection: Any, request: Request, sources: Sequence[ReleasedColumn], asked: Asked, original: Original | Originals
+    connection: Any,
+    request: Request,
+    sources: Sequence[ReleasedColumn],
+    asked: Expected,
+    original: Original | Originals,
 ) -> UnchangedCounts | None:
     """What unchanged columns undo, of the table ``released`` and what the input held; None if it is too large."""
     pieces = Originals.of(original)
@@ -265,7 +269,7 @@ def _sortable(words: Any) -> Any:
         return words
 
 
-def _transformed(connection: Any, names: Sequence[str], one: ReleasedColumn, own: Any, asked: Asked) -> Any:
+def _transformed(connection: Any, names: Sequence[str], one: ReleasedColumn, own: Any, asked: Expected) -> Any:
     values, _, codes = own[one.name]
     high = next((high for low, high in asked.bounds if low == one.name), None)
     ends = [_labels(connection, names.index(end)) for end in (one.name, high) if end is not None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from incrowd.verification.opening import column, register
-from incrowd.verification.request import Asked, Original
+from incrowd.verification.request import Expected, Original
 from incrowd.verification.shown import CountsComparison, PieceOfCounts
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
@@ -31,7 +31,7 @@ _PAIRS = "released AS r POSITIONAL JOIN original AS o"
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PieceFindings:
     """What one piece of a release shows next to its original.
 
     ``wrong`` has for each column how many cells do not follow from the original. ``means`` has for each column with
@@ -45,7 +45,7 @@ class Found:
     sets: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Comparison:
+class CellComparison:
     """Compares the tables ``released`` and ``original``, row i of the one being row i of the other.
 
     Parameters
@@ -58,7 +58,7 @@ class Comparison:
         Whether counts come from a table of their own, where values stand alone in a cell.
     """
 
-    def __init__(self, connection: Any, asked: Asked, *, escapes: bool, pair: bool = False) -> None:
+    def __init__(self, connection: Any, asked: Expected, *, escapes: bool, pair: bool = False) -> None:
         self._connection, self._columns, self._escapes = connection, list(asked.columns), escapes
         known_as = {name: column(i) for i, name in enumerate(asked.columns)}
         self._known_as = known_as
@@ -80,7 +80,7 @@ class Comparison:
         for name, hierarchy in asked.hierarchies.items():
             self._register_groups(known_as[name], hierarchy)
 
-    def piece(self, original: Original) -> Found:
+    def piece(self, original: Original) -> PieceFindings:
         """The table ``released`` next to the rows it came from."""
         register(self._connection, original.table.select(self._columns), "original")
         self._register_claims(original)
@@ -94,9 +94,9 @@ class Comparison:
             for name, at in self._known_as.items()
             if self._exact_sets and self._shows_values(at)
         }
-        return Found(wrong, means, self._counts.piece(numbers) if self._counts else None, sets)
+        return PieceFindings(wrong, means, self._counts.piece(numbers) if self._counts else None, sets)
 
-    def added(self, pieces: Iterable[Found]) -> dict[str, int]:
+    def added(self, pieces: Iterable[PieceFindings]) -> dict[str, int]:
         """How many cells of each column do not follow from the original (for means: how many different ones)."""
         wrong = dict.fromkeys(self._columns, 0)
         sums: dict[str, list[Any]] = {}

@@ -20,11 +20,11 @@ import numpy as np
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.class_sizes import recount_promises, sizes_of
-from incrowd.verification.comparison import MACROS, Comparison, Found
+from incrowd.verification.comparison import MACROS, CellComparison, PieceFindings
 from incrowd.verification.opening import column, connect, duckdb_module, open_large, open_rows, open_table, register
 from incrowd.verification.pair import open_pair
 from incrowd.verification.population import recount_population
-from incrowd.verification.request import Asked, Original, Originals
+from incrowd.verification.request import Expected, Original, Originals
 from incrowd.verification.requirements import recount_requirements
 from incrowd.verification.shown import count_shown
 from incrowd.verification.verdict import Check, Verdict
@@ -34,24 +34,24 @@ from incrowd.vocabulary.resources import Resources
 
 def compare_pieces(
     path: Path,
-    asked: Asked,
+    asked: Expected,
     original: Originals,
     limits: Resources,
     *,
     escapes: bool,
     told: Callable[[int, int], None] | None = None,
-) -> Iterator[Found]:
+) -> Iterator[PieceFindings]:
     """What each piece of a Parquet file shows next to its original, in order. Each thread has its own database."""
     ends = list(accumulate(original.sizes))
     mine, opened = threading.local(), ExitStack()
 
-    def compared(piece: int) -> Found:
+    def compared(piece: int) -> PieceFindings:
         if not hasattr(mine, "connection"):
             mine.connection = opened.enter_context(connect(limits.share(0.25 / limits.threads), 1, limits.scratch))
-            mine.comparison = Comparison(mine.connection, asked, escapes=escapes)
+            mine.comparison = CellComparison(mine.connection, asked, escapes=escapes)
         size = original.sizes[piece]
         open_rows(mine.connection, path, asked.columns, ends[piece] - size, size)
-        found: Found = mine.comparison.piece(original.piece(piece))
+        found: PieceFindings = mine.comparison.piece(original.piece(piece))
         return found
 
     with opened, ThreadPoolExecutor(limits.threads) as pool:
@@ -61,17 +61,17 @@ def compare_pieces(
             yield found
 
 
-def compare_piece(written: Any, asked: Asked, original: Original, *, escapes: bool) -> Found:
+def compare_piece(written: Any, asked: Expected, original: Original, *, escapes: bool) -> PieceFindings:
     """What a PyArrow table that was read back shows next to its original, for who reads the pieces elsewhere."""
     with connect(threads=1) as connection:
         register(connection, written, "released")
-        return Comparison(connection, asked, escapes=escapes).piece(original)
+        return CellComparison(connection, asked, escapes=escapes).piece(original)
 
 
-def added_pieces(found: Iterator[Found], asked: Asked, *, escapes: bool) -> dict[str, int]:
+def added_pieces(found: Iterator[PieceFindings], asked: Expected, *, escapes: bool) -> dict[str, int]:
     """How many cells of each column of all pieces do not follow from the original."""
     with connect() as connection:
-        return Comparison(connection, asked, escapes=escapes).added(found)
+        return CellComparison(connection, asked, escapes=escapes).added(found)
 
 
 Told = Callable[[int, int], None]
@@ -84,7 +84,7 @@ More = Callable[[Any], Iterable[Check]]
 def verify_release(
     path: Path,
     form: FileForm,
-    asked: Asked,
+    asked: Expected,
     original: Original | Originals,
     resources: Resources | None = None,
     told: Told | None = None,
@@ -125,7 +125,7 @@ def verify_release(
             checks += [formulas_check(connection, found)] if escapes else []
             checks.append(rows_check(sizes.rows, Originals.of(original), asked.may_lose))
             if checks[-1].passed:
-                compare = Comparison(connection, asked, escapes=escapes, pair=groups is not None)
+                compare = CellComparison(connection, asked, escapes=escapes, pair=groups is not None)
                 wrong = compare.added(
                     [compare.piece(original)]
                     if isinstance(original, Original)

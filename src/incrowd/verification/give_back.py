@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.verification.open_cells import Bools, Cells, Codes, Sets, combinations
+from incrowd.verification.open_cells import Bools, Codes, OpenCells, Sets, combinations
 
 RARER = 20  # nearly exact: what is excluded is this many times rarer
 FEWEST = 60  # people a rule for one value needs: RARER times the upper bound of no exception, which is 3
@@ -43,7 +43,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class GiveBackRules:
     """What one column or pair can tell of a quasi-identifier, before it is asked about cells.
 
     Parameters
@@ -68,7 +68,7 @@ class Rules:
         """Whether anything can be told at each x."""
         return self.place >= 0 if self.decided is None else (self.place >= 0) | (self.decided >= 0)
 
-    def narrowed(self, xs: Codes, cells: Cells, rows: Codes, knows: bool) -> Iterator[tuple[Codes, Codes]]:
+    def narrowed(self, xs: Codes, cells: OpenCells, rows: Codes, knows: bool) -> Iterator[tuple[Codes, Codes]]:
         """For rows whose x is given: some of them (by their place), and the numbers of their sets T.
 
         A set without the person's own value misleads and is left out; ``knows`` False: nobody knows the own value.
@@ -87,7 +87,7 @@ class Rules:
             yield from self._by_value(place[likely], likely, cells, rows[likely], knows)
 
     def _by_value(
-        self, xs: Codes, likely: Codes, cells: Cells, rows: Codes, knows: bool
+        self, xs: Codes, likely: Codes, cells: OpenCells, rows: Codes, knows: bool
     ) -> Iterator[tuple[Codes, Codes]]:
         meetings, place = combinations(xs, cells.allowed[rows])
         at, allowed = (np.array(part, np.int64) for part in zip(*meetings, strict=True))
@@ -150,7 +150,7 @@ def prefixes_that_hold(counts: Codes, *crowds: Codes) -> Bools:
     return holds
 
 
-def rules_of(keys: Codes, width: int, cells: Cells, members: Sequence[Crowd] = ()) -> Rules | None:
+def rules_of(keys: Codes, width: int, cells: OpenCells, members: Sequence[Crowd] = ()) -> GiveBackRules | None:
     """What a column or a pair can tell of a quasi-identifier; None if nothing.
 
     Parameters
@@ -182,10 +182,10 @@ def rules_of(keys: Codes, width: int, cells: Cells, members: Sequence[Crowd] = (
         return None
     place = np.full(width, -1, np.int64)
     place[kept] = np.arange(len(kept))
-    return Rules(decided, place, counts, tuple(crowd.at(kept) for crowd in crowds))
+    return GiveBackRules(decided, place, counts, tuple(crowd.at(kept) for crowd in crowds))
 
 
-def _frequent(x: Codes, keys: Codes, sizes: Codes, cells: Cells) -> tuple[Codes, Codes]:
+def _frequent(x: Codes, keys: Codes, sizes: Codes, cells: OpenCells) -> tuple[Codes, Codes]:
     """The x with enough people for a rule, and how many people have each value there."""
     xs = np.flatnonzero(sizes >= FEWEST)
     place = np.full(len(sizes), -1, np.int64)
@@ -213,7 +213,7 @@ class Peaks:
 
 def _decided(
     sizes: Codes,
-    cells: Cells,
+    cells: OpenCells,
     members: Sequence[Crowd],
     xs: Codes,
     table: Codes,
@@ -250,7 +250,7 @@ def _peaks(xs: Codes, sizes: Codes, table: Codes) -> Peaks:
     return Peaks(xs, sizes[xs], best, table[rows, best], others.max(axis=1, initial=0))
 
 
-def _rare_peaks(x: Codes, keys: Codes, sizes: Codes, cells: Cells) -> Peaks:
+def _rare_peaks(x: Codes, keys: Codes, sizes: Codes, cells: OpenCells) -> Peaks:
     """The peaks of all x that several people have, but not enough for a rule."""
     rows = np.flatnonzero((sizes[x] > 1) & (sizes[x] < FEWEST))
     if not len(rows):

@@ -75,7 +75,7 @@ class _Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class HiddenPieces:
     """The table a hiding came from in pieces, for tables that do not fit into memory.
 
     Parameters
@@ -117,12 +117,12 @@ def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withhel
     path, form
         The written table.
     original
-        The table it came from, a PyArrow table with the same columns, or its :class:`Pieces`.
+        The table it came from, a PyArrow table with the same columns, or its :class:`HiddenPieces`.
     told
         What is said to have been done.
     """
     duckdb = duckdb_module()
-    pieces = original if isinstance(original, Pieces) else None
+    pieces = original if isinstance(original, HiddenPieces) else None
     limits = pieces.resources if pieces else Resources()
     with connect(limits.share(0.25), None, limits.scratch) as connection:
         try:
@@ -148,7 +148,7 @@ def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withhel
     return Verdict(ClassSizes(rows, 0, 0, ()), tuple(checks))
 
 
-def _compare_pieces(path: Path, original: Pieces, told: Withheld, compared: _Compared, *, escapes: bool) -> None:
+def _compare_pieces(path: Path, original: HiddenPieces, told: Withheld, compared: _Compared, *, escapes: bool) -> None:
     """Compare a Parquet file with its original piece by piece."""
     limits, start = original.resources, 0
     with connect(limits.share(0.25), None, limits.scratch) as connection:

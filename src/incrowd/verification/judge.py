@@ -22,7 +22,7 @@ from incrowd.verification.opening import connect, open_file, open_table, registe
 from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
 from incrowd.verification.population import People
 from incrowd.verification.rare_values import RareValues
-from incrowd.verification.request import Asked, Original, Originals, Request
+from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
@@ -71,7 +71,7 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
     return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted[0])
 
 
-def _rare_values(connection: Any, request: Request, asked: Asked, everybody: Any) -> Check:
+def _rare_values(connection: Any, request: Request, asked: Expected, everybody: Any) -> Check:
     """No cell names what fewer people have than was asked for."""
     register(connection, everybody.select(asked.columns), "everybody")
     return RareValues(
@@ -134,7 +134,7 @@ def _names(sources: Sequence[ReleasedColumn], column: str) -> list[str]:
     return [one.name for one in sources if one.column.name == column]
 
 
-def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People | None) -> Asked:
+def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People | None) -> Expected:
     """What has to be recounted, in the names of the written file."""
     quasi = request.role(Role.QUASI_IDENTIFIER)
     known = request.requirement.sets(quasi)
@@ -146,7 +146,7 @@ def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People
     single = [column for column in request.columns if column.name in quasi and len(_names(sources, column.name)) == 1]
     promises = zip(request.requirement.promises, known, strict=False)
     further = _further(request)
-    return Asked(
+    return Expected(
         promises=[(promise, columns(one.names), one.k) for promise, one in promises],
         columns=[one.name for one in sources],
         quasi_identifiers=columns(quasi),

@@ -22,7 +22,7 @@ _MOST = 1 << 62
 
 
 @dataclass(frozen=True)
-class Attribute:
+class ModelAttribute:
     """An attribute of the model: who knows it, and what values it has."""
 
     public: bool
@@ -48,7 +48,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Node:
+class ModelNode:
     """A node: its label, its tests unless it is a leaf, its counts if it shows them."""
 
     label: int
@@ -58,14 +58,14 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class ModelFile:
     """What the file says, read by this module alone."""
 
     target: str
     classes: tuple[Any, ...]
     class_private: bool
-    attributes: Mapping[str, Attribute]
-    nodes: tuple[Node, ...]
+    attributes: Mapping[str, ModelAttribute]
+    nodes: tuple[ModelNode, ...]
     k: int
     l: float | None  # noqa: E741
     cap: float | None
@@ -74,7 +74,7 @@ class Model:
     further: tuple[Columnwise, ...] = ()
 
     @classmethod
-    def of(cls, data: Any) -> Model:
+    def of(cls, data: Any) -> ModelFile:
         """Read the plain data of a model's JSON file, and refuse what is malformed."""
         try:
             _expect(data["incrowd_model"] == 1)
@@ -129,9 +129,9 @@ def _further(data: Any, target: str) -> Columnwise:
     return part
 
 
-def _attribute(data: Any) -> Attribute:
+def _attribute(data: Any) -> ModelAttribute:
     domain = None if data["domain"] is None else tuple(map(_text, data["domain"]))
-    read = Attribute(
+    read = ModelAttribute(
         _truth(data["public"]), str(ColumnType(data["type"])), domain, _truth(data["missing"]), data["fill"]
     )
     _expect(read.numeric == (domain is None))
@@ -139,12 +139,12 @@ def _attribute(data: Any) -> Attribute:
     return read
 
 
-def _node(data: Any) -> Node:
+def _node(data: Any) -> ModelNode:
     branches = data.get("branches", [])
     _expect(bool(branches) == ("attribute" in data))
     tests = tuple(_test(branch["if"], _whole(branch["go"]), data["attribute"]) for branch in branches)
     counts = tuple(map(_whole, data["counts"])) if "counts" in data else None
-    return Node(_whole(data["label"]), _text(data["attribute"]) if branches else None, tests, counts)
+    return ModelNode(_whole(data["label"]), _text(data["attribute"]) if branches else None, tests, counts)
 
 
 def _test(data: Any, child: int, attribute: str) -> Test:
@@ -199,7 +199,7 @@ Places = npt.NDArray[np.int64]
 _GROUP, _CLASS = "span", "class"
 
 
-def recount_spans(model: Model, table: EncodedTable, spans: Places) -> tuple[Check, ...]:
+def recount_spans(model: ModelFile, table: EncodedTable, spans: Places) -> tuple[Check, ...]:
     """A check for each further requirement; ``spans`` is the span of each row."""
     if not model.further:
         return ()
@@ -209,7 +209,7 @@ def recount_spans(model: Model, table: EncodedTable, spans: Places) -> tuple[Che
         return recount_requirements(connection, names, [[_GROUP]], _asked(model, table))
 
 
-def unsafe_nodes(model: Model, table: EncodedTable, arrived: Places) -> set[int]:
+def unsafe_nodes(model: ModelFile, table: EncodedTable, arrived: Places) -> set[int]:
     """The nodes whose own rows break a further requirement; ``arrived`` is nodes x classes of the model."""
     if not model.further:
         return set()
@@ -226,7 +226,7 @@ def unsafe_nodes(model: Model, table: EncodedTable, arrived: Places) -> set[int]
     return {present[number - 1] for each in broken for number in each}
 
 
-def _asked(model: Model, table: EncodedTable) -> list[Further]:
+def _asked(model: ModelFile, table: EncodedTable) -> list[Further]:
     """The requirements; classes are numbered in their order, which is all that a distance needs."""
     kind = ColumnType.INTEGER if table[model.target].type.has_order else ColumnType.CATEGORICAL
     return [Further(part, _CLASS, kind) for part in model.further]

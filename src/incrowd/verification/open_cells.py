@@ -40,7 +40,7 @@ class QuasiIdentifier:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class OpenCells:
     """A quasi-identifier as it is counted: what people have, and which values their released cells allow.
 
     Parameters
@@ -87,7 +87,7 @@ class Cells:
         return int(self.people.sum() - self.people.max(initial=0))
 
 
-def own_cells(column: QuasiIdentifier) -> Cells:
+def own_cells(column: QuasiIdentifier) -> OpenCells:
     """A quasi-identifier as it is counted: the values that people have, in blocks if there are many."""
     there = np.bincount(column.values) > 0
     place = np.where(there, np.cumsum(there) - 1, -1)
@@ -103,7 +103,7 @@ def own_cells(column: QuasiIdentifier) -> Cells:
     return own_cells(QuasiIdentifier(column.name, column.values, column.labels, allows, column.missing))
 
 
-def shown_cells(column: QuasiIdentifier) -> Cells:
+def shown_cells(column: QuasiIdentifier) -> OpenCells:
     """A quasi-identifier as far as rows show it: the values of rows whose cell allows one alone."""
     codes = [np.asarray(allowed, np.int64) for allowed in column.allows if allowed is not None]
     width = max([int(one.max(initial=-1)) + 1 for one in codes], default=0)
@@ -123,7 +123,7 @@ def _block_of_value(values: Codes, missing: int) -> Codes:
     return place
 
 
-def _cells(column: QuasiIdentifier, values: Codes, place: Codes, width: int) -> Cells:
+def _cells(column: QuasiIdentifier, values: Codes, place: Codes, width: int) -> OpenCells:
     """With the sets that cells allow, each once."""
     people = np.bincount(values, minlength=width)
     sets = Sets(people)
@@ -138,7 +138,7 @@ def _cells(column: QuasiIdentifier, values: Codes, place: Codes, width: int) -> 
             members[held[held >= 0]] = True
         numbers.append(sets.add(members))
     allows = np.array([sets.members(number) for number in range(len(sets))])
-    return Cells(column.name, values, people, sets, np.array(numbers, np.int64)[rows], allows)
+    return OpenCells(column.name, values, people, sets, np.array(numbers, np.int64)[rows], allows)
 
 
 class Sets:

@@ -38,7 +38,7 @@ class People:
     asked
         What is required.
     hierarchies, bounds
-        As in :class:`~incrowd.verification.request.Asked`.
+        As in :class:`~incrowd.verification.request.Expected`.
     """
 
     table: EncodedTable

@@ -234,7 +234,7 @@ class Originals:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Expected:
     """What a release promises.
 
     Parameters

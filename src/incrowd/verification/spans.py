@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, PlanError, SchemaError
-from incrowd.verification.model_file import Attribute, Model, Node, Test, recount_spans, unsafe_nodes
+from incrowd.verification.model_file import ModelAttribute, ModelFile, ModelNode, Test, recount_spans, unsafe_nodes
 from incrowd.verification.requirements_border import diverse
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -64,7 +64,7 @@ def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISI
     >>> print(verify_spans(model, EncodedTable.of([ill])).checks[0].found)
     smallest of 1 spans: 3 rows; 3 rows are in 1 spans below 4
     """
-    model = Model.of(data)
+    model = ModelFile.of(data)
     if table.height == 0:
         raise SchemaError("The table has no rows; there is nothing to verify.")
     classes = _classes(model, table)
@@ -100,7 +100,7 @@ class _Values:
     codes: npt.NDArray[np.int32] | None = None
 
     @classmethod
-    def of_rows(cls, column: EncodedColumn, attribute: Attribute) -> _Values:
+    def of_rows(cls, column: EncodedColumn, attribute: ModelAttribute) -> _Values:
         """The values of a column; where the model says what stands for a missing one, that."""
         if column.type.is_numeric != attribute.numeric:
             raise SchemaError(f"Column {column.name!r} is {column.type} here, but {attribute.kind} in the model.")
@@ -113,7 +113,7 @@ class _Values:
         return cls(np.append(values.astype(kind), np.array([last], kind)), present, kind.kind == "i", column.codes)
 
     @classmethod
-    def of_domain(cls, attribute: Attribute, thresholds: Sequence[float]) -> _Values:
+    def of_domain(cls, attribute: ModelAttribute, thresholds: Sequence[float]) -> _Values:
         """Every value of a private attribute; of a number one from each stretch between thresholds."""
         if attribute.domain is not None:
             values = np.array([*attribute.domain, *([""] if attribute.missing else [])], dtype=object)
@@ -133,7 +133,7 @@ class _Values:
         low = self.values <= threshold
         return np.asarray(self.present & (low if test.kind == "le" else ~low))
 
-    def ways(self, node: Node) -> list[Flags]:
+    def ways(self, node: ModelNode) -> list[Flags]:
         """Which values take which branch of a node."""
         found = [self.holds(test) for test in node.tests]
         if found and int(np.sum(found, axis=0).max(initial=0)) > 1:
@@ -150,7 +150,7 @@ def _stretches(thresholds: Sequence[float], whole: bool) -> list[float]:
 class _Spans:
     """The walk through the tree, of all distinct public tuples at once."""
 
-    def __init__(self, model: Model, columns: Mapping[str, _Values], rows: int, most: int) -> None:
+    def __init__(self, model: ModelFile, columns: Mapping[str, _Values], rows: int, most: int) -> None:
         self._model, self._columns, self._left, self._most = model, columns, most, most
         self._tuple_of = np.zeros(rows, np.int64)
         self._public = {name: values for name, values in columns.items() if model.attributes[name].public}
@@ -227,7 +227,7 @@ class _Spans:
         return {name: _domain(self._model, name) for name in self._columns if name not in self._public}
 
 
-def _domain(model: Model, name: str) -> _Values:
+def _domain(model: ModelFile, name: str) -> _Values:
     thresholds = [test.threshold for _, test in model.tests_of(name) if test.kind in ("le", "gt")]
     return _Values.of_domain(model.attributes[name], thresholds or [0.0])
 
@@ -237,7 +237,7 @@ def _cells(tests: Sequence[Flags]) -> Places:
     return np.unique(np.array(tests), axis=1, return_inverse=True)[1].reshape(-1)
 
 
-def _classes(model: Model, table: EncodedTable) -> Places:
+def _classes(model: ModelFile, table: EncodedTable) -> Places:
     """The class of each row, as a place in the model's classes."""
     column = table[model.target]
     place = {None if value is None else str(value): i for i, value in enumerate(model.classes)}
@@ -251,7 +251,7 @@ def _classes(model: Model, table: EncodedTable) -> Places:
     return places
 
 
-def _arrivals(model: Model, columns: Mapping[str, _Values], classes: Places) -> Places:
+def _arrivals(model: ModelFile, columns: Mapping[str, _Values], classes: Places) -> Places:
     """How many rows of each class pass or reach each node."""
     found = np.zeros((len(model.nodes), len(model.classes)), np.int64)
     waiting = [(0, np.arange(len(classes)))]
@@ -268,7 +268,7 @@ def _arrivals(model: Model, columns: Mapping[str, _Values], classes: Places) -> 
     return found
 
 
-def _promises(model: Model, counts: Places, sizes: Places) -> Iterator[Check]:
+def _promises(model: ModelFile, counts: Places, sizes: Places) -> Iterator[Check]:
     """k, and what is promised about the classes."""
     below = sizes[sizes < model.k]
     found = f"smallest of {len(sizes):,} spans: {sizes.min():,} rows"
@@ -294,7 +294,7 @@ def _shares(counts: Places) -> npt.NDArray[np.float64]:
     return np.asarray(counts.max(axis=1) / counts.sum(axis=1))
 
 
-def _diverse(model: Model, counts: Places) -> bool:
+def _diverse(model: ModelFile, counts: Places) -> bool:
     """Whether every row of counts is diverse enough: by floats where that is clear, else by whole numbers."""
     if model.l is None:
         return True
@@ -310,13 +310,13 @@ def _capped(cap: float, counts: Places) -> bool:
     return bool((largest * share.denominator <= rows * share.numerator).all())
 
 
-def _as_published(model: Model, sizes: Places) -> Check:
+def _as_published(model: ModelFile, sizes: Places) -> Check:
     passed = (model.spans, model.smallest) == (len(sizes), int(sizes.min()))
     said = f"the model says {model.spans:,} spans, the smallest of {model.smallest:,} rows"
     return Check("spans as published", passed, said if passed else f"{said}; recounted {len(sizes):,}, {sizes.min():,}")
 
 
-def _shown_counts(model: Model, table: EncodedTable, arrived: Places) -> Check:
+def _shown_counts(model: ModelFile, table: EncodedTable, arrived: Places) -> Check:
     """The counts that leaves show: those of the table, and enough rows to be shown."""
     shown = [i for i, node in enumerate(model.nodes) if node.counts is not None]
     wrong = sum(model.nodes[i].counts != tuple(arrived[i].tolist()) for i in shown)
@@ -329,7 +329,7 @@ def _shown_counts(model: Model, table: EncodedTable, arrived: Places) -> Check:
     return Check("counts as recounted", not wrong and not unsafe, found)
 
 
-def _may_show(model: Model, counts: Places) -> bool:
+def _may_show(model: ModelFile, counts: Places) -> bool:
     if not model.class_private:
         return bool((counts[counts > 0] >= model.k).all()) and bool(counts.any())
     return (
@@ -337,7 +337,7 @@ def _may_show(model: Model, counts: Places) -> bool:
     )
 
 
-def _labels(model: Model, arrived: Places) -> Check:
+def _labels(model: ModelFile, arrived: Places) -> Check:
     """A label is a most frequent class; where nobody arrives, the label of the parent."""
     parent = {test.child: i for i, node in enumerate(model.nodes) for test in node.tests}
     wrong = 0
@@ -351,7 +351,7 @@ def _labels(model: Model, arrived: Places) -> Check:
     return Check("labels are majorities", not wrong, found)
 
 
-def _domains(model: Model, columns: Mapping[str, _Values], table: EncodedTable) -> Check:
+def _domains(model: ModelFile, columns: Mapping[str, _Values], table: EncodedTable) -> Check:
     """The private values of all rows belong to the domains over which spans are counted."""
     outside: list[str] = []
     for name, values in columns.items():

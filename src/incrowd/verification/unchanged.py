@@ -16,11 +16,11 @@ from itertools import combinations
 import numpy as np
 
 from incrowd.verification.alone import SETS_AT_MOST, count_alone
-from incrowd.verification.give_back import RARER, Crowd, Rules, joined, rules_of
+from incrowd.verification.give_back import RARER, Crowd, GiveBackRules, joined, rules_of
 from incrowd.verification.open_cells import (
     Bools,
-    Cells,
     Codes,
+    OpenCells,
     QuasiIdentifier,
     compact,
     distinct,
@@ -28,7 +28,7 @@ from incrowd.verification.open_cells import (
     own_cells,
     shown_cells,
 )
-from incrowd.verification.unchanged_counts import Advice, GiveBack, NotCounted, SetCounts, UnchangedCounts
+from incrowd.verification.unchanged_counts import GiveBack, NotCounted, Remedy, SetCounts, UnchangedCounts
 from incrowd.vocabulary.requirement import KnownSet
 
 PAIR_TESTS = 600
@@ -141,14 +141,14 @@ class _Count:
 class _Counting:
     """Counts with and without columns; what a column or a pair can tell is looked for once."""
 
-    cells: Sequence[Cells]
+    cells: Sequence[OpenCells]
     quasi_identifiers: Sequence[QuasiIdentifier]
     unchanged: Sequence[UnchangedColumn]
     known: Sequence[KnownSet]
     pair_tests: int
     from_release: bool = False
     _singles: dict[tuple[str, int], _Narrow | None] = field(default_factory=dict)
-    _pairs: dict[tuple[str, str, int], Rules | None] = field(default_factory=dict)
+    _pairs: dict[tuple[str, str, int], GiveBackRules | None] = field(default_factory=dict)
     _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
     _last: tuple[tuple[str, int], Codes] = (("", -1), np.empty(0, np.int64))
 
@@ -280,7 +280,7 @@ class _Counting:
         shown = [cells.name for cells, rows in zip(self.cells, self.open, strict=True) if not rows.all()]
         yield from ((name, other) for name in names for other in shown)
 
-    def _narrowed_by_pair(self, pair: tuple[str, str], at: int, rows: Codes, rules: Rules) -> _Narrow | None:
+    def _narrowed_by_pair(self, pair: tuple[str, str], at: int, rows: Codes, rules: GiveBackRules) -> _Narrow | None:
         first, second = (self._in_pairs[name] for name in pair)
         possible = rules.possible.reshape(first.width, second.width)
         rows = rows[np.asarray(possible.any(axis=1))[first.codes[rows]]]
@@ -291,7 +291,7 @@ class _Counting:
         sets = joined(rules.narrowed(xs, cells, rows, True), cells.allowed[rows], cells.sets)
         return self._narrow(pair, at, rows, sets)
 
-    def _pair(self, pair: tuple[str, str], at: int) -> Rules | None:
+    def _pair(self, pair: tuple[str, str], at: int) -> GiveBackRules | None:
         """What a pair can tell of a quasi-identifier."""
         key, cells = (*pair, at), self.cells[at]
         if key not in self._pairs:
@@ -345,7 +345,7 @@ class _Counting:
             below |= small
         return tuple(found), int(below.sum())
 
-    def _advice(self, first: _Count) -> Advice | None:
+    def _advice(self, first: _Count) -> Remedy | None:
         """Which columns to name or drop: again and again the one without which most of k is left."""
         out: list[str] = []
         left, counts = first, 0
@@ -363,7 +363,7 @@ class _Counting:
             best = max(tried, key=lambda name: (tried[name].share, -tried[name].cells))
             out.append(best)
             left = tried[best]
-        return Advice(tuple(out), min(one.effective_k for one in left.sets)) if out else None
+        return Remedy(tuple(out), min(one.effective_k for one in left.sets)) if out else None
 
 
 def _views(column: UnchangedColumn) -> Iterator[Codes]:

@@ -68,7 +68,7 @@ class NotCounted:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Remedy:
     """Columns to be named as quasi-identifiers or dropped, and the effective k without them."""
 
     columns: tuple[str, ...]
@@ -114,7 +114,7 @@ class UnchangedCounts:
     by: tuple[GiveBack, ...]
     alone: Alone
     not_counted: tuple[NotCounted, ...] = ()
-    advice: Advice | None = None
+    advice: Remedy | None = None
 
     @property
     def effective_k(self) -> int:
@@ -150,7 +150,7 @@ class UnchangedCounts:
                 dict(alone["roles"]),
             ),
             tuple(NotCounted(one["what"], one["why"]) for one in data["not_counted"]),
-            data["advice"] and Advice(tuple(data["advice"]["columns"]), data["advice"]["effective_k"]),
+            data["advice"] and Remedy(tuple(data["advice"]["columns"]), data["advice"]["effective_k"]),
         )
 
 

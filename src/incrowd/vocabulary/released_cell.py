@@ -28,7 +28,7 @@ _RANGE = re.compile(r"^\[(\S+), (\S+)\]$")
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class ReleasedCell:
     """What one text in a column says.
 
     Parameters
@@ -73,16 +73,16 @@ class CellReader:
     column: Column
     own: EncodedColumn
 
-    def read(self, text: str | None) -> Cell:
+    def read(self, text: str | None) -> ReleasedCell:
         """What a text says; None is a cell that shows nothing."""
         if text is None:
-            return Cell(np.ones(self.own.width, np.bool_))
+            return ReleasedCell(np.ones(self.own.width, np.bool_))
         return self._first(self._readings(text))
 
-    def _first(self, readings: Iterator[Cell]) -> Cell:
-        return next(readings, Cell(np.ones(self.own.width, np.bool_), understood=False))
+    def _first(self, readings: Iterator[ReleasedCell]) -> ReleasedCell:
+        return next(readings, ReleasedCell(np.ones(self.own.width, np.bool_), understood=False))
 
-    def _readings(self, text: str) -> Iterator[Cell]:
+    def _readings(self, text: str) -> Iterator[ReleasedCell]:
         """Everything the text can be, the most certain first; a value that reads like a set may be either."""
         sets = list(self._set(text.split("|"))) if "|" in text else []
         yield from self._single(text, sets)
@@ -91,17 +91,19 @@ class CellReader:
         if self.own.type.is_numeric:
             yield from self._interval(text)
             if self._number(text) is not None:
-                yield Cell(np.ones(self.own.width, np.bool_), averaged=True)
+                yield ReleasedCell(np.ones(self.own.width, np.bool_), averaged=True)
 
-    def _single(self, text: str, sets: Sequence[Cell] = ()) -> Iterator[Cell]:
+    def _single(self, text: str, sets: Sequence[ReleasedCell] = ()) -> Iterator[ReleasedCell]:
         """A value, which some sets may read like, or a group of the hierarchy."""
         code = self._value(text)
         if code is not None:
-            yield Cell(np.logical_or.reduce([self._only([code]), *(each.covers for each in sets)], dtype=np.bool_))
+            yield ReleasedCell(
+                np.logical_or.reduce([self._only([code]), *(each.covers for each in sets)], dtype=np.bool_)
+            )
         if self.column.hierarchy is not None and text in self.column.hierarchy.labels:
             yield self._group(self.column.hierarchy, text)
 
-    def _member(self, text: str) -> Cell:
+    def _member(self, text: str) -> ReleasedCell:
         """What a member of a set or of counts says: a value, a group or an interval."""
         return self._first(chain(self._single(text), self._interval(text) if self.own.type.is_numeric else ()))
 
@@ -125,35 +127,35 @@ class CellReader:
         covers[list(codes)] = True
         return covers
 
-    def _group(self, hierarchy: Hierarchy, label: str) -> Cell:
+    def _group(self, hierarchy: Hierarchy, label: str) -> ReleasedCell:
         """The values below a group; a group of numbers is an interval."""
         node = hierarchy.labels.index(label)
         below, places = hierarchy.leaves_below(node), hierarchy.find(self.own)
         covers = (places >= below.start) & (places < below.stop)
         interval = hierarchy.interval(node)
         if interval is None:
-            return Cell(covers)
+            return ReleasedCell(covers)
         low = -np.inf if interval.low is None else interval.low
         return self._between(covers[:-1], low, np.inf if interval.high is None else interval.high)
 
-    def _set(self, members: Sequence[str]) -> Iterator[Cell]:
+    def _set(self, members: Sequence[str]) -> Iterator[ReleasedCell]:
         read = [self._member(member.replace("%7C", "|").replace("%25", "%")) for member in members]
         if all(one.understood for one in read):
-            yield Cell(np.logical_or.reduce([one.covers for one in read]))
+            yield ReleasedCell(np.logical_or.reduce([one.covers for one in read]))
 
-    def _counts(self, members: Sequence[Counted] | None) -> Iterator[Cell]:
+    def _counts(self, members: Sequence[Counted] | None) -> Iterator[ReleasedCell]:
         """Counts of values: each of them may stand behind the cell, a missing one too; a hidden cell hides all."""
         if members is None:
             return
-        read = [self._member(value) if value is not None else Cell(self._only([-1])) for value, _ in members]
+        read = [self._member(value) if value is not None else ReleasedCell(self._only([-1])) for value, _ in members]
         if not read:
             yield self.read(None)
         elif all(one.understood for one in read):
             rows = np.array([count for _, count in members], np.float64)
             shares = rows @ np.array([one.covers for one in read]) / rows.sum()
-            yield Cell(shares > 0, shares=shares)
+            yield ReleasedCell(shares > 0, shares=shares)
 
-    def _interval(self, text: str) -> Iterator[Cell]:
+    def _interval(self, text: str) -> Iterator[ReleasedCell]:
         found = parse_interval(text, dates=self.own.type is ColumnType.DATE)
         numbers = self.own.numbers
         if found is not None:
@@ -165,11 +167,11 @@ class CellReader:
             if first is not None and last is not None:
                 yield self._between((numbers >= first) & (numbers <= last), first - self.step, last)
 
-    def _between(self, inside: Bools, low: float, high: float) -> Cell:
+    def _between(self, inside: Bools, low: float, high: float) -> ReleasedCell:
         """An interval; its edges are the last number inside and, where the step of the column is known, the first."""
         edges = tuple(edge for edge in (low + self.step, high) if np.isfinite(edge))
         known = np.isfinite(low) and np.isfinite(high)
-        return Cell(np.append(inside, False), tuple(dict.fromkeys(edges)), (low, high) if known else None)
+        return ReleasedCell(np.append(inside, False), tuple(dict.fromkeys(edges)), (low, high) if known else None)
 
     @property
     def step(self) -> float:

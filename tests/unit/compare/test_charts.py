@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from incrowd.compare.charts.accuracy_by_k import accuracy_by_k
-from incrowd.compare.charts.drawing import LETTER, SERIES, Box, even_scale, log_scale, marker, place_labels, powers
-from incrowd.compare.charts.pareto import Release, frontier, pareto, releases_of
+from incrowd.compare.charts.drawing import LETTER, SERIES, ChartBox, even_scale, log_scale, marker, place_labels, powers
+from incrowd.compare.charts.pareto import ParetoPoint, frontier, pareto, releases_of
 from incrowd.compare.summary import Summary
 from incrowd.compare.trial import Result
 
@@ -43,7 +43,7 @@ def boxes(svg):
         wide = (LETTER - 0.5) * len(text.text)
         x, y = float(text.get("x")), float(text.get("y"))
         left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor")]
-        found.append((text.text, Box(left, y - 10, left + wide, y + 2)))
+        found.append((text.text, ChartBox(left, y - 10, left + wide, y + 2)))
     return found
 
 
@@ -97,13 +97,13 @@ def test_methods_differ_in_shape_as_well_as_in_colour():
 
 def test_the_frontier_is_what_no_other_release_beats():
     found = [
-        Release("a", 5, 0.2, 0.9),
-        Release("b", 5, 0.1, 0.9),
-        Release("c", 5, 0.05, 0.7),
-        Release("d", 5, 0.3, 0.95),
+        ParetoPoint("a", 5, 0.2, 0.9),
+        ParetoPoint("b", 5, 0.1, 0.9),
+        ParetoPoint("c", 5, 0.05, 0.7),
+        ParetoPoint("d", 5, 0.3, 0.95),
     ]
     assert [one.method for one in frontier(found)] == ["c", "b", "d"]
-    twins = [Release("a", 5, 0.1, 0.9), Release("b", 5, 0.1, 0.9)]
+    twins = [ParetoPoint("a", 5, 0.1, 0.9), ParetoPoint("b", 5, 0.1, 0.9)]
     assert frontier(twins) == twins
 
 
@@ -121,6 +121,6 @@ def test_scales_hold_their_values():
 
 
 def test_a_label_without_room_is_left_out():
-    room = Box(0, 0, 100, 100)
-    assert list(place_labels([("k=5", (50, 50))], [Box(0, 0, 100, 100)], room)) == []
+    room = ChartBox(0, 0, 100, 100)
+    assert list(place_labels([("k=5", (50, 50))], [ChartBox(0, 0, 100, 100)], room)) == []
     assert len(list(place_labels([("k=5", (50, 50)), ("k=6", (50, 50)), ("k=7", (50, 50))], [], room))) == 3

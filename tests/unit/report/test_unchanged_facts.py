@@ -11,10 +11,10 @@ from incrowd.report.json_schema import faults
 from incrowd.report.terminal import summary
 from incrowd.report.unchanged_facts import alone_sentence, certified_unchanged, effective_sentence, refusal
 from incrowd.verification.unchanged_counts import (
-    Advice,
     Alone,
     GiveBack,
     NotCounted,
+    Remedy,
     SetCounts,
     SinglingSet,
     UnchangedCounts,
@@ -38,7 +38,7 @@ ADULT = UnchangedCounts(
         WEIGHT,
         dict.fromkeys(("education-num", "relationship", "fnlwgt", "hours-per-week"), "other") | {"class": "target"},
     ),
-    advice=Advice(("education-num", "relationship"), 10),
+    advice=Remedy(("education-num", "relationship"), 10),
 )
 SOUND = replace(ADULT, sets=(SetCounts(("age",), 10, 10, 0),), people_below_k=0, given_back=0, by=(), advice=None)
 HEADLINE = (
@@ -87,7 +87,7 @@ def test_fewer_than_k_are_refused_unless_despite():
 
 
 def test_a_pair_is_named_where_no_single_column_is_to_blame():
-    pair = replace(ADULT, by=(GiveBack(("a", "b"), "sex", 320),), advice=Advice(("a",), 160))
+    pair = replace(ADULT, by=(GiveBack(("a", "b"), "sex", 320),), advice=Remedy(("a",), 160))
     assert refusal(pair) == (
         "Not published: a with b gives back sex. Name a as a quasi-identifier or drop it: effective k is then 160. "
         "Or say despite-unchanged."

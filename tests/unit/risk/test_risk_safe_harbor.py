@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.risk.safe_harbor import Standing, people_by_zip3, safe_harbor
+from incrowd.risk.safe_harbor import ItemStanding, people_by_zip3, safe_harbor
 
 PLAIN = pl.DataFrame({"sex": ["f", "m", "f"], "state": ["NY", "TX", "NY"], "score": [1.5, 2.25, 3.125]})
 
@@ -24,8 +24,8 @@ def with_column(name, values):
 def test_there_are_eighteen_and_a_plain_table_has_none():
     items = safe_harbor(PLAIN)
     assert "".join(one.letter for one in items) == "ABCDEFGHIJKLMNOPQR"
-    assert {one.standing for one in items} == {Standing.NOT_FOUND, Standing.NOT_NAMED}
-    assert all("content not checked because" in one.note for one in items if one.standing is Standing.NOT_NAMED)
+    assert {one.standing for one in items} == {ItemStanding.NOT_FOUND, ItemStanding.NOT_NAMED}
+    assert all("content not checked because" in one.note for one in items if one.standing is ItemStanding.NOT_NAMED)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_there_are_eighteen_and_a_plain_table_has_none():
 )
 def test_found_by_name(letter, name):
     found = item(with_column(name, ["x", "x", "y"]), letter)
-    assert found.standing is Standing.FOUND
+    assert found.standing is ItemStanding.FOUND
     assert [(one.column, one.why) for one in found.findings] == [(name, "the name says so")]
 
 
@@ -82,7 +82,7 @@ def test_found_by_name(letter, name):
 )
 def test_found_by_content(letter, value):
     found = item(with_column("note", [value, "x", "x"]), letter)
-    assert found.standing is Standing.FOUND
+    assert found.standing is ItemStanding.FOUND
     assert [one.column for one in found.findings] == ["note"]
     assert value not in str(found)
 
@@ -92,12 +92,12 @@ def test_found_by_content(letter, value):
 )
 def test_ordinary_cells_are_not_taken_for_identifiers(value):
     frame = with_column("note", [value, value, "x"])
-    assert [one.letter for one in safe_harbor(frame) if one.standing is Standing.FOUND] == []
+    assert [one.letter for one in safe_harbor(frame) if one.standing is ItemStanding.FOUND] == []
 
 
 def test_dates_years_and_names_that_say_date():
     assert item(with_column("seen", [dt.date(2020, 1, 1)] * 3), "C").findings[0].why.startswith("3 cells have a date")
-    assert item(with_column("birth_date", [1950, 1951, None]), "C").standing is Standing.NOT_FOUND
+    assert item(with_column("birth_date", [1950, 1951, None]), "C").standing is ItemStanding.NOT_FOUND
     odd = item(with_column("birth_date", ["spring", "1950", None]), "C")
     assert odd.findings[0].why == "the name says date, and 1 cell cannot be read as a year"
 
@@ -118,9 +118,9 @@ def test_ages(values, why):
 
 
 def test_zip_codes():
-    assert item(with_column("zip", [10115, 12345, 12345]), "B").standing is Standing.FOUND
+    assert item(with_column("zip", [10115, 12345, 12345]), "B").standing is ItemStanding.FOUND
     assert item(with_column("where", ["01234", "12345", "12345-6789"]), "B").findings[0].column == "where"
-    assert item(with_column("weight", ["12345", "54321", "11111"]), "B").standing is Standing.NOT_FOUND
+    assert item(with_column("weight", ["12345", "54321", "11111"]), "B").standing is ItemStanding.NOT_FOUND
     full = item(with_column("zip", ["10100", "10115", "10117"]), "B")
     assert full.findings[0].why.startswith("3 cells are finer")
 
@@ -129,17 +129,17 @@ def test_zip_codes():
 def test_three_digits_need_a_list(values):
     frame = with_column("zip", values)
     unknown = item(frame, "B")
-    assert unknown.standing is Standing.NOT_CHECKED
+    assert unknown.standing is ItemStanding.NOT_CHECKED
     assert "needs a list" in unknown.note
-    assert item(frame, "B", {"101": 90_000, "036": 20_001}).standing is Standing.NOT_FOUND
-    assert item(frame, "B", {"101": 90_000, "036": 20_000}).standing is Standing.FOUND
+    assert item(frame, "B", {"101": 90_000, "036": 20_001}).standing is ItemStanding.NOT_FOUND
+    assert item(frame, "B", {"101": 90_000, "036": 20_000}).standing is ItemStanding.FOUND
     lacking = item(frame, "B", {"101": 90_000})
-    assert lacking.standing is Standing.NOT_CHECKED
+    assert lacking.standing is ItemStanding.NOT_CHECKED
     assert "1 cell with three digits that the list lacks" in lacking.note
 
 
 def test_zeros_stand_for_small_areas():
-    assert item(with_column("zip", ["000", "000", "101"]), "B", {"101": 50_000}).standing is Standing.NOT_FOUND
+    assert item(with_column("zip", ["000", "000", "101"]), "B", {"101": 50_000}).standing is ItemStanding.NOT_FOUND
 
 
 def test_the_list_of_areas():
@@ -155,10 +155,10 @@ def test_the_list_of_areas():
 def test_a_value_of_its_own_for_every_row_is_a_code():
     found = item(with_column("key", ["a7", "b9", "c1"]), "R")
     assert found.findings[0].why == "every row has a value of its own"
-    assert item(with_column("key", ["a7", "b9", None]), "R").standing is Standing.NOT_FOUND
-    assert item(PLAIN, "R").standing is Standing.NOT_FOUND
+    assert item(with_column("key", ["a7", "b9", None]), "R").standing is ItemStanding.NOT_FOUND
+    assert item(PLAIN, "R").standing is ItemStanding.NOT_FOUND
 
 
 def test_empty_columns_hold_nothing():
     empty = PLAIN.with_columns(pl.lit(None, pl.String).alias("email"), pl.lit(None, pl.String).alias("city"))
-    assert [one.letter for one in safe_harbor(empty) if one.standing is Standing.FOUND] == []
+    assert [one.letter for one in safe_harbor(empty) if one.standing is ItemStanding.FOUND] == []

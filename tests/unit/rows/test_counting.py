@@ -15,7 +15,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Group, Show
 from incrowd.recipients import decode
 from incrowd.rows.memory.applying import settle_counts, with_distinct_looks
-from incrowd.rows.memory.settling import Tally
+from incrowd.rows.memory.settling import FormTally
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import (
     Common,
@@ -39,14 +39,14 @@ AGES = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 2, 3, 0, 1], np.
 
 def test_members_come_in_order_and_missing_last():
     groups = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1], np.int32)
-    tally = Tally.of(JOBS, groups, 2)
+    tally = FormTally.of(JOBS, groups, 2)
     told = settle_counts([Counts(), Common()], JOBS, tally, None, [4, 5])
     assert told == [Counts((("a", 1), ("b", 2), ("c", 1))), Suppressed()]
     assert form_from_json(form_to_json(told[0])) == told[0]
 
 
 def test_numbers_are_counted_in_bins_and_need_cuts():
-    tally = Tally.of(AGES, np.array([0, 0, 0, 0, 1, 1], np.int32), 2)
+    tally = FormTally.of(AGES, np.array([0, 0, 0, 0, 1, 1], np.int32), 2)
     told = settle_counts([Counts(), Common()], AGES, tally, [10, 25], [4, 2])
     low, middle, high = Interval(None, 10), Interval(10, 25), Interval(25, None)
     assert told == [Counts(((low, 1), (middle, 1), (high, 1), (None, 1))), ValueSet(("(-inf, 10]", "(10, 25]"))]
@@ -67,7 +67,7 @@ def test_numbers_are_counted_in_bins_and_need_cuts():
 )
 def test_what_rows_have_in_common(codes, form):
     column = EncodedColumn("job", ColumnType.TEXT, np.array(codes, np.int32), pl.Series(["a", "b", "c"]))
-    tally = Tally.of(column, np.zeros(len(codes), np.int32), 1)
+    tally = FormTally.of(column, np.zeros(len(codes), np.int32), 1)
     assert settle_counts([Common()], column, tally, None, [len(codes)]) == [form]
 
 

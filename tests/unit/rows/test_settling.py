@@ -10,7 +10,7 @@ import polars as pl
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from incrowd.rows.memory.settling import Tally, group_means, settle_forms
+from incrowd.rows.memory.settling import FormTally, group_means, settle_forms
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import Level, Mean, Range, Shown, Suppressed
 from incrowd.vocabulary.schema import ColumnType
@@ -27,16 +27,16 @@ def column(values, kind):
 
 def means_of(numbers, groups, count):
     """Group means, from the rows."""
-    return group_means(numbers.numbers, Tally.of(numbers, np.array(groups, np.int32), count), count)
+    return group_means(numbers.numbers, FormTally.of(numbers, np.array(groups, np.int32), count), count)
 
 
 def settled(forms, numbers, shown):
     """Forms filled in, from the rows; in one tally and in two."""
     shown = np.array(shown, np.int32)
     halves = [np.arange(0, len(shown), 2), np.arange(1, len(shown), 2)]
-    parts = [Tally.of(numbers.take(rows), shown[rows], len(forms)) for rows in halves]
-    found = settle_forms(forms, numbers, Tally.of(numbers, shown, len(forms)))
-    assert found == settle_forms(forms, numbers, Tally.sum(parts))
+    parts = [FormTally.of(numbers.take(rows), shown[rows], len(forms)) for rows in halves]
+    found = settle_forms(forms, numbers, FormTally.of(numbers, shown, len(forms)))
+    assert found == settle_forms(forms, numbers, FormTally.sum(parts))
     return found
 
 

@@ -20,7 +20,7 @@ from incrowd.errors import OutputError
 from incrowd.releases.clusters import _clean, _code
 from incrowd.rows.spark import row_groups as reader
 from incrowd.rows.spark import writing
-from incrowd.rows.spark.row_groups import File, Group, RowGroups
+from incrowd.rows.spark.row_groups import File, RowGroup, RowGroups
 from incrowd.rows.spark.session import EXACT, set_for_a_while
 from incrowd.rows.spark.store import from_words, stored, texts_coded
 from incrowd.rows.spark.table import open_table
@@ -199,7 +199,7 @@ def test_a_file_that_changes_is_an_error(spark, tmp_path):
 
 @given(st.lists(st.integers(0, 9), min_size=1), st.integers(1, 12))
 def test_parts_have_every_group_once_and_not_too_many_rows(heights, most):
-    groups = tuple(Group(File("", 0, 0), place, rows) for place, rows in enumerate(heights))
+    groups = tuple(RowGroup(File("", 0, 0), place, rows) for place, rows in enumerate(heights))
     parts = RowGroups(mock.Mock(**{"sparkContext.defaultParallelism": 3}), {}, groups).parts(most)
     assert [group for part in parts for group in part] == list(groups)
     assert all(parts)

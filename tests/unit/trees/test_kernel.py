@@ -9,7 +9,7 @@ import pytest
 from incrowd.trees.c45 import C45
 from incrowd.trees.kernel import cells_from_histogram, cells_from_rows, fill_histogram
 from incrowd.trees.levels import Limits, grow_levels
-from incrowd.trees.packing import Cells, Columns, Rules, pack
+from incrowd.trees.packing import Columns, PackedCells, Rules, pack
 from incrowd.trees.sklearn_tree import recount
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType
@@ -43,7 +43,9 @@ def test_counting_and_sorting_list_the_same_cells(weighted):
     columns = as_columns(31, 3, 4)
     weights = rng.random(200) if weighted else None
     kind = np.float64 if weighted else np.int32
-    counted, ordered = (Cells(np.zeros(93, np.int64), np.zeros(93, np.int64), np.zeros(93, kind)) for _ in range(2))
+    counted, ordered = (
+        PackedCells(np.zeros(93, np.int64), np.zeros(93, np.int64), np.zeros(93, kind)) for _ in range(2)
+    )
     histogram = np.zeros(93, kind)
     fill_histogram(rows.ravel(), weights, 50, 200, np.zeros(1, np.int64), columns, histogram)
     found = cells_from_histogram(histogram, 0, 31, 3, counted)

@@ -13,7 +13,7 @@ import pytest
 from incrowd.errors import FileFormatError
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.request import Asked, Original
+from incrowd.verification.request import Expected, Original
 from incrowd.vocabulary.forms import FileForm
 
 FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]
@@ -76,7 +76,7 @@ def verify(tmp_path, ending, frame, original=None, **changes):
     }
     k = options.pop("k", 3)
     promises = [(f"{k}-anonymity", options["quasi_identifiers"], k)]
-    return verify_release(path, form, Asked(**{"promises": promises, **options}), original)
+    return verify_release(path, form, Expected(**{"promises": promises, **options}), original)
 
 
 def failed(verdict):
@@ -323,7 +323,7 @@ def test_a_truncated_file_never_passes(tmp_path, ending, share):
     original = Original(pa.concat_tables([original_table()] * 30), np.arange(360), 360)
     outcome = None
     try:
-        asked = Asked([("3-anonymity", ["job"], 3)], COLUMNS, ["job"], may_lose=0)
+        asked = Expected([("3-anonymity", ["job"], 3)], COLUMNS, ["job"], may_lose=0)
         outcome = verify_release(path, form, asked, original)
     except FileFormatError as error:
         assert "release" in str(error)  # noqa: PT017, either way is right

@@ -11,12 +11,12 @@ from test_faithfulness import COLUMNS, DEFECTS, EVERYWHERE, QUASI_IDENTIFIERS, f
 from incrowd.errors import FileFormatError
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.request import Asked, Original, Originals
+from incrowd.verification.request import Expected, Original, Originals
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 
 TIMES = 2  # the table of the tests of whole releases, as often
-ASKED = Asked([("3-anonymity", QUASI_IDENTIFIERS, 3)], COLUMNS, QUASI_IDENTIFIERS, 0, shared_means=["level"])
+ASKED = Expected([("3-anonymity", QUASI_IDENTIFIERS, 3)], COLUMNS, QUASI_IDENTIFIERS, 0, shared_means=["level"])
 
 
 def cut(whole, ends):
@@ -109,7 +109,7 @@ def test_a_mean_over_rows_in_many_pieces(tmp_path, threads, wrong):
     means[1] += wrong
     frame = pl.DataFrame({"job": [f"g{code}" for code in group], "age": [means[code] for code in group]})
     original = Original(pa.table({"job": frame["job"].to_arrow(), "age": age}), rng.permutation(rows), rows)
-    asked = Asked([("9-anonymity", ["job", "age"], 9)], ["job", "age"], ["job", "age"], 0)
+    asked = Expected([("9-anonymity", ["job", "age"], 9)], ["job", "age"], ["job", "age"], 0)
     ends = [*range(7, rows, 7), rows]
     whole, parts, _ = both(tmp_path, "parquet", frame, original, asked, ends, threads)
     assert failed(parts) == failed(whole) == ({"age faithful"} if wrong else set())
@@ -122,7 +122,7 @@ def test_levels_that_overlap_only_over_pieces_are_found(tmp_path, moved):
     level = [0, 0, 1, 1, 0, 0, 1, 1]
     means = [np.mean([a for a, which in zip(age, level, strict=True) if which == mine]) for mine in level]
     table = pa.table({"age": pa.array(age, pa.int64())})
-    asked = Asked([("2-anonymity", ["age"], 2)], ["age"], ["age"], 0, shared_means=["age"])
+    asked = Expected([("2-anonymity", ["age"], 2)], ["age"], ["age"], 0, shared_means=["age"])
     frame, original = pl.DataFrame({"age": means}), Original(table, np.arange(8), 8)
     whole, parts, _ = both(tmp_path, "parquet", frame, original, asked, [4, 6, 8])
     assert failed(parts) == failed(whole) == ({"age faithful"} if moved else set())
@@ -140,7 +140,7 @@ def test_the_rows_of_all_pieces_are_different_ones(tmp_path, origin, fine):
 def test_middles_are_compared_with_the_claims_of_their_piece(tmp_path):
     low, high = np.array([0.0, 0.0, 10.0, 10.0]), np.array([10.0, 10.0, 20.0, 20.0])
     table = pa.table({"age": pa.array([3.0, 4.0, 13.0, 14.0])})
-    asked = Asked([("2-anonymity", ["age"], 2)], ["age"], ["age"], 0)
+    asked = Expected([("2-anonymity", ["age"], 2)], ["age"], ["age"], 0)
     original = Original(table, np.arange(4), 4, {"age": (low, high)})
     for shown, names in (([5.0, 5.0, 15.0, 15.0], set()), ([5.0, 5.0, 16.0, 16.0], {"age faithful"})):
         frame = pl.DataFrame({"age": shown})

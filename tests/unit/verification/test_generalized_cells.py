@@ -13,7 +13,7 @@ from incrowd.errors import HeaderError, ParameterError
 from incrowd.releases.recount import recount
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.request import Asked, Original
+from incrowd.verification.request import Expected, Original
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
@@ -38,7 +38,7 @@ def failed(tmp_path, ending, shown, own, **changes):
     claims = changes.pop("claims", {})
     table = pa.table({name: own[name] if name in own else own[name.rpartition("_")[0]] for name in frame.columns})
     keys = [name for name in frame.columns if name != "ill"]
-    asked = Asked([("1-anonymity", keys, 1)], frame.columns, keys, 0, **changes)
+    asked = Expected([("1-anonymity", keys, 1)], frame.columns, keys, 0, **changes)
     verdict = verify_release(path, form, asked, Original(table, np.arange(frame.height), frame.height, claims))
     return [check.name.split()[0] for check in verdict.checks if not check.passed]
 

@@ -11,7 +11,7 @@ import pytest
 
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.request import Asked, Original, Originals
+from incrowd.verification.request import Expected, Original, Originals
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 
@@ -26,7 +26,7 @@ SHOWN = {
     "day": ["(-inf, 2020-02-28]:1|(2020-02-28, inf):1|?:1", "(2020-02-28, inf):3", "(2020-02-28, inf):3"],
     "city": ["*", "*", "*"],
 }
-ASKED = Asked([("3-anonymity", NAMES, 3)], [*NAMES, "ill"], NAMES, 0, counts=NAMES)
+ASKED = Expected([("3-anonymity", NAMES, 3)], [*NAMES, "ill"], NAMES, 0, counts=NAMES)
 
 
 def original():
@@ -91,7 +91,7 @@ def test_values_have_one_order(tmp_path):
     for texts in (["a:1|b:1", "a:1|b:2"], ["b:1|a:1", "b:2|a:1"], ["a:1|b:1", "b:2|a:1"]):
         released = pl.DataFrame({"job": [texts[0]] * 2 + [texts[1]] * 3})
         write_table(released, tmp_path / "a.csv", FileForm("csv"))
-        asked = Asked([("2-anonymity", ["job"], 2)], ["job"], ["job"], 0, counts=["job"])
+        asked = Expected([("2-anonymity", ["job"], 2)], ["job"], ["job"], 0, counts=["job"])
         verdict = verify_release(tmp_path / "a.csv", FileForm("csv"), asked, Original(table, np.arange(5), 5))
         assert verdict.passed == (texts[0][0] == texts[1][0])
 

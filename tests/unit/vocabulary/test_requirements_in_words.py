@@ -8,7 +8,7 @@ import pytest
 from incrowd.errors import HeaderError, ParameterError, RequirementError, SchemaError
 from incrowd.tables.recipe import Recipe, read_recipe
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, requirement_from_json
-from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
 from incrowd.vocabulary.requirements.diversity import (
     DistinctDiversity,
@@ -102,12 +102,12 @@ def test_only_requirements_are_put_together():
 )
 def test_what_is_impossible_says_what_is_possible(part, counts, told):
     with pytest.raises(RequirementError) as refused:
-        part.check_possible(Subject("a", np.array([*counts, 0])))
+        part.check_possible(RequirementSubject("a", np.array([*counts, 0])))
     assert told in str(refused.value)
 
 
 def test_what_is_offered_is_possible():
-    counts = Subject("a", np.array([5, 3, 1, 0]))
+    counts = RequirementSubject("a", np.array([5, 3, 1, 0]))
     EntropyDiversity("2.552", "a").check_possible(counts)
     ConfidenceCap("0.5556", "a").check_possible(counts)
     RecursiveDiversity("1.2501", 2, "a").check_possible(counts)

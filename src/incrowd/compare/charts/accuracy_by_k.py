@@ -10,7 +10,7 @@ from incrowd.compare.charts.drawing import (
     LEFT,
     RIGHT,
     WIDTH,
-    Entry,
+    LegendEntry,
     Point,
     Scale,
     axes,
@@ -24,7 +24,7 @@ from incrowd.compare.charts.drawing import (
     sample,
     words,
 )
-from incrowd.compare.summary import Cell, Summary
+from incrowd.compare.summary import Summary, SummaryCell
 from incrowd.report.markup import Html, element, text
 
 ASIDE, ALL_ASIDE = 8.0, 56.0
@@ -43,8 +43,8 @@ def accuracy_by_k(summary: Summary, learner: str) -> Html:
         )
         if cell is not None
     ]
-    entries = [Entry(label, path([(0, 0), (20, 0)], f"line {kind}")) for label, _, kind in levels]
-    entries += [Entry(method, sample(summary.methods.index(method))) for method in lines]
+    entries = [LegendEntry(label, path([(0, 0), (20, 0)], f"line {kind}")) for label, _, kind in levels]
+    entries += [LegendEntry(method, sample(summary.methods.index(method))) for method in lines]
     drawn, used = legend(entries)
     top = used + 22
     everything = [cell for cells in lines.values() for cell in cells] + [cell for _, cell, _ in levels]
@@ -61,17 +61,17 @@ def accuracy_by_k(summary: Summary, learner: str) -> Html:
     return picture(_said(learner, lines, levels), parts, bottom + BOTTOM)
 
 
-def _cells(summary: Summary, method: str, learner: str) -> list[Cell]:
+def _cells(summary: Summary, method: str, learner: str) -> list[SummaryCell]:
     found = [summary.find(method, k, learner) for k in summary.ks]
     return [cell for cell in found if cell is not None and cell.is_known]
 
 
-def _levels(levels: Sequence[tuple[str, Cell, str]], up: Scale) -> Iterator[tuple[float, str]]:
+def _levels(levels: Sequence[tuple[str, SummaryCell, str]], up: Scale) -> Iterator[tuple[float, str]]:
     for _, cell, kind in levels:
         yield up(100 * cell.accuracy), kind
 
 
-def _line(series: int, cells: Sequence[Cell], across: Scale, up: Scale, aside: float) -> Iterator[Html]:
+def _line(series: int, cells: Sequence[SummaryCell], across: Scale, up: Scale, aside: float) -> Iterator[Html]:
     points: list[Point] = [(across(cell.k) + aside, up(100 * cell.accuracy)) for cell in cells]
     yield path(points, f"line {colour(series)}")
     for cell, point in zip(cells, points, strict=True):
@@ -80,12 +80,12 @@ def _line(series: int, cells: Sequence[Cell], across: Scale, up: Scale, aside: f
         yield element("g", element("title", text(_told(cell))), bar, marker(series, point))
 
 
-def _told(cell: Cell) -> str:
+def _told(cell: SummaryCell) -> str:
     found = cell.interval
     return f"{cell.method}, k={cell.k}: {100 * cell.accuracy:.1f} % ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
-def _said(learner: str, lines: dict[str, list[Cell]], levels: Sequence[tuple[str, Cell, str]]) -> str:
+def _said(learner: str, lines: dict[str, list[SummaryCell]], levels: Sequence[tuple[str, SummaryCell, str]]) -> str:
     fixed = [f"{label} {100 * cell.accuracy:.1f} %" for label, cell, _ in levels]
     of_methods = [
         f"{method} " + ", ".join(f"k={cell.k}: {100 * cell.accuracy:.1f} %" for cell in cells)

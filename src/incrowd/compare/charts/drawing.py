@@ -48,7 +48,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LegendEntry:
     """A line of the legend: what, how it is marked."""
 
     label: str
@@ -123,7 +123,7 @@ def words(said: str, at: Point, anchor: str = "start", kind: str = "note") -> Ht
     return element("text", text(said), x=round(at[0], 1), y=round(at[1], 1), text_anchor=anchor, class_=kind)
 
 
-def legend(entries: Sequence[Entry]) -> tuple[Html, float]:
+def legend(entries: Sequence[LegendEntry]) -> tuple[Html, float]:
     """What the marks stand for, on as many lines as needed; and the height it takes."""
     parts, x, y = [], 0.0, 6.0
     for entry in entries:
@@ -173,7 +173,7 @@ def apart(labels: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 @dataclass(frozen=True)
-class Box:
+class ChartBox:
     """A rectangle that something takes up."""
 
     left: float
@@ -181,14 +181,16 @@ class Box:
     right: float
     bottom: float
 
-    def touches(self, other: Box) -> bool:
+    def touches(self, other: ChartBox) -> bool:
         """Whether the two share a place."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
 
-def place_labels(labels: Sequence[tuple[str, Point]], taken: Sequence[Box], room: Box) -> Iterator[tuple[str, Point]]:
+def place_labels(
+    labels: Sequence[tuple[str, Point]], taken: Sequence[ChartBox], room: ChartBox
+) -> Iterator[tuple[str, Point]]:
     """Where each label can stand beside its point without touching anything; one that cannot is left out.
 
     Places are left ends of base lines.
@@ -197,7 +199,7 @@ def place_labels(labels: Sequence[tuple[str, Point]], taken: Sequence[Box], room
     for said, (x, y) in labels:
         wide = LETTER * len(said)
         for left, base in ((x + 9, y + 4), (x - wide / 2, y - 11), (x - 9 - wide, y + 4), (x - wide / 2, y + 21)):
-            box = Box(left, base - 11, left + wide, base + 3)
+            box = ChartBox(left, base - 11, left + wide, base + 3)
             inside = box.left >= room.left and box.right <= room.right and box.top >= room.top
             if inside and box.bottom <= room.bottom and not any(box.touches(other) for other in used):
                 used.append(box)

@@ -12,8 +12,8 @@ from incrowd.compare.charts.drawing import (
     LEFT,
     RIGHT,
     WIDTH,
-    Box,
-    Entry,
+    ChartBox,
+    LegendEntry,
     Point,
     Scale,
     axes,
@@ -27,14 +27,14 @@ from incrowd.compare.charts.drawing import (
     powers,
     words,
 )
-from incrowd.compare.summary import Cell, Summary
+from incrowd.compare.summary import Summary, SummaryCell
 from incrowd.report.markup import Html, element, text
 
 _SIZE = 6
 
 
 @dataclass(frozen=True)
-class Release:
+class ParetoPoint:
     """A method at one k: its risk (mean over rows of one over the group size) and accuracy."""
 
     method: str
@@ -42,24 +42,24 @@ class Release:
     risk: float
     accuracy: float
 
-    def beats(self, other: Release) -> bool:
+    def beats(self, other: ParetoPoint) -> bool:
         """Whether it is no worse in both, and better in one."""
         no_worse = self.risk <= other.risk and self.accuracy >= other.accuracy
         return no_worse and (self.risk, self.accuracy) != (other.risk, other.accuracy)
 
 
-def releases_of(summary: Summary, learner: str) -> list[Release]:
+def releases_of(summary: Summary, learner: str) -> list[ParetoPoint]:
     """All releases whose risk was measured."""
     cells = [summary.find(method, k, learner) for method in summary.methods for k in summary.ks]
     return [found for cell in cells if cell is not None and (found := _release(cell)) is not None]
 
 
-def _release(cell: Cell) -> Release | None:
+def _release(cell: SummaryCell) -> ParetoPoint | None:
     risk = cell.mean("average_risk") if cell.is_known else None
-    return Release(cell.method, cell.k, risk, cell.accuracy) if risk else None
+    return ParetoPoint(cell.method, cell.k, risk, cell.accuracy) if risk else None
 
 
-def frontier(releases: Sequence[Release]) -> list[Release]:
+def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
     """The releases that no other beats, the safest first.
 
     Examples
@@ -78,11 +78,11 @@ def pareto(summary: Summary, learner: str) -> Html | None:
     if not releases:
         return None
     standard = summary.unprotected(learner)
-    entries = [Entry(name, marker(summary.methods.index(name), (10, 0))) for name in _names(releases)]
-    entries.append(Entry("beaten by none", path([(0, 0), (20, 0)], "line frontier")))
+    entries = [LegendEntry(name, marker(summary.methods.index(name), (10, 0))) for name in _names(releases)]
+    entries.append(LegendEntry("beaten by none", path([(0, 0), (20, 0)], "line frontier")))
     levels = [] if standard is None else [100 * standard.accuracy]
     if standard is not None:
-        entries.insert(0, Entry("unprotected", path([(0, 0), (20, 0)], "line unprotected")))
+        entries.insert(0, LegendEntry("unprotected", path([(0, 0), (20, 0)], "line unprotected")))
     drawn, used = legend(entries)
     top, bottom = used + 22, used + 22 + HEIGHT - BOTTOM
     up = even_scale([*levels, *(100 * one.accuracy for one in releases)], bottom, top)
@@ -93,16 +93,16 @@ def pareto(summary: Summary, learner: str) -> Html | None:
     parts += [path(list(_steps(best, across, up)), "line frontier")]
     parts += [_point(summary, one, across, up) for one in releases]
     lines = [*_steps(best, across, up)]
-    taken = [*_along(lines), *(Box(LEFT, up(level) - 2, WIDTH - RIGHT, up(level) + 2) for level in levels)]
+    taken = [*_along(lines), *(ChartBox(LEFT, up(level) - 2, WIDTH - RIGHT, up(level) + 2) for level in levels)]
     parts += list(_labels([*best, *(one for one in releases if one not in best)], taken, across, up))
     return picture(_said(learner, best), parts, bottom + BOTTOM)
 
 
-def _names(releases: Sequence[Release]) -> list[str]:
+def _names(releases: Sequence[ParetoPoint]) -> list[str]:
     return list(dict.fromkeys(one.method for one in releases))
 
 
-def _steps(best: Sequence[Release], across: Scale, up: Scale) -> Iterator[Point]:
+def _steps(best: Sequence[ParetoPoint], across: Scale, up: Scale) -> Iterator[Point]:
     """From release to release, along what can be had for sure."""
     for place, one in enumerate(best):
         if place:
@@ -110,32 +110,32 @@ def _steps(best: Sequence[Release], across: Scale, up: Scale) -> Iterator[Point]
         yield across(one.risk), up(100 * one.accuracy)
 
 
-def _point(summary: Summary, one: Release, across: Scale, up: Scale) -> Html:
+def _point(summary: Summary, one: ParetoPoint, across: Scale, up: Scale) -> Html:
     told = f"{one.method}, k={one.k}: {100 * one.accuracy:.1f} % right, average risk {_percent(one.risk)}"
     mark = marker(summary.methods.index(one.method), (across(one.risk), up(100 * one.accuracy)))
     return element("g", element("title", text(told)), mark)
 
 
-def _labels(releases: Sequence[Release], lines: Sequence[Box], across: Scale, up: Scale) -> Iterator[Html]:
+def _labels(releases: Sequence[ParetoPoint], lines: Sequence[ChartBox], across: Scale, up: Scale) -> Iterator[Html]:
     """k beside the points, in their order, as far as there is room."""
     places = [(across(one.risk), up(100 * one.accuracy)) for one in releases]
-    taken = [*lines, *(Box(x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE) for x, y in places)]
+    taken = [*lines, *(ChartBox(x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE) for x, y in places)]
     labels = [(f"k={one.k}", place) for one, place in zip(releases, places, strict=True)]
-    for said, at in place_labels(labels, taken, Box(LEFT, up.end - 8, WIDTH, up.start)):
+    for said, at in place_labels(labels, taken, ChartBox(LEFT, up.end - 8, WIDTH, up.start)):
         yield words(said, at)
 
 
-def _along(points: Sequence[Point]) -> Iterator[Box]:
+def _along(points: Sequence[Point]) -> Iterator[ChartBox]:
     """The room that upright and level lines through the points take."""
     for (x, y), (right, down) in pairwise(points):
-        yield Box(min(x, right) - 1, min(y, down) - 1, max(x, right) + 1, max(y, down) + 1)
+        yield ChartBox(min(x, right) - 1, min(y, down) - 1, max(x, right) + 1, max(y, down) + 1)
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _said(learner: str, best: Sequence[Release]) -> str:
+def _said(learner: str, best: Sequence[ParetoPoint]) -> str:
     told = "; ".join(
         f"{one.method} at k={one.k}: {100 * one.accuracy:.1f} % right at a risk of {_percent(one.risk)}" for one in best
     )

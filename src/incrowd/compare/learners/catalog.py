@@ -16,7 +16,7 @@ _ROOM = "incrowd.compare.learners"
 
 
 @dataclass(frozen=True)
-class Entry:
+class LearnerEntry:
     """One learner: what it is, what makes it from its parameters, and what else it is called."""
 
     summary: str
@@ -56,31 +56,31 @@ def _weka(word: str, scheme: str) -> Callable[..., Learner]:
 
 
 LEARNERS = {
-    "c45": Entry("C4.5, pruned; missing values are shared out", _own("c45", "C45Learner"), ("c4.5",)),
-    "nb": Entry(
+    "c45": LearnerEntry("C4.5, pruned; missing values are shared out", _own("c45", "C45Learner"), ("c4.5",)),
+    "nb": LearnerEntry(
         "naive Bayes for mixed types; missing values are skipped", _own("naive_bayes", "NaiveBayes"), ("naive-bayes",)
     ),
-    "logistic": Entry(
+    "logistic": LearnerEntry(
         "logistic regression on one-hot categories", _own("logistic", "Logistic"), ("logistic-regression",)
     ),
-    "rules": Entry("rule list from whole C4.5 trees, quicker than PART", _own("rule_list", "RuleList")),
-    "part": Entry("PART: rule list from partial C4.5 trees", _own("rule_list", "RuleList", trees="partial")),
-    "tree": Entry("scikit-learn's decision tree", _scikit("tree", "tree.DecisionTreeClassifier"), ("cart",)),
-    "svm": Entry("linear support vector machine", _scikit("svm", "svm.LinearSVC"), ("linear-svm",)),
-    "forest": Entry(
+    "rules": LearnerEntry("rule list from whole C4.5 trees, quicker than PART", _own("rule_list", "RuleList")),
+    "part": LearnerEntry("PART: rule list from partial C4.5 trees", _own("rule_list", "RuleList", trees="partial")),
+    "tree": LearnerEntry("scikit-learn's decision tree", _scikit("tree", "tree.DecisionTreeClassifier"), ("cart",)),
+    "svm": LearnerEntry("linear support vector machine", _scikit("svm", "svm.LinearSVC"), ("linear-svm",)),
+    "forest": LearnerEntry(
         "random forest of 100 trees", _scikit("forest", "ensemble.RandomForestClassifier"), ("random-forest",)
     ),
-    "boosting": Entry(
+    "boosting": LearnerEntry(
         "gradient boosting on histograms",
         _scikit("boosting", "ensemble.HistGradientBoostingClassifier", early_stopping=False),
         ("gradient-boosting",),
     ),
-    "knn": Entry("the five nearest rows", _scikit("knn", "neighbors.KNeighborsClassifier"), ("neighbours",)),
-    "weka-j48": Entry("Weka's J48 (C4.5)", _weka("weka-j48", "trees.J48")),
-    "weka-part": Entry("Weka's PART", _weka("weka-part", "rules.PART")),
-    "weka-nb": Entry("Weka's NaiveBayes", _weka("weka-nb", "bayes.NaiveBayes")),
-    "weka-logistic": Entry("Weka's Logistic", _weka("weka-logistic", "functions.Logistic")),
-    "majority": Entry("the most frequent class, always", _own("learner", "Majority")),
+    "knn": LearnerEntry("the five nearest rows", _scikit("knn", "neighbors.KNeighborsClassifier"), ("neighbours",)),
+    "weka-j48": LearnerEntry("Weka's J48 (C4.5)", _weka("weka-j48", "trees.J48")),
+    "weka-part": LearnerEntry("Weka's PART", _weka("weka-part", "rules.PART")),
+    "weka-nb": LearnerEntry("Weka's NaiveBayes", _weka("weka-nb", "bayes.NaiveBayes")),
+    "weka-logistic": LearnerEntry("Weka's Logistic", _weka("weka-logistic", "functions.Logistic")),
+    "majority": LearnerEntry("the most frequent class, always", _own("learner", "Majority")),
 }
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.models.published_tree import PublishedTree
 from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
 from incrowd.vocabulary.requirements.diversity import EntropyDiversity
 from incrowd.vocabulary.requirements.exact import Flags, Histograms
@@ -68,7 +68,7 @@ class SpanRequirement:
             short.append(ConfidenceCap(self.max_confidence))
         return (*short, *self.further)
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether populations with these class counts may be spans of a table; an empty one may."""
         sizes = histograms.sum(axis=1)
         found = np.asarray((sizes >= self.k) | (sizes == 0))
@@ -80,7 +80,7 @@ class SpanRequirement:
     def holds(self, histogram: npt.ArrayLike, whole: npt.ArrayLike | None = None) -> bool:
         """Whether a population with these class counts may be a span; ``whole`` are the counts of all rows."""
         counts = np.asarray(histogram, np.int64)
-        subject = Subject("", counts if whole is None else np.asarray(whole, np.int64))
+        subject = RequirementSubject("", counts if whole is None else np.asarray(whole, np.int64))
         return bool(counts.any()) and bool(self.holds_each(counts[None, :], subject)[0])
 
     def to_json(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from incrowd.models.induction.induction import Induction, SpanRequirement, about
 from incrowd.models.published_tree import filled
 from incrowd.trees.growing import at_least
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.schema import Schema
 
 SCORES = ("gain_ratio", "gain")
@@ -176,7 +176,7 @@ class KAdet:
             return f"A class of {target.name!r} has {counts.min()} rows, fewer than k={self.k}; a public class needs k."
         if counts.sum() < self.k:
             return f"The table has {counts.sum()} rows, fewer than k={self.k}."
-        subject = Subject(target.name, counts, target.type.has_order)
+        subject = RequirementSubject(target.name, counts, target.type.has_order)
         for part in self.require:
             part.check_possible(subject)
         if self.class_private and not self.requirement.holds(counts):

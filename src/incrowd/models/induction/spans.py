@@ -22,7 +22,7 @@ from incrowd.models.induction.kernel import Inputs, cells_of, folded, forbid, so
 from incrowd.trees.packing import exact_bins, occurring_classes
 from incrowd.trees.tree import ClassValue
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.columns import RequirementSubject
 
 Ints = npt.NDArray[np.int64]
 NEVER = -1
@@ -57,10 +57,10 @@ class InductionTable:
         return len(self.inputs.labels)
 
     @cached_property
-    def subject(self) -> Subject:
+    def subject(self) -> RequirementSubject:
         """The classes of all rows."""
         counts = np.bincount(self.inputs.labels, minlength=len(self.classes))
-        return Subject(self.target, counts.astype(np.int64), self.ordered)
+        return RequirementSubject(self.target, counts.astype(np.int64), self.ordered)
 
     @property
     def shared(self) -> bool:

@@ -10,11 +10,11 @@ from typing import Any
 
 from incrowd.errors import FileFormatError, IncrowdError, ParameterError
 from incrowd.releases.certified.consistency import Certificate, check_consistency
-from incrowd.releases.certified.recounting import Held, recount_certificate
+from incrowd.releases.certified.recounting import RecountedRelease, recount_certificate
 from incrowd.releases.certified.statements import (
     CertificateVerdict,
-    Standing,
     Statement,
+    StatementStanding,
     compared,
     consistent,
     left_open,
@@ -132,8 +132,10 @@ def check_release(
     broken = list(faults(data, schema()))
     if broken:
         words = f"it breaks the format at {broken[0]}" + (f" and {len(broken) - 1} more" if broken[1:] else "")
-        return CertificateVerdict(name, (Statement("format of the certificate", Standing.FAILS, words),))
-    statements = [Statement("format of the certificate", Standing.HOLDS, f"version {data['incrowd_certificate']}")]
+        return CertificateVerdict(name, (Statement("format of the certificate", StatementStanding.FAILS, words),))
+    statements = [
+        Statement("format of the certificate", StatementStanding.HOLDS, f"version {data['incrowd_certificate']}")
+    ]
     statements += _signature(data, key)
     limit = None if memory is None else bytes_of(memory)
     with _held(release, data, limit) as held:
@@ -143,7 +145,7 @@ def check_release(
 
 
 def _recounted(
-    data: Certificate, held: Held, hierarchies: Mapping[str, Hierarchy], *, failed: bool
+    data: Certificate, held: RecountedRelease, hierarchies: Mapping[str, Hierarchy], *, failed: bool
 ) -> Iterator[Statement]:
     """The recount; if it is impossible, that is told beside what has failed already."""
     try:
@@ -155,7 +157,7 @@ def _recounted(
 
 
 def _fails(statement: Statement) -> bool:
-    return statement.standing is Standing.FAILS
+    return statement.standing is StatementStanding.FAILS
 
 
 def _found(release: Any) -> Path:
@@ -170,21 +172,23 @@ def _name(release: Any) -> str:
 
 
 @contextmanager
-def _held(release: Any, data: Certificate, memory: int | None) -> Iterator[Held]:
+def _held(release: Any, data: Certificate, memory: int | None) -> Iterator[RecountedRelease]:
     """The release as it can be read: a file in the form that the certificate states."""
     output = data["output"]
     if query_of(release) is not None:
         with on_disk(release) as copy:
-            yield Held(copy, FileForm("parquet"), memory=memory)
+            yield RecountedRelease(copy, FileForm("parquet"), memory=memory)
         return
     if not isinstance(release, str | Path):
-        yield Held(release, FileForm("parquet"))
+        yield RecountedRelease(release, FileForm("parquet"))
         return
     path = Path(release)
     if not path.exists():
         raise FileFormatError(f"{path.name} does not exist. Check the path.")
     stated = FileForm(**output["form"]) if output.get("sha256") else _named_form(path)
-    yield Held(path, stated, _groups(path, output["groups"]["file"]) if "groups" in output else None, memory)
+    yield RecountedRelease(
+        path, stated, _groups(path, output["groups"]["file"]) if "groups" in output else None, memory
+    )
 
 
 def _groups(path: Path, name: str) -> Path:
@@ -215,7 +219,7 @@ def _signature(data: Certificate, key: PublicKey | None) -> Iterator[Statement]:
     )
 
 
-def _bytes(release: Any, data: Certificate, held: Held) -> Iterator[Statement]:
+def _bytes(release: Any, data: Certificate, held: RecountedRelease) -> Iterator[Statement]:
     """The hashes of the files."""
     output = data["output"]
     if not output.get("sha256") or not isinstance(release, str | Path) or query_of(release) is not None:

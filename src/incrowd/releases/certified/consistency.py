@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from incrowd.errors import IncrowdError, VerificationError
-from incrowd.releases.certified.statements import Standing, Statement, consistent
+from incrowd.releases.certified.statements import Statement, StatementStanding, consistent
 from incrowd.report.certificate import schema, statement_of
 from incrowd.report.json_schema import faults
 from incrowd.verification.verdict import Verdict
@@ -165,4 +165,4 @@ def _misstated(
     digest = data["output"].get("sha256")
     if digest is not None and digest != verdict.digests[0]:
         yield "output"
-    yield from (one.name for one in check_consistency(data) if one.standing is not Standing.HOLDS)
+    yield from (one.name for one in check_consistency(data) if one.standing is not StatementStanding.HOLDS)

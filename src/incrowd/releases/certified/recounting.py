@@ -31,7 +31,7 @@ POPULATION = "it needs the table of the population: recount it with --require an
 
 
 @dataclass(frozen=True)
-class Part:
+class StatedPart:
     """A promise about a column that can be recounted: the column in the file, its type, its hierarchy."""
 
     part: Columnwise
@@ -44,7 +44,7 @@ class Part:
 class Sought:
     """The promises beyond k: those that can be recounted, and statements about those that cannot."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StatedPart, ...] = ()
     unknown: tuple[Statement, ...] = ()
 
     @classmethod
@@ -57,7 +57,7 @@ class Sought:
         written = {column["from"]: column["name"] for column in certificate["released_columns"]}
         types = {column["name"]: ColumnType(column["type"]) for column in certificate["columns"]}
         target = next((column["name"] for column in certificate["columns"] if column["role"] == "target"), None)
-        parts: list[Part] = []
+        parts: list[StatedPart] = []
         unknown = [left_open(str(part), POPULATION, promised=True) for part in requirement.on_population]
         for part in requirement.on_columns:
             source = part.on or target
@@ -70,7 +70,7 @@ class Sought:
             if missing:
                 unknown.append(left_open(str(part), missing, promised=True))
             else:
-                parts.append(Part(part, written[source], types[source], hierarchy))
+                parts.append(StatedPart(part, written[source], types[source], hierarchy))
         return cls(tuple(parts), tuple(unknown))
 
 
@@ -108,7 +108,7 @@ QUASI_IDENTIFIER = "quasi-identifier"
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class RecountedRelease:
     """A release at hand: a file in a form, perhaps with its table of groups, or a data frame."""
 
     table: Any
@@ -131,7 +131,7 @@ class Held:
 
 
 def recount_certificate(
-    certificate: Certificate, held: Held, hierarchies: Mapping[str, Hierarchy]
+    certificate: Certificate, held: RecountedRelease, hierarchies: Mapping[str, Hierarchy]
 ) -> Iterator[Statement]:
     """What became of every statement about columns, rows, classes, promises and cells."""
     requirement = requirement_of(certificate)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Standing(StrEnum):
+class StatementStanding(StrEnum):
     """Whether a statement of a certificate is true of the release."""
 
     HOLDS = "holds"
@@ -33,7 +33,7 @@ class Statement:
     """
 
     name: str
-    standing: Standing
+    standing: StatementStanding
     words: str
     promised: bool = False
 
@@ -50,19 +50,21 @@ def compared(name: str, stated: Any, counted: Any, *, promised: bool = False) ->
     does not hold  rows released: the certificate says 1,200, the release has 1,199
     """
     if stated == counted:
-        return Statement(name, Standing.HOLDS, _text(counted), promised)
+        return Statement(name, StatementStanding.HOLDS, _text(counted), promised)
     words = f"the certificate says {_text(stated)}, the release has {_text(counted)}"
-    return Statement(name, Standing.FAILS, words, promised)
+    return Statement(name, StatementStanding.FAILS, words, promised)
 
 
 def consistent(name: str, true: bool, words: str, otherwise: str) -> Statement:
     """A statement that follows from others of the certificate, or contradicts them."""
-    return Statement(name, Standing.HOLDS, words) if true else Statement(name, Standing.FAILS, otherwise)
+    return (
+        Statement(name, StatementStanding.HOLDS, words) if true else Statement(name, StatementStanding.FAILS, otherwise)
+    )
 
 
 def left_open(name: str, why: str, *, promised: bool = False) -> Statement:
     """A statement that cannot be recounted from the release."""
-    return Statement(name, Standing.OPEN, why, promised)
+    return Statement(name, StatementStanding.OPEN, why, promised)
 
 
 def _text(value: Any) -> str:
@@ -90,12 +92,12 @@ class CertificateVerdict:
     @property
     def failed(self) -> tuple[Statement, ...]:
         """The statements that are not true."""
-        return tuple(one for one in self.statements if one.standing is Standing.FAILS)
+        return tuple(one for one in self.statements if one.standing is StatementStanding.FAILS)
 
     @property
     def undecided(self) -> tuple[Statement, ...]:
         """Promises that could not be recounted."""
-        return tuple(one for one in self.statements if one.promised and one.standing is Standing.OPEN)
+        return tuple(one for one in self.statements if one.promised and one.standing is StatementStanding.OPEN)
 
     @property
     def passed(self) -> bool:

@@ -37,7 +37,16 @@ from incrowd.releases.ledger.chain import (
     plain,
     read_key,
 )
-from incrowd.releases.ledger.entry import BOUND, RELEASE, WITHDRAWN, Entry, People, Recorded, entry_of, payload_hash
+from incrowd.releases.ledger.entry import (
+    BOUND,
+    RELEASE,
+    WITHDRAWN,
+    LedgerEntry,
+    MarkedPeople,
+    Recorded,
+    entry_of,
+    payload_hash,
+)
 from incrowd.releases.ledger.marks import key_name
 from incrowd.tables.publishing.staging import flush, private_folder, staged
 
@@ -102,7 +111,7 @@ ENDING, HEAD, LOCK = ".entry", "head.json", "ledger"
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedEntry:
     """An entry that can be written: its place in the chain, and its payload."""
 
     link: Link
@@ -174,12 +183,12 @@ class Ledger:
                     found.append(Recorded(entry_of(link.header), link, functools.partial(self._people, link)))
         return found
 
-    def _people(self, link: Link) -> People | None:
+    def _people(self, link: Link) -> MarkedPeople | None:
         """Who is in an entry, read from its file once more."""
         again, payload = read_entry(self.folder / f"{link.number:06d}{ENDING}", self.key)
         if again != link or payload_hash(payload) != link.header["payload"]:
             raise LedgerError(f"Entry {link.number} of the ledger changed while it was read.")
-        return People.from_bytes(payload) if payload else None
+        return MarkedPeople.from_bytes(payload) if payload else None
 
     def releases(self) -> list[Recorded]:
         """The entries of releases that went out."""
@@ -187,13 +196,13 @@ class Ledger:
         gone = {one.entry.withdraws for one in entries if one.entry.kind == WITHDRAWN}
         return [one for one in entries if one.entry.kind == RELEASE and one.number not in gone]
 
-    def prepared(self, entry: Entry, people: People | None = None) -> Prepared:
+    def prepared(self, entry: LedgerEntry, people: MarkedPeople | None = None) -> PreparedEntry:
         """The entry as it would be written now."""
         payload = b"" if people is None else people.to_bytes()
         header = {**entry.to_json(), "payload": payload_hash(payload)}
-        return Prepared(linked(header, *self._next(), self.key), payload)
+        return PreparedEntry(linked(header, *self._next(), self.key), payload)
 
-    def add(self, prepared: Prepared) -> Link:
+    def add(self, prepared: PreparedEntry) -> Link:
         """Write an entry and then the head; raises if another run was first."""
         link, number = prepared.link, int(prepared.link.number)
         try:
@@ -246,7 +255,7 @@ def _opened(folder: Path, key: Path, *, begun: bool) -> Ledger:
     elif not links and head is None:
         write_head(folder, Head.of(0, FIRST, book.key))
         if old := files_of(folder):
-            book.add(book.prepared(Entry(BOUND, files=old)))
+            book.add(book.prepared(LedgerEntry(BOUND, files=old)))
     return book
 
 

@@ -21,7 +21,7 @@ _TEXTS = ("kind", "made", "sha256", "requirement", "incrowd", "asked", "secret",
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """The header of an entry, beside its place in the chain.
 
     Parameters
@@ -100,7 +100,7 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class MarkedPeople:
     """Who is in an entry.
 
     Parameters
@@ -146,7 +146,7 @@ class People:
         return ("alike", self.alike), ("values", self.values)
 
     @classmethod
-    def from_bytes(cls, payload: bytes) -> People:
+    def from_bytes(cls, payload: bytes) -> MarkedPeople:
         """What :meth:`to_bytes` wrote; its hash is checked before."""
         import pyarrow as pa
 
@@ -158,7 +158,7 @@ class People:
             raise LedgerError("who is in an entry of the ledger cannot be read") from None
 
     @classmethod
-    def _of_table(cls, table: Any) -> People:
+    def _of_table(cls, table: Any) -> MarkedPeople:
         persons = [name for name in table.column_names if name.startswith("person")]
         known = {key.decode(): from_bytes(value) for key, value in (table.schema.metadata or {}).items()}
         some = {
@@ -174,12 +174,12 @@ class People:
 class Recorded:
     """An entry of the book; ``load`` reads who is in it, which may be many: they are not kept in memory."""
 
-    entry: Entry
+    entry: LedgerEntry
     link: Link
-    load: Callable[[], People | None]
+    load: Callable[[], MarkedPeople | None]
 
     @property
-    def people(self) -> People | None:
+    def people(self) -> MarkedPeople | None:
         """Who is in it; nobody if it is no release."""
         return self.load()
 
@@ -189,14 +189,14 @@ class Recorded:
         return int(self.link.number)
 
 
-def entry_of(header: Mapping[str, Any]) -> Entry:
+def entry_of(header: Mapping[str, Any]) -> LedgerEntry:
     """The entry that a header describes; what the chain needs is passed over."""
-    known = {one.name for one in fields(Entry)}
+    known = {one.name for one in fields(LedgerEntry)}
     said: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in header.items() if name in known
     }
     try:
-        return Entry(**said)
+        return LedgerEntry(**said)
     except TypeError:
         raise LedgerError("it lacks a field, or has one of another kind") from None
 

@@ -9,7 +9,7 @@ from typing import Any
 from incrowd.errors import VerificationError
 from incrowd.releases.ledger.entry import Recorded
 from incrowd.releases.ledger.marks import Marks, as_frame
-from incrowd.releases.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, WORD, Overlap, Table, compare
+from incrowd.releases.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, WORD, MarkedTable, Overlap, compare
 from incrowd.verification.joint import Joint, Then, has_same_groups, recount_together
 
 PASSES, SAME, REFUSED, DESPITE = "passes", "same groups", "refused", "published despite"
@@ -30,7 +30,7 @@ class Beside:
         Numbers of entries that are about other people, as somebody vouches.
     """
 
-    table: Table
+    table: MarkedTable
     entries: Sequence[Recorded]
     asked: str
     other_people: Collection[int] = ()

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.releases.ledger.entry import BOUND, Entry, People, Recorded
+from incrowd.releases.ledger.entry import BOUND, LedgerEntry, MarkedPeople, Recorded
 from incrowd.releases.ledger.marks import (
     MISSING,
     PERSON,
@@ -32,7 +32,7 @@ SKETCH = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class MarkedTable:
     """The people of a table.
 
     Parameters
@@ -102,7 +102,7 @@ class Table:
         contents = self.cells(name).contents
         return self.marker.marks([Cells(np.arange(len(contents) - 1), contents)], ROW)
 
-    def people_of(self, classes: npt.NDArray[np.int32], names: Sequence[str] = ()) -> People:
+    def people_of(self, classes: npt.NDArray[np.int32], names: Sequence[str] = ()) -> MarkedPeople:
         """What an entry with these quasi-identifiers, else the table's, keeps of it.
 
         The rows and values of which some marks are kept are drawn by chance.
@@ -110,7 +110,7 @@ class Table:
         names = names or self.schema.quasi_identifiers
         values = {name: _some(self.values(self.known_as(name) or name)) for name in names}
         alike = {name: self._without(name, names) for name in names if len(names) > 1}
-        return People(tuple(self.persons.values()), self.rows(names), classes, alike, values)
+        return MarkedPeople(tuple(self.persons.values()), self.rows(names), classes, alike, values)
 
     def _without(self, name: str, names: Sequence[str]) -> Marks:
         """Marks of some rows, drawn by chance, over all quasi-identifiers but one."""
@@ -179,12 +179,12 @@ class Overlap:
         """Whether some people, or all, are in both."""
         return self.relation in (PARTIAL, COMPLETE)
 
-    def of(self, people: People) -> Marks:
+    def of(self, people: MarkedPeople) -> Marks:
         """The marks of the entry that were compared."""
         return people.rows if self.side is None else people.persons[self.side]
 
 
-def compare(table: Table, one: Recorded) -> Overlap:
+def compare(table: MarkedTable, one: Recorded) -> Overlap:
     """Who of the table is in the entry."""
     people = one.people
     if people is None:
@@ -197,7 +197,7 @@ def compare(table: Table, one: Recorded) -> Overlap:
     return found
 
 
-def _by_identifier(table: Table, number: int, people: People) -> Overlap | None:
+def _by_identifier(table: MarkedTable, number: int, people: MarkedPeople) -> Overlap | None:
     """By the two columns that share most; None if one side has no identifier."""
     pairs = [
         (shared(now, then), now, side) for side, then in enumerate(people.persons) for now in table.persons.values()
@@ -208,7 +208,7 @@ def _by_identifier(table: Table, number: int, people: People) -> Overlap | None:
     return _overlap(number, IDENTIFIER, most, now, people, side)
 
 
-def _by_rows(table: Table, one: Recorded, people: People, numbered: Overlap | None) -> Overlap:
+def _by_rows(table: MarkedTable, one: Recorded, people: MarkedPeople, numbered: Overlap | None) -> Overlap:
     """By quasi-identifiers; ``numbered`` is what the identifiers say, if both sides have them: nobody is shared."""
     gone = [name for name in one.entry.quasi_identifiers if table.known_as(name) is None]
     if gone:
@@ -233,14 +233,14 @@ def _by_rows(table: Table, one: Recorded, people: People, numbered: Overlap | No
     return _overlap(one.number, f"{COLUMNS}, {name} {-moved:+d}", most, marks, people)
 
 
-def _overlap(number: int, by: str, most: int, now: Marks, people: People, side: int | None = None) -> Overlap:
+def _overlap(number: int, by: str, most: int, now: Marks, people: MarkedPeople, side: int | None = None) -> Overlap:
     whole = most == len(now) == len(people.rows)
     relation = NONE if most == 0 else COMPLETE if whole else PARTIAL
     unique = side is not None or (are_unique(now) and are_unique(people.rows))
     return Overlap(number, by, relation, most, len(now), len(people.rows), now, side, unique)
 
 
-def _shifted(table: Table, entry: Entry, people: People, unmoved: int) -> Iterator[tuple[int, Shift]]:
+def _shifted(table: MarkedTable, entry: LedgerEntry, people: MarkedPeople, unmoved: int) -> Iterator[tuple[int, Shift]]:
     """How many are shared if a column of whole numbers is moved.
 
     In a large table a sample may point out one shift that shares far more than all others, and no shift: then only that
@@ -253,14 +253,14 @@ def _shifted(table: Table, entry: Entry, people: People, unmoved: int) -> Iterat
         yield shared(table.rows(entry.quasi_identifiers, shift), people.rows), shift
 
 
-def _shifts(table: Table, entry: Entry) -> Iterator[tuple[str, int]]:
+def _shifts(table: MarkedTable, entry: LedgerEntry) -> Iterator[tuple[str, int]]:
     for name, column in zip(sorted(entry.quasi_identifiers), table.columns(entry.quasi_identifiers), strict=True):
         if column.is_whole():
             yield from ((name, by) for far in range(1, FURTHEST + 1) for by in (-far, far))
 
 
 def _hurried(
-    table: Table, entry: Entry, people: People, shifts: list[tuple[str, int]], unmoved: int
+    table: MarkedTable, entry: LedgerEntry, people: MarkedPeople, shifts: list[tuple[str, int]], unmoved: int
 ) -> list[tuple[str, int]]:
     """The one shift that is clearly the best, or all."""
     names = sorted(entry.quasi_identifiers)
@@ -279,7 +279,7 @@ def _hurried(
     return [found[0][1]] if clear else shifts
 
 
-def _alike(table: Table, entry: Entry, people: People) -> str:
+def _alike(table: MarkedTable, entry: LedgerEntry, people: MarkedPeople) -> str:
     """A quasi-identifier without which somebody of the table is like somebody of the entry."""
     for name, kept in people.alike.items():
         columns = table.columns([one for one in entry.quasi_identifiers if one != name])
@@ -288,13 +288,13 @@ def _alike(table: Table, entry: Entry, people: People) -> str:
     return ""
 
 
-def _any_of(table: Table, columns: Sequence[Cells], kept: Marks) -> bool:
+def _any_of(table: MarkedTable, columns: Sequence[Cells], kept: Marks) -> bool:
     first, _ = distinct_rows([one.codes for one in columns], [len(one.contents) for one in columns])
     marks = table.marker.marks([one.take(first) for one in columns], ROW)
     return not as_frame(marks).join(as_frame(kept), on=["high", "low"], how="semi").is_empty()
 
 
-def _proposed(table: Table, people: People, gone: Sequence[str]) -> str:
+def _proposed(table: MarkedTable, people: MarkedPeople, gone: Sequence[str]) -> str:
     """Which columns of the table have the values of those that are gone."""
     told = []
     for name in gone:

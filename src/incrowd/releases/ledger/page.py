@@ -21,12 +21,12 @@ from incrowd.errors import LedgerError, Notice, ParameterError, VerificationErro
 from incrowd.methods.catalog import make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
-from incrowd.releases.ledger.book import Ledger, Prepared, open_ledger
+from incrowd.releases.ledger.book import Ledger, PreparedEntry, open_ledger
 from incrowd.releases.ledger.chain import SOUND
-from incrowd.releases.ledger.entry import BOUND, RELEASE, Entry, Recorded
+from incrowd.releases.ledger.entry import BOUND, RELEASE, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import CANNOT, REFUSED, SAME, Beside, Judgement, judge, vouched
 from incrowd.releases.ledger.marks import Marker, are_unique
-from incrowd.releases.ledger.overlap import Overlap, Table
+from incrowd.releases.ledger.overlap import MarkedTable, Overlap
 from incrowd.releases.ledger.upkeep import pending, upgraded
 from incrowd.report.certificate import sha256_of
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
@@ -68,10 +68,10 @@ class Page:
         return self.job.recipe
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> MarkedTable:
         """The people of the table, in the order of its rows."""
         same = dict(self.job.same_columns)
-        return Table(self.as_read.source, self.as_read.schema, Marker(self.book.key), same)
+        return MarkedTable(self.as_read.source, self.as_read.schema, Marker(self.book.key), same)
 
     @cached_property
     def asked(self) -> str:
@@ -142,7 +142,7 @@ class Page:
         form: FileForm,
         rename: Callable[[str], str],
         original: Original | Originals,
-    ) -> Recounted:
+    ) -> JointRecount:
         """What this release and the earlier ones tell together; raises if that is more than was promised.
 
         ``rename`` goes from the name of a column to its name in the written file; ``original`` says which row of the
@@ -159,7 +159,7 @@ class Page:
             raise VerificationError(f"{self._broken(judgement)} The release was not published. {_WAY_OUT}")
         people = self.table.people_of(classes.to_numpy(), self._entry_names(quasi))
         prepared = self.book.prepared(self._entry(written), people)
-        return Recounted(self, prepared, judgement, self._facts(judgement, prepared))
+        return JointRecount(self, prepared, judgement, self._facts(judgement, prepared))
 
     def _judged(self, classes: Any) -> Judgement:
         """The decision; columns that one release shows by groups and another as they are count as known."""
@@ -188,9 +188,9 @@ class Page:
         number = len(self.beside.counted)
         return f"Together with {number} earlier {'release' if number == 1 else 'releases'}, {judgement.reason}"
 
-    def _entry(self, written: Path) -> Entry:
+    def _entry(self, written: Path) -> LedgerEntry:
         schema, recipe = self.as_read.schema, self.recipe
-        return Entry(
+        return LedgerEntry(
             RELEASE,
             made=datetime.now(UTC).isoformat(timespec="seconds"),
             sha256=sha256_of(written),
@@ -210,7 +210,7 @@ class Page:
     def _vouched(self) -> tuple[dict[str, Any], ...]:
         return vouched(self.job.other_people, self.job.outputs.responsible or "the owner of the ledger")
 
-    def _facts(self, judgement: Judgement, prepared: Prepared) -> Earlier:
+    def _facts(self, judgement: Judgement, prepared: PreparedEntry) -> Earlier:
         overlaps, joint = self.beside.overlaps, judgement.joint
         shared = joint.shared if joint else max((one.shared or 0 for one in overlaps), default=0)
         return Earlier(
@@ -235,11 +235,11 @@ class Page:
 
 
 @dataclass(frozen=True, eq=False)
-class Recounted:
+class JointRecount:
     """What was counted of a release and the earlier ones."""
 
     page: Page
-    prepared: Prepared
+    prepared: PreparedEntry
     judgement: Judgement
     facts: Earlier
 

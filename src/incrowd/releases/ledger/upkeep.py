@@ -18,9 +18,9 @@ import polars as pl
 from incrowd.errors import LedgerError, ParameterError
 from incrowd.releases.ledger.book import HEAD, LOCK, Ledger, Old, entry_files, read_entry, read_old, table_mark
 from incrowd.releases.ledger.chain import KEY, SOUND, Link, is_authentic, make_key, read_key
-from incrowd.releases.ledger.entry import BOUND, RELEASE, WITHDRAWN, Entry, People, entry_of, payload_hash
+from incrowd.releases.ledger.entry import BOUND, RELEASE, WITHDRAWN, LedgerEntry, MarkedPeople, entry_of, payload_hash
 from incrowd.releases.ledger.marks import Marker, Marks, as_frame
-from incrowd.releases.ledger.overlap import Table
+from incrowd.releases.ledger.overlap import MarkedTable
 from incrowd.tables.publishing.staging import private_folder
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.schema import Column, Schema
@@ -35,7 +35,7 @@ def pending(book: Ledger) -> list[str]:
     return [name for one in entries if one.entry.kind == BOUND for name in one.entry.files if name not in done]
 
 
-def upgraded(book: Ledger, table: Table) -> list[int]:
+def upgraded(book: Ledger, table: MarkedTable) -> list[int]:
     """Enter the people of a table for every release of it that version 1 knows; the numbers of the new entries."""
     waiting = pending(book)
     if not waiting:
@@ -50,8 +50,8 @@ def upgraded(book: Ledger, table: Table) -> list[int]:
     return made
 
 
-def _of_old(name: str, old: Old, table: Table) -> tuple[Entry, People]:
-    entry = Entry(
+def _of_old(name: str, old: Old, table: MarkedTable) -> tuple[LedgerEntry, MarkedPeople]:
+    entry = LedgerEntry(
         RELEASE,
         **{field: old.header.get(field) for field in _KEPT},  # type: ignore[arg-type]
         incrowd=str(old.header.get("version", "")),
@@ -69,7 +69,7 @@ def withdraw(book: Ledger, number: int) -> int:
     _sound(book)
     if number not in {one.number for one in book.releases()}:
         raise ParameterError(f"The ledger has no release with the number {number}. See: incrowd ledger list.")
-    return int(book.add(book.prepared(Entry(WITHDRAWN, made=_now(), withdraws=number))).number)
+    return int(book.add(book.prepared(LedgerEntry(WITHDRAWN, made=_now(), withdraws=number))).number)
 
 
 def enter_again(book: Ledger, file: Path) -> int | None:
@@ -81,7 +81,7 @@ def enter_again(book: Ledger, file: Path) -> int | None:
     entry = entry_of(link.header)
     if entry.kind != RELEASE or link.mac in macs(book):
         return None
-    people = People.from_bytes(payload) if payload else None
+    people = MarkedPeople.from_bytes(payload) if payload else None
     return int(book.add(book.prepared(replace(entry, was=link.mac), people)).number)
 
 
@@ -93,7 +93,7 @@ def enter_certified(book: Ledger, certificate: Mapping[str, Any], source: Source
     _sound(book)
     roles = {role: [c["name"] for c in certificate["columns"] if c["role"] == role] for role in _ROLES}
     table = table_of(source, book.key, roles["quasi-identifier"], roles["identifier"])
-    entry = Entry(
+    entry = LedgerEntry(
         RELEASE,
         made=certificate["made"],
         sha256=certificate["output"].get("sha256") or "",
@@ -112,11 +112,11 @@ def enter_certified(book: Ledger, certificate: Mapping[str, Any], source: Source
 _ROLES = ("quasi-identifier", "identifier", "sensitive", "target", "other")
 
 
-def table_of(source: Source, key: bytes, quasi_identifiers: Sequence[str], identifiers: Sequence[str]) -> Table:
+def table_of(source: Source, key: bytes, quasi_identifiers: Sequence[str], identifiers: Sequence[str]) -> MarkedTable:
     """A table of which the roles of columns are known; identifiers that it has not are passed over."""
     schema = Schema(tuple(Column(name) for name in source.frame.columns))
     there = [name for name in identifiers if name in schema]
-    return Table(source, schema.with_roles(quasi_identifiers=quasi_identifiers, identifiers=there), Marker(key))
+    return MarkedTable(source, schema.with_roles(quasi_identifiers=quasi_identifiers, identifiers=there), Marker(key))
 
 
 def faults(book: Ledger, certificates: Sequence[Path] = ()) -> Iterator[str]:
@@ -175,7 +175,7 @@ class Rekeyed:
     not_marked: tuple[int, ...]
 
     @classmethod
-    def of(cls, marked: Sequence[tuple[Entry, People | None]], numbers: Sequence[int]) -> Rekeyed:
+    def of(cls, marked: Sequence[tuple[LedgerEntry, MarkedPeople | None]], numbers: Sequence[int]) -> Rekeyed:
         """From the entries as they were written."""
         done: dict[str, list[int]] = {"with": [], "without": [], "not": []}
         for (entry, people), number in zip(marked, numbers, strict=True):
@@ -218,7 +218,7 @@ def rekey(folder: Path, tables: Mapping[int, Source], key: Path | None = None) -
 
 def _again(
     link: Link, payload: bytes, tables: Mapping[int, Source], key: bytes, old: bytes | None
-) -> tuple[Entry, People | None]:
+) -> tuple[LedgerEntry, MarkedPeople | None]:
     """An entry with the people of its table under the new key."""
     entry, source = replace(_entry(link), was=link.mac), tables.get(int(link.number))
     if source is None:
@@ -230,11 +230,11 @@ def _again(
     classes = np.full(table.people, -1, np.int32)
     if groups and old is not None:
         before = table_of(source, old, entry.quasi_identifiers, entry.identifiers)
-        classes = _classes(before, People.from_bytes(payload), entry)
+        classes = _classes(before, MarkedPeople.from_bytes(payload), entry)
     return replace(entry, groups=groups), table.people_of(classes)
 
 
-def _classes(table: Table, people: People, entry: Entry) -> npt.NDArray[np.int32]:
+def _classes(table: MarkedTable, people: MarkedPeople, entry: LedgerEntry) -> npt.NDArray[np.int32]:
     """The class of each row of the table, found by the old marks; equal marks in the order of classes."""
     persons = list(table.persons.values())
     numbered = bool(persons and people.persons)
@@ -252,7 +252,7 @@ def _numbered(marks: Marks) -> pl.DataFrame:
     return as_frame(marks).with_columns(turn=pl.int_range(pl.len()).over("high", "low"))
 
 
-def _entry(link: Link) -> Entry:
+def _entry(link: Link) -> LedgerEntry:
     try:
         return entry_of(link.header)
     except LedgerError as error:

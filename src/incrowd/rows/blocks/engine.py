@@ -16,7 +16,7 @@ from incrowd.rows.held import Draft
 from incrowd.rows.memory.applying import applied, settled, shown_forms, tally_forms
 from incrowd.rows.memory.drafting import claims, draft_columns
 from incrowd.rows.memory.engine import EmbeddedEngine
-from incrowd.rows.memory.settling import Tally, needs_rows
+from incrowd.rows.memory.settling import FormTally, needs_rows
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, WholeColumn
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.schema import Schema
@@ -76,7 +76,7 @@ def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[st
     found = list(
         after.blocks.each(lambda block, place: tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
     )
-    return settled(plan, columns, {name: Tally.sum([one[name] for one in found]) for name in found[0]})
+    return settled(plan, columns, {name: FormTally.sum([one[name] for one in found]) for name in found[0]})
 
 
 def _without_rows(block: EncodedTable) -> dict[str, WholeColumn]:

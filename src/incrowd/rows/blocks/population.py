@@ -14,7 +14,7 @@ import polars as pl
 
 from incrowd.methods.population import Combinations
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
-from incrowd.rows.blocks.store import Blocks
+from incrowd.rows.blocks.store import BlockStore
 from incrowd.rows.memory.dealing import Shares
 from incrowd.rows.memory.population import EmbeddedPopulation, combine, first_rows
 from incrowd.trees.compiled import compiled
@@ -135,7 +135,7 @@ class BlockedPopulation:
         The rows before the last step; what they show of a sample is known already.
     """
 
-    blocks: Blocks
+    blocks: BlockStore
     schema: Schema
     randomness: Randomness
     keys: tuple[bytes, ...]
@@ -147,7 +147,7 @@ class BlockedPopulation:
 
     @classmethod
     def of(
-        cls, blocks: Blocks, schema: Schema, randomness: Randomness, largest_sample: int = LARGEST_SAMPLE
+        cls, blocks: BlockStore, schema: Schema, randomness: Randomness, largest_sample: int = LARGEST_SAMPLE
     ) -> BlockedPopulation:
         """The rows before any step."""
         return cls(blocks, schema, randomness, keys_of(randomness, len(blocks.rows)), (), largest_sample)

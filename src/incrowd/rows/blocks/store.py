@@ -13,7 +13,7 @@ from incrowd.vocabulary.encoded_table import EncodedTable
 Answer = TypeVar("Answer")
 
 
-class Blocks(Protocol):
+class BlockStore(Protocol):
     """A table in blocks of rows; all of them have the same columns and dictionaries."""
 
     @property

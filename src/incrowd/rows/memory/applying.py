@@ -13,7 +13,7 @@ from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan, without_rare_names
 from incrowd.plan.steps import DROPPED, AsCounts, Bin, Drop, Hide, Place, Rarest, Reasons, Recode, Seat, Show, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
-from incrowd.rows.memory.settling import Tally, needs_rows, settle_forms
+from incrowd.rows.memory.settling import FormTally, needs_rows, settle_forms
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_value import (
     Common,
@@ -33,7 +33,7 @@ Members = tuple[tuple[Member, int], ...]
 
 
 def settle_counts(
-    forms: Sequence[Form], column: EncodedColumn, tally: Tally, cuts: Sequence[float] | None, rows: Sequence[int]
+    forms: Sequence[Form], column: EncodedColumn, tally: FormTally, cuts: Sequence[float] | None, rows: Sequence[int]
 ) -> Sequence[Form]:
     """The forms of one attribute with the values of the rows that show them.
 
@@ -73,7 +73,7 @@ def _values(
 
 
 def _members(
-    tally: Tally, places: npt.NDArray[np.int64], values: Sequence[str | Interval], rows: Sequence[int]
+    tally: FormTally, places: npt.NDArray[np.int64], values: Sequence[str | Interval], rows: Sequence[int]
 ) -> list[Members]:
     """For each form the values of its rows; rows that the tally does not know have a missing value."""
     width = max(1, len(values))
@@ -169,10 +169,10 @@ def shown_forms(plan: ReleasePlan, after: EmbeddedPopulation) -> dict[str, Codes
     return {name: np.where(after.groups == DROPPED, np.int32(DROPPED), codes) for name, codes in shown.items()}
 
 
-def tally_forms(plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Codes]) -> dict[str, Tally]:
+def tally_forms(plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Codes]) -> dict[str, FormTally]:
     """The tally of each attribute whose forms are to be filled in; ``table`` has the values themselves."""
     return {
-        name: Tally.of(table[name], shown[name], len(plan.forms(name)))
+        name: FormTally.of(table[name], shown[name], len(plan.forms(name)))
         for name in plan.names
         if needs_rows(plan.forms(name))
     }
@@ -183,7 +183,7 @@ def _fits_people(plan: ReleasePlan) -> bool:
     return isinstance(plan.requirement, Together) and bool(plan.requirement.on_population)
 
 
-def settled(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], tallies: Mapping[str, Tally]) -> ReleasePlan:
+def settled(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], tallies: Mapping[str, FormTally]) -> ReleasePlan:
     """The plan with its forms filled in; of the columns the dictionaries are asked, and the rows of each value."""
     forms = {name: plan.forms(name) for name in plan.names}
     for name, tally in tallies.items():

@@ -18,7 +18,7 @@ Times = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class FormTally:
     """Pairs of a form and a value's code that occur, each once and in order, with their rows.
 
     Rows that show nothing, and missing values, are not counted.
@@ -29,7 +29,7 @@ class Tally:
     rows: Times
 
     @classmethod
-    def of(cls, column: EncodedColumn, shown: Codes, forms: int) -> Tally:
+    def of(cls, column: EncodedColumn, shown: Codes, forms: int) -> FormTally:
         """Counted over the rows; ``shown`` is the position of the form each row shows, -1 for nothing.
 
         Examples
@@ -52,13 +52,13 @@ class Tally:
         return cls(found // width, found % width, counts)
 
     @staticmethod
-    def sum(parts: Sequence[Tally]) -> Tally:
+    def sum(parts: Sequence[FormTally]) -> FormTally:
         """The tally of all rows of several tables with the same dictionaries."""
         forms, codes = (np.concatenate([getattr(part, name) for part in parts]) for name in ("forms", "codes"))
         rows = np.concatenate([part.rows for part in parts])
         width = int(codes.max(initial=0)) + 1
         found, places = np.unique(forms * width + codes, return_inverse=True)
-        return Tally(found // width, found % width, np.bincount(places, rows, len(found)).astype(np.int64))
+        return FormTally(found // width, found % width, np.bincount(places, rows, len(found)).astype(np.int64))
 
 
 _EXACT_IN_A_FLOAT = 2**53
@@ -72,7 +72,9 @@ def needs_rows(forms: Sequence[Form]) -> bool:
     return any(isinstance(form, Mean | Range | Level | Counts | Common | ValueSet) for form in forms)
 
 
-def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally, *, narrow: bool = True) -> Sequence[Form]:
+def settle_forms(
+    forms: Sequence[Form], column: EncodedColumn, tally: FormTally, *, narrow: bool = True
+) -> Sequence[Form]:
     """The forms of one attribute with what only the rows tell.
 
     Means and ranges are over the rows that show the form, levels over all rows that show the interval; a set names the
@@ -91,13 +93,13 @@ def settle_forms(forms: Sequence[Form], column: EncodedColumn, tally: Tally, *, 
     if levels:
         level_of = np.array([levels.get(form, -1) if isinstance(form, Level) else -1 for form in forms], np.int64)
         kept = level_of[tally.forms] >= 0
-        of_levels = Tally(level_of[tally.forms][kept], tally.codes[kept], tally.rows[kept])
+        of_levels = FormTally(level_of[tally.forms][kept], tally.codes[kept], tally.rows[kept])
         means = group_means(column.numbers, of_levels, len(levels))
         forms = [replace(f, value=_known(means[levels[f]])) if isinstance(f, Level) else f for f in forms]
     return forms
 
 
-def had_by_rows(forms: Sequence[Form], column: EncodedColumn, tally: Tally) -> list[Form]:
+def had_by_rows(forms: Sequence[Form], column: EncodedColumn, tally: FormTally) -> list[Form]:
     """The forms, with sets that leave out what none of their rows has.
 
     Examples
@@ -127,7 +129,7 @@ def _known(mean: float) -> float | None:
     return None if math.isnan(mean) else float(mean)
 
 
-def group_ends(numbers: Numbers, tally: Tally, count: int) -> tuple[Numbers, Numbers]:
+def group_ends(numbers: Numbers, tally: FormTally, count: int) -> tuple[Numbers, Numbers]:
     """The smallest and the largest number of every group; codes are in the order of the numbers."""
     least, most = np.full(count, len(numbers) - 1), np.zeros(count, np.int64)
     np.minimum.at(least, tally.forms, tally.codes)
@@ -135,7 +137,7 @@ def group_ends(numbers: Numbers, tally: Tally, count: int) -> tuple[Numbers, Num
     return numbers[least], numbers[most]
 
 
-def group_means(numbers: Numbers, tally: Tally, count: int) -> npt.NDArray[np.float64]:
+def group_means(numbers: Numbers, tally: FormTally, count: int) -> npt.NDArray[np.float64]:
     """The mean of every group; missing values are left out, an empty group has NaN.
 
     Sums are exact before they are rounded, once. The quotient is kept between the smallest and the largest value,
@@ -156,7 +158,7 @@ def group_means(numbers: Numbers, tally: Tally, count: int) -> npt.NDArray[np.fl
         return np.clip(_means(values, tally, rows), least, most)
 
 
-def _means(values: Numbers, tally: Tally, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _means(values: Numbers, tally: FormTally, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Means per group; in floats where those hold every sum exactly."""
     whole = values.dtype.kind == "i"
     largest = float(np.abs(values.astype(np.float64)).max(initial=0))

@@ -60,7 +60,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Group:
+class RowGroup:
     """A row group of a file, and how many rows it has."""
 
     file: File
@@ -68,7 +68,7 @@ class Group:
     rows: int
 
 
-Footer = tuple[tuple[tuple[str, str], ...] | None, tuple[Group, ...]]
+Footer = tuple[tuple[tuple[str, str], ...] | None, tuple[RowGroup, ...]]
 """The columns of a file with their Arrow types, and its row groups."""
 
 
@@ -78,7 +78,7 @@ class RowGroups:
 
     session: Any
     types: Mapping[str, str]
-    groups: tuple[Group, ...]
+    groups: tuple[RowGroup, ...]
 
     def plain(self, fields: Mapping[str, Any], names: Iterable[str]) -> bool:
         """Whether PyArrow reads some columns as Spark does; ``fields`` are the Spark types of all columns."""
@@ -86,10 +86,10 @@ class RowGroups:
             self.types[name] in PLAIN.get(fields[name].simpleString(), ()) for name in names
         )
 
-    def parts(self, rows: int) -> list[list[Group]]:
+    def parts(self, rows: int) -> list[list[RowGroup]]:
         """The groups in order, in parts of at most so many rows, and for every core one if there are so many."""
         most = min(rows, -(-self.rows // self.session.sparkContext.defaultParallelism))
-        found: list[list[Group]] = []
+        found: list[list[RowGroup]] = []
         height = 0
         for group in self.groups:
             if not found or height + group.rows > most:
@@ -115,7 +115,7 @@ class RowGroups:
         some = [self.groups[place * every // count] for place in range(count)]
         return self._asked([some], Reading(tuple(names), (), work, -(-rows // count), first=True), schema)
 
-    def _asked(self, parts: Sequence[Sequence[Group]], reading: Reading, schema: str) -> Any:
+    def _asked(self, parts: Sequence[Sequence[RowGroup]], reading: Reading, schema: str) -> Any:
         return mapped(_spread(self.session, parts, len(parts)), reading, schema)
 
 
@@ -196,7 +196,7 @@ def _footer(path: str) -> Footer:
             for field in opened.schema_arrow
         ]
         rows = [opened.metadata.row_group(number).num_rows for number in range(opened.num_row_groups)]
-    return tuple(types), tuple(Group(file, number, height) for number, height in enumerate(rows))
+    return tuple(types), tuple(RowGroup(file, number, height) for number, height in enumerate(rows))
 
 
 def open_to_tasks(session: Any) -> bool:

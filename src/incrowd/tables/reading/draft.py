@@ -86,7 +86,7 @@ _FREE_TEXT = 50
 
 
 @dataclass(frozen=True)
-class Facts:
+class ColumnFacts:
     """What is known of a column before its role is guessed: its rows, those with a value, its distinct values."""
 
     name: str
@@ -133,7 +133,7 @@ def draft_schema(source: Source, *, target: str | None = None) -> Schema:
     declared = {column.name: column for column in source.declared}
     values = _values(source)
     facts = [
-        Facts(series.name, frame.height, len(present(series)), len(values[series.name]))
+        ColumnFacts(series.name, frame.height, len(present(series)), len(values[series.name]))
         for series in frame.iter_columns()
     ]
     typed = [declared.get(fact.name) or draft_type(values[fact.name], fact) for fact in facts]
@@ -151,7 +151,7 @@ def _values(source: Source) -> dict[str, pl.Series]:
     }
 
 
-def draft_type(values: pl.Series, fact: Facts) -> Column:
+def draft_type(values: pl.Series, fact: ColumnFacts) -> Column:
     """The type of distinct values, with its reason.
 
     Examples
@@ -187,7 +187,7 @@ def _whole(values: pl.Series) -> bool:
     return bool(((known % 1 == 0) & (known.abs() <= EXACT)).all())
 
 
-def _text_type(values: pl.Series, fact: Facts) -> tuple[ColumnType, str]:
+def _text_type(values: pl.Series, fact: ColumnFacts) -> tuple[ColumnType, str]:
     values = values.filter(values != "")
     look = values.head(_LOOK)
     if len(values) <= 2 and set(values.str.to_lowercase().to_list()) <= set(TRUTH) and len(values) > 1:
@@ -236,7 +236,7 @@ def _date_type(values: pl.Series) -> tuple[ColumnType, str] | None:
     return (ColumnType.DATE, "dates") if dates.values.null_count() == 0 else None
 
 
-def _target_name(facts: list[Facts]) -> str | None:
+def _target_name(facts: list[ColumnFacts]) -> str | None:
     """A column with a usual name; else the last, if it has few values and no other known use."""
     named = [fact.name for fact in facts if is_target_name(fact.name)]
     if named:
@@ -246,12 +246,12 @@ def _target_name(facts: list[Facts]) -> str | None:
     return last.name if few and len(facts) > 1 and role_by_name(last.name) is None else None
 
 
-def _with_role(column: Column, fact: Facts, chosen: str | None, given: str | None) -> Column:
+def _with_role(column: Column, fact: ColumnFacts, chosen: str | None, given: str | None) -> Column:
     role, why = _role(column, fact, chosen, given)
     return Column(column.name, role, column.type, column.order, f"{column.reason}; {why}")
 
 
-def _role(column: Column, fact: Facts, chosen: str | None, given: str | None) -> tuple[Role, str]:
+def _role(column: Column, fact: ColumnFacts, chosen: str | None, given: str | None) -> tuple[Role, str]:
     if fact.name == chosen:
         if given is not None:
             return Role.TARGET, "you said so"

@@ -60,7 +60,7 @@ def from_typed(
 
 
 @dataclass(frozen=True)
-class Shape:
+class FrameShape:
     """Columns of a table with types that were found sound: those to keep, what is odd, orders they declare."""
 
     kept: tuple[str, ...]
@@ -68,7 +68,7 @@ class Shape:
     declared: tuple[Column, ...]
 
 
-def check_types(schema: Mapping[str, pl.DataType], height: int) -> Shape:
+def check_types(schema: Mapping[str, pl.DataType], height: int) -> FrameShape:
     """Refuse names and types that cannot be released, and a table without rows.
 
     Examples
@@ -82,7 +82,7 @@ def check_types(schema: Mapping[str, pl.DataType], height: int) -> Shape:
         raise FileFormatError("The table has no rows. Give a table with at least one row.")
     for name in kept:
         _refuse_type(name, schema[name])
-    return Shape(kept, (*look_alikes, *dropped), tuple(_ordered_enums({name: schema[name] for name in kept})))
+    return FrameShape(kept, (*look_alikes, *dropped), tuple(_ordered_enums({name: schema[name] for name in kept})))
 
 
 def plain_text(table: pl.DataFrame) -> pl.DataFrame:

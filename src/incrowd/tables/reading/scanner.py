@@ -32,7 +32,7 @@ class Fault(IntEnum):
 
 
 @dataclass(frozen=True)
-class Structure:
+class TextStructure:
     """What a scan found.
 
     Parameters
@@ -76,7 +76,7 @@ class Structure:
         raise FileFormatError(f"Line {self.line} {trouble}")
 
 
-def scan(data: Bytes, delimiter: str, line_end: str) -> Structure:
+def scan(data: Bytes, delimiter: str, line_end: str) -> TextStructure:
     r"""Find the first structural fault of delimited text, and count its records.
 
     Examples
@@ -135,11 +135,11 @@ class Scanner:
         return int(self._state[4])
 
     @property
-    def structure(self) -> Structure:
+    def structure(self) -> TextStructure:
         """What was found so far."""
         records, blank_end, _, fields, _ = (int(number) for number in self._state)
         fault, line, found = self._fault
-        return Structure(records, blank_end, fields, Fault(fault), line, found)
+        return TextStructure(records, blank_end, fields, Fault(fault), line, found)
 
 
 @njit(cache=True, nogil=True)

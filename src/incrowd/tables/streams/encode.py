@@ -14,11 +14,11 @@ import polars as pl
 
 from incrowd.errors import Notice, ParameterError
 from incrowd.tables.reading.dictionary import present
-from incrowd.tables.reading.draft import Facts, draft_type
+from incrowd.tables.reading.draft import ColumnFacts, draft_type
 from incrowd.tables.reading.encode import Settled, named_columns, settle
 from incrowd.tables.reading.source import marker_notice
 from incrowd.tables.streams.body import scratch_changed, scratch_full
-from incrowd.tables.streams.gathering import Found, Gathering, RawCodes
+from incrowd.tables.streams.gathering import GatheredColumn, Gathering, RawCodes
 from incrowd.tables.streams.stream import FRAME_ROWS, Stream
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.resources import Resources
@@ -222,20 +222,20 @@ def _whole(name: str, settled: Settled) -> WholeColumn:
     return WholeColumn(name, settled.type, np.empty(0, np.int32), settled.dictionary, total=settled.counts)
 
 
-def _typed(stream: Stream, column: Column, found: Found) -> Column:
+def _typed(stream: Stream, column: Column, found: GatheredColumn) -> Column:
     """The column with the type that all its values suggest; what the file declares stays."""
     if any(column.name == declared.name for declared in stream.declared):
         return column
     return typed_column(column, found, stream.schema[column.name])
 
 
-def typed_column(column: Column, found: Found, native: pl.DataType) -> Column:
+def typed_column(column: Column, found: GatheredColumn, native: pl.DataType) -> Column:
     """A column that was drafted from a sample, with the type that all its values suggest."""
     values, rows = present(found.tally.values), int(found.tally.counts.sum())
     nothing = int(found.tally.counts[-1])
     if found.tally.values.dtype.is_float():
         nothing += found.tally.rows(found.tally.values.is_nan())
-    fact = Facts(column.name, rows, rows - nothing, len(values))
+    fact = ColumnFacts(column.name, rows, rows - nothing, len(values))
     if values.dtype != native:  # the type alone tells, but whether exact numbers have fractions
         values = values.cast(native) if native.is_decimal() else pl.Series([], dtype=native)
     drafted = draft_type(values, fact)
@@ -245,7 +245,7 @@ def typed_column(column: Column, found: Found, native: pl.DataType) -> Column:
     return replace(column, type=drafted.type, order=(), reason=f"{drafted.reason}; {role}" if role else drafted.reason)
 
 
-def _markers(markers: Sequence[str], found: Iterable[Found]) -> Iterator[Notice]:
+def _markers(markers: Sequence[str], found: Iterable[GatheredColumn]) -> Iterator[Notice]:
     cells = [column.marked for column in found]
     for place, marker in enumerate(markers):
         yield from marker_notice(marker, [marked[place] for marked in cells if marked])

@@ -220,7 +220,7 @@ _OF_A_TEXT, _OF_A_NUMBER = 300, 64  # bytes; measured with a million distinct te
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class GatheredColumn:
     """The distinct values of a column over all rows.
 
     Parameters
@@ -296,16 +296,16 @@ class Gathering:
         self._counts = counts
         return codes
 
-    def found(self, markers: Sequence[str]) -> Found:
+    def found(self, markers: Sequence[str]) -> GatheredColumn:
         """The values of all rows, once they have passed."""
         whole = Tally(self._known.values, np.append(self._counts[1:], self._counts[:1]))
         if not self._is_text:
-            return Found(whole, np.ones(len(whole.values), np.bool_), ())
+            return GatheredColumn(whole, np.ones(len(whole.values), np.bool_), ())
         gone = whole.values.is_in(spellings(markers))
         marked = tuple(whole.rows(whole.values.is_in(marker_spellings(marker))) for marker in markers)
         kept = ~gone.to_numpy()
         counts = np.append(whole.counts[:-1][kept], whole.counts[-1] + whole.rows(gone))
-        return Found(Tally(whole.values.filter(~gone), counts), kept, marked)
+        return GatheredColumn(Tally(whole.values.filter(~gone), counts), kept, marked)
 
     def _too_many(self) -> ValuesError:
         advice = _ADVICE.get(self._column.type, "Shorten its values to fewer, or give it another role")

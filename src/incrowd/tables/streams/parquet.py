@@ -20,7 +20,7 @@ _HIDDEN = (".", "_")
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class FilePart:
     """One Parquet file with its number of rows and its columns; its name if it is one of a folder."""
 
     stamp: Stamp
@@ -33,7 +33,7 @@ class Part:
 class ParquetBody:
     """One or more Parquet files of the same columns, one after the other."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[FilePart, ...]
 
     @property
     def rows(self) -> int:
@@ -90,20 +90,20 @@ def _files(folder: Path) -> list[Path]:
     return entries
 
 
-def _part(path: Path, name: str | None) -> Part:
+def _part(path: Path, name: str | None) -> FilePart:
     """A file whose footer can be read and whose types can be released."""
     import pyarrow.parquet as pq
 
     check_file(path)
     stamp = Stamp.of(path)
     refuse_encrypted(path)
-    part: Part | None = None
+    part: FilePart | None = None
     with refused():
         with pq.ParquetFile(path) as file:
             check_arrow(file.schema_arrow)
             rows = file.metadata.num_rows
         check_pages(path)
-        part = Part(stamp, rows, dict(pl.read_parquet_schema(path)), name)
+        part = FilePart(stamp, rows, dict(pl.read_parquet_schema(path)), name)
     if part is None:
         raise damaged("Parquet", name)
     return part
@@ -119,7 +119,7 @@ def _difference(first: dict[str, pl.DataType], other: dict[str, pl.DataType]) ->
     return f"it has a column {extra!r} more" if extra is not None else "they are in another order"
 
 
-def _slice(part: Part, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:
+def _slice(part: FilePart, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:
     """Rows of one file; the library's own messages do not get out."""
     frame: pl.DataFrame | None = None
     with refused():

@@ -15,7 +15,7 @@ from incrowd.vocabulary.requirements.exact import Flags, Histograms
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class RequirementSubject:
     """How often each value of a column occurs in the table, and how far its values lie apart.
 
     Parameters
@@ -42,7 +42,9 @@ class Subject:
     leaves: npt.NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, column: EncodedColumn, counts: npt.NDArray[np.int64], hierarchy: Hierarchy | None) -> Subject:
+    def of(
+        cls, column: EncodedColumn, counts: npt.NDArray[np.int64], hierarchy: Hierarchy | None
+    ) -> RequirementSubject:
         """The subject of an encoded column; ``counts`` are those of all rows."""
         leaves = None if hierarchy is None else hierarchy.encode(column)
         return cls(column.name, counts, column.type.has_order, hierarchy, leaves)
@@ -81,11 +83,11 @@ class OnColumn(Protocol):
         """The column; None is the target."""
         ...
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether each group keeps it: groups x codes of the column. An empty group does."""
         ...
 
-    def check_possible(self, subject: Subject) -> None:
+    def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if not even all rows together keep it, and say what would be possible."""
         ...
 
@@ -104,7 +106,7 @@ def holds(requirement: OnColumn, histogram: npt.ArrayLike, whole: npt.ArrayLike 
     (True, False)
     """
     group = np.asarray(histogram, np.int64)
-    subject = Subject("", group if whole is None else np.asarray(whole, np.int64))
+    subject = RequirementSubject("", group if whole is None else np.asarray(whole, np.int64))
     return bool(requirement.holds_each(group[None, :], subject)[0])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.vocabulary.requirements.columns import Subject, holds, of_column
+from incrowd.vocabulary.requirements.columns import RequirementSubject, holds, of_column
 from incrowd.vocabulary.requirements.exact import MARGIN, Flags, Histograms, rounded, shares, text, written
 
 
@@ -43,7 +43,7 @@ class BetaLikeness:
         object.__setattr__(self, "on", on)
         object.__setattr__(self, "enhanced", bool(enhanced))
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether no share of each group grows too much."""
         seen = subject.occurring
         whole = shares(subject.counts[None, :])[0, seen]
@@ -58,19 +58,19 @@ class BetaLikeness:
         found[histograms.sum(axis=1) == 0] = True
         return found
 
-    def _exactly(self, histogram: Any, subject: Subject) -> bool:
+    def _exactly(self, histogram: Any, subject: RequirementSubject) -> bool:
         rows, whole = int(histogram.sum()), subject.rows
         return all(
             self._bears(Fraction(int(histogram[code]) * whole, int(subject.counts[code]) * rows) - 1, code, subject)
             for code in subject.occurring.tolist()
         )
 
-    def _bears(self, growth: Fraction, code: int, subject: Subject) -> bool:
+    def _bears(self, growth: Fraction, code: int, subject: RequirementSubject) -> bool:
         if growth > self.beta:
             return False
         return not self.enhanced or growth <= 0 or below_log(growth, Fraction(subject.rows, int(subject.counts[code])))
 
-    def check_possible(self, subject: Subject) -> None:
+    def check_possible(self, subject: RequirementSubject) -> None:
         """All rows together are as the whole table: always possible."""
 
     def to_json(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class DeltaDisclosure:
         object.__setattr__(self, "delta", number)
         object.__setattr__(self, "on", on)
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether every value of each group keeps near its share in the table."""
         seen = subject.occurring
         ratio = shares(histograms)[:, seen] / shares(subject.counts[None, :])[0, seen]
@@ -142,7 +142,7 @@ class DeltaDisclosure:
         found[histograms.sum(axis=1) == 0] = True
         return found
 
-    def _exactly(self, histogram: Any, subject: Subject) -> bool:
+    def _exactly(self, histogram: Any, subject: RequirementSubject) -> bool:
         rows, whole = int(histogram.sum()), subject.rows
         for code in subject.occurring.tolist():
             if not histogram[code]:
@@ -152,7 +152,7 @@ class DeltaDisclosure:
                 return False
         return True
 
-    def check_possible(self, subject: Subject) -> None:
+    def check_possible(self, subject: RequirementSubject) -> None:
         """All rows together are as the whole table: always possible."""
 
     def to_json(self) -> dict[str, Any]:
@@ -223,7 +223,7 @@ class ConfidenceCap:
         """Whether one group with these counts keeps it."""
         return holds(self, histogram)
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:  # noqa: ARG002, groups speak for themselves
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether the most frequent value of each group is not too frequent."""
         most: Any = histograms.max(axis=1, initial=0)
         rows: Any = histograms.sum(axis=1)
@@ -231,7 +231,7 @@ class ConfidenceCap:
             most, rows = most.astype(object), rows.astype(object)
         return np.asarray(most * self.share.denominator <= rows * self.share.numerator, np.bool_)
 
-    def check_possible(self, subject: Subject) -> None:
+    def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if a value is too frequent in the whole table."""
         if not self.holds_each(subject.counts[None, :], subject)[0]:
             least = rounded(Fraction(int(subject.counts.max()), subject.rows), up=True)

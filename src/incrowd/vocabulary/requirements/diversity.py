@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.vocabulary.requirements.columns import Subject, holds, of_column
+from incrowd.vocabulary.requirements.columns import RequirementSubject, holds, of_column
 from incrowd.vocabulary.requirements.exact import (
     Flags,
     Histograms,
@@ -51,12 +51,12 @@ class DistinctDiversity:
             raise ParameterError("distinct-l must be a whole number of at least 1. Give for instance distinct-l=3.")
         object.__setattr__(self, "l", int(self.l))
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:  # noqa: ARG002, groups speak for themselves
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether each group has l values; an empty one has nothing to hide."""
         found = np.count_nonzero(histograms, axis=1)
         return np.asarray((found >= self.l) | (found == 0))
 
-    def check_possible(self, subject: Subject) -> None:
+    def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if the column has fewer values."""
         if subject.values < self.l:
             raise RequirementError(
@@ -128,7 +128,7 @@ class EntropyDiversity:
         """Whether one group with these counts keeps it."""
         return holds(self, histogram)
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:  # noqa: ARG002, groups speak for themselves
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether each group is diverse enough."""
         lacking = self.bits - _bits(shares(histograms))
         lacking[histograms.sum(axis=1) == 0] = -1.0
@@ -137,7 +137,7 @@ class EntropyDiversity:
     def _exactly(self, counts: Sequence[int]) -> bool:
         return sign_of_logs(*diversity_powers([c for c in counts if c], self.l)) >= 0
 
-    def check_possible(self, subject: Subject) -> None:
+    def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if all rows together are not diverse enough."""
         if not self.holds_each(subject.counts[None, :], subject)[0]:
             reached = float(2 ** _bits(shares(subject.counts[None, :]))[0])
@@ -272,7 +272,7 @@ class RecursiveDiversity:
         object.__setattr__(self, "l", int(l))
         object.__setattr__(self, "on", on)
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:  # noqa: ARG002, groups speak for themselves
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether the most frequent value of each group is rarer than c times the tail."""
         first, tail = _first_and_tail(histograms, self.l)
         if (
@@ -282,7 +282,7 @@ class RecursiveDiversity:
             first, tail = first.astype(object), tail.astype(object)
         return np.asarray((first * self.c.denominator < tail * self.c.numerator) | (first == 0), np.bool_)
 
-    def check_possible(self, subject: Subject) -> None:
+    def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if all rows together do not keep it."""
         if self.holds_each(subject.counts[None, :], subject)[0]:
             return

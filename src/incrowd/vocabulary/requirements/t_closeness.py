@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.vocabulary.requirements.columns import Subject, of_column
+from incrowd.vocabulary.requirements.columns import RequirementSubject, of_column
 from incrowd.vocabulary.requirements.exact import Flags, Histograms, at_most, shares, text, written
 
 DISTANCES = ("equal", "ordered", "hierarchical")
@@ -54,13 +54,13 @@ class TCloseness:
         object.__setattr__(self, "on", on)
         object.__setattr__(self, "distance", distance)
 
-    def distance_on(self, subject: Subject) -> str:
+    def distance_on(self, subject: RequirementSubject) -> str:
         """The distance that is used for a column."""
         if self.distance is not None:
             return self.distance
         return "hierarchical" if subject.hierarchy is not None else "ordered" if subject.has_order else "equal"
 
-    def holds_each(self, histograms: Histograms, subject: Subject) -> Flags:
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether each group is near enough to the whole table."""
         flows = flows_of(subject, self.distance_on(subject))
         apart = shares(histograms) - shares(subject.counts[None, :])
@@ -68,7 +68,7 @@ class TCloseness:
         scores = np.abs(flows.sums(apart)) @ flows.weights.astype(np.float64) / float(flows.unit)
         return at_most(scores, self.t, lambda i: self._exactly(histograms[i], subject, flows))
 
-    def _exactly(self, histogram: npt.NDArray[np.int64], subject: Subject, flows: Flows) -> bool:
+    def _exactly(self, histogram: npt.NDArray[np.int64], subject: RequirementSubject, flows: Flows) -> bool:
         rows, whole = int(histogram.sum()), subject.rows
         if not rows:
             return True
@@ -76,7 +76,7 @@ class TCloseness:
         work = int(np.abs(flows.sums(apart[None, :])[0]) @ flows.weights)
         return work * self.t.denominator <= self.t.numerator * flows.unit * rows * whole
 
-    def check_possible(self, subject: Subject) -> None:
+    def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if the distance does not fit the column; any t is kept by one group of all rows."""
         used = self.distance_on(subject)
         if used == "hierarchical" and subject.hierarchy is None:
@@ -117,7 +117,7 @@ class Flows:
         return np.asarray(apart @ self.members.astype(apart.dtype))
 
 
-def flows_of(subject: Subject, distance: str) -> Flows:
+def flows_of(subject: RequirementSubject, distance: str) -> Flows:
     """The sets of values behind a distance.
 
     Examples
@@ -136,7 +136,7 @@ def flows_of(subject: Subject, distance: str) -> Flows:
     return _by_hierarchy(subject)
 
 
-def _by_hierarchy(subject: Subject) -> Flows:
+def _by_hierarchy(subject: RequirementSubject) -> Flows:
     hierarchy, leaves = subject.hierarchy, subject.leaves
     assert hierarchy is not None
     assert leaves is not None

@@ -9,7 +9,7 @@ from typing import Any
 from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
-from incrowd.vocabulary.requirements.columns import Subject
+from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
@@ -202,4 +202,4 @@ def check_columns(requirement: Requirement, columns: Mapping[str, EncodedColumn]
         return
     for part in requirement.on_columns:
         name = part.on or str(schema.target)
-        part.check_possible(Subject.of(columns[name], columns[name].counts, schema[name].hierarchy))
+        part.check_possible(RequirementSubject.of(columns[name], columns[name].counts, schema[name].hierarchy))

@@ -13,7 +13,7 @@ from incrowd.api import release, verify
 from incrowd.errors import FileFormatError, IncrowdError, ParameterError
 from incrowd.methods.catalog import METHODS
 from incrowd.releases.certified.checking import TOLD, check_release
-from incrowd.releases.certified.statements import CertificateVerdict, Standing
+from incrowd.releases.certified.statements import CertificateVerdict, StatementStanding
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -67,7 +67,7 @@ def test_every_form_is_recounted_with_nothing_typed_again(form):
     assert isinstance(verdict, CertificateVerdict)
     assert verdict.passed, verdict
     found = standings(verdict)
-    assert {name for name, standing in found.items() if standing == Standing.OPEN} == {
+    assert {name for name, standing in found.items() if standing == StatementStanding.OPEN} == {
         "rows of the table",
         "cells follow from the table",
         "utility",
@@ -240,7 +240,7 @@ def test_bytes_that_are_no_table_any_more():
     path.write_bytes(path.read_bytes() + b'"')
     verdict = verify(path)
     assert failed(verdict) == {"SHA-256 of the release"}
-    assert standings(verdict)["recount"] == Standing.OPEN
+    assert standings(verdict)["recount"] == StatementStanding.OPEN
 
 
 def test_the_table_of_groups_is_bound_too():

@@ -13,11 +13,15 @@ import pytest
 from incrowd.errors import LedgerError, OutputError
 from incrowd.releases.ledger.book import HEAD, Ledger, entry_files, open_ledger
 from incrowd.releases.ledger.chain import KEY
-from incrowd.releases.ledger.entry import RELEASE, Entry, People, entry_of
+from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, MarkedPeople, entry_of
 
-ENTRY = Entry(RELEASE, made="2026-01-02T03:04:05+00:00", sha256="0f" * 32, k=5, quasi_identifiers=("age",), people=3)
+ENTRY = LedgerEntry(
+    RELEASE, made="2026-01-02T03:04:05+00:00", sha256="0f" * 32, k=5, quasi_identifiers=("age",), people=3
+)
 MARKS = np.array([[9, 9], [1, 2], [1, 1]], np.uint64)
-PEOPLE = People((MARKS,), MARKS[::-1].copy(), np.array([1, 1, -1], np.int32), {"age": MARKS[:1]}, {"age": MARKS[1:]})
+PEOPLE = MarkedPeople(
+    (MARKS,), MARKS[::-1].copy(), np.array([1, 1, -1], np.int32), {"age": MARKS[:1]}, {"age": MARKS[1:]}
+)
 
 
 def mode(path):

@@ -9,10 +9,10 @@ import pytest
 import incrowd.releases.ledger.overlap as overlap
 from incrowd.errors import VerificationError
 from incrowd.releases.ledger.chain import FIRST, linked
-from incrowd.releases.ledger.entry import RELEASE, Entry, Recorded
+from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import Beside
 from incrowd.releases.ledger.marks import Marker
-from incrowd.releases.ledger.overlap import Table
+from incrowd.releases.ledger.overlap import MarkedTable
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
 
@@ -22,11 +22,11 @@ KEY = bytes(32)
 def table_of(frame, identifiers=(), **asked):
     roles = {name: Role.IDENTIFIER if name in identifiers else Role.QUASI_IDENTIFIER for name in frame.columns}
     schema = Schema(tuple(Column(name, role) for name, role in roles.items()))
-    return Table(Source(frame, Origin("polars")), schema, Marker(KEY), **asked)
+    return MarkedTable(Source(frame, Origin("polars")), schema, Marker(KEY), **asked)
 
 
 def recorded(table):
-    entry = Entry(RELEASE, k=2, quasi_identifiers=table.schema.quasi_identifiers, people=table.people)
+    entry = LedgerEntry(RELEASE, k=2, quasi_identifiers=table.schema.quasi_identifiers, people=table.people)
     people = table.people_of(np.zeros(table.people, np.int32))
     return Recorded(entry, linked(entry.to_json(), 0, FIRST, KEY), lambda: people)
 
