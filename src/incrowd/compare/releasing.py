@@ -110,7 +110,7 @@ def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> Release
     Examples
     --------
     >>> risk_of(pl.DataFrame({"age": [30, 30, None, None]}))
-    Risk(groups=2, smallest=2, average=0.5, largest=0.5, pure=0.0)
+    ReleaseRisk(groups=2, smallest=2, average=0.5, largest=0.5, pure=0.0)
     """
     if not frame.height:
         return ReleaseRisk(0, 0, 0.0, 0.0, 0.0)

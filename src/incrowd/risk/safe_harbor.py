@@ -375,7 +375,7 @@ def safe_harbor(frame: pl.DataFrame, people: Mapping[str, int] | None = None) ->
     Examples
     --------
     >>> items = safe_harbor(pl.DataFrame({"contact": ["a@b.org", "x"], "age": [40, 91]}))
-    >>> [(item.letter, item.findings[0].column) for item in items if item.standing is Standing.FOUND]
+    >>> [(item.letter, item.findings[0].column) for item in items if item.standing is ItemStanding.FOUND]
     [('C', 'age'), ('F', 'contact')]
     """
     columns = list(frame.iter_columns())

@@ -37,7 +37,7 @@ class RiskTable:
 
         Examples
         --------
-        >>> list(Table(("a", "rows"), (("x", "10"),)).lines())
+        >>> list(RiskTable(("a", "rows"), (("x", "10"),)).lines())
         ['a  rows', 'x    10']
         """
         widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]

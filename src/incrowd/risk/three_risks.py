@@ -34,7 +34,7 @@ class ShareInterval:
 
     Examples
     --------
-    >>> str(Interval(0.5, 0.4, 0.6))
+    >>> str(ShareInterval(0.5, 0.4, 0.6))
     '50.0 % (40.0 to 60.0)'
     """
 

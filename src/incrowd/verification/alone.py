@@ -17,7 +17,7 @@ SETS_AT_MOST = 400_000_000  # people times sets, up to which all sets of a size 
 _SIZES = (1, 2, 3)
 
 
-class UnchangedColumn(Protocol):
+class OpenColumn(Protocol):
     """A column that is released as it came."""
 
     @property
@@ -36,7 +36,7 @@ class UnchangedColumn(Protocol):
         ...
 
 
-def count_alone(columns: Sequence[UnchangedColumn], rows: int, people_times_sets: int = SETS_AT_MOST) -> Alone:
+def count_alone(columns: Sequence[OpenColumn], rows: int, people_times_sets: int = SETS_AT_MOST) -> Alone:
     """Who is alone by unchanged columns, and by which of them most.
 
     Sets of one, two and three columns are compared one by one as long as people times sets stay below the bound; else
@@ -58,7 +58,7 @@ def count_alone(columns: Sequence[UnchangedColumn], rows: int, people_times_sets
 
 
 class _Counting:
-    def __init__(self, columns: Sequence[UnchangedColumn], rows: int, people_times_sets: int) -> None:
+    def __init__(self, columns: Sequence[OpenColumn], rows: int, people_times_sets: int) -> None:
         self._names = [column.name for column in columns]
         self._codes = [column.codes for column in columns]
         self._rows, self._limit = rows, people_times_sets

@@ -78,7 +78,7 @@ def count_unchanged(
     >>> hidden = QuasiIdentifier("education", code, np.zeros(40, np.int64), [None])
     >>> counts = count_unchanged([hidden], [UnchangedColumn("code", code)], [KnownSet(("education",), 30)])
     >>> counts.effective_k, counts.given_back, counts.advice
-    (20, 40, Advice(columns=('code',), effective_k=40))
+    (20, 40, Remedy(columns=('code',), effective_k=40))
     """
     cells = [own_cells(one) for one in quasi_identifiers]
     return _Counting(cells, quasi_identifiers, unchanged, known, pair_tests).counts(people_times_sets)

@@ -64,7 +64,7 @@ def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
 
     Examples
     --------
-    >>> found = [Release("a", 5, 0.2, 0.8), Release("b", 5, 0.2, 0.7), Release("a", 20, 0.05, 0.75)]
+    >>> found = [ParetoPoint("a", 5, 0.2, 0.8), ParetoPoint("b", 5, 0.2, 0.7), ParetoPoint("a", 20, 0.05, 0.75)]
     >>> [(one.method, one.k) for one in frontier(found)]
     [('a', 20), ('a', 5)]
     """

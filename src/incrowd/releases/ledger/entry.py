@@ -53,7 +53,7 @@ class LedgerEntry:
 
     Examples
     --------
-    >>> Entry(kind=RELEASE, k="5")
+    >>> LedgerEntry(kind=RELEASE, k="5")
     Traceback (most recent call last):
     ...
     incrowd.errors.LedgerError: its k is not a whole number of at least 1

@@ -37,7 +37,7 @@ class FormTally:
         >>> import polars as pl
         >>> from incrowd.vocabulary.schema import ColumnType
         >>> ages = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 1, 2], np.int32), pl.Series([30, 41]))
-        >>> found = Tally.of(ages, np.array([0, 0, 0, 0], np.int32), 1)
+        >>> found = FormTally.of(ages, np.array([0, 0, 0, 0], np.int32), 1)
         >>> found.codes.tolist(), found.rows.tolist()
         ([0, 1], [1, 2])
         """
@@ -107,7 +107,7 @@ def had_by_rows(forms: Sequence[Form], column: EncodedColumn, tally: FormTally) 
     >>> import polars as pl
     >>> from incrowd.vocabulary.schema import ColumnType
     >>> job = EncodedColumn("job", ColumnType.CATEGORICAL, np.array([0, 1], np.int32), pl.Series(["cook", "nurse"]))
-    >>> had_by_rows([ValueSet(("cook", "smith"))], job, Tally(np.array([0]), np.array([0]), np.array([2])))
+    >>> had_by_rows([ValueSet(("cook", "smith"))], job, FormTally(np.array([0]), np.array([0]), np.array([2])))
     [Shown(value='cook')]
     """
     values = column.dictionary.to_list()
@@ -145,7 +145,7 @@ def group_means(numbers: Numbers, tally: FormTally, count: int) -> npt.NDArray[n
 
     Examples
     --------
-    >>> tally = Tally(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 1, 2]))
+    >>> tally = FormTally(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 1, 2]))
     >>> group_means(np.array([30, 41]), tally, 2).tolist()
     [35.5, 41.0]
     """

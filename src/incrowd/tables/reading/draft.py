@@ -156,7 +156,7 @@ def draft_type(values: pl.Series, fact: ColumnFacts) -> Column:
 
     Examples
     --------
-    >>> column = draft_type(pl.Series(["39", "7"]), Facts("age", rows=3, present=3, distinct=2))
+    >>> column = draft_type(pl.Series(["39", "7"]), ColumnFacts("age", rows=3, present=3, distinct=2))
     >>> str(column.type), column.reason
     ('integer', 'whole numbers')
     """

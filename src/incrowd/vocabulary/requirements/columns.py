@@ -31,7 +31,7 @@ class RequirementSubject:
 
     Examples
     --------
-    >>> Subject("ill", np.array([3, 5, 0])).rows
+    >>> RequirementSubject("ill", np.array([3, 5, 0])).rows
     8
     """
 

@@ -122,7 +122,7 @@ def flows_of(subject: RequirementSubject, distance: str) -> Flows:
 
     Examples
     --------
-    >>> flows_of(Subject("ill", np.array([2, 2, 0])), "equal").unit
+    >>> flows_of(RequirementSubject("ill", np.array([2, 2, 0])), "equal").unit
     2
     """
     occurring = subject.occurring
