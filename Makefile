@@ -44,6 +44,7 @@ quality: $(VENV)/.ready-test
 	$(BIN)/python -m quality faults --write docs/results/quality.md
 	$(BIN)/python -m quality mutants --write docs/results/quality.md
 	$(BIN)/python -m quality fuzz --write docs/results/quality.md
+	$(BIN)/python -m quality house --write docs/results/quality.md
 
 docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build

@@ -12,7 +12,8 @@ knows what was asked for, reads the input and the written release by its own roa
 who checks the verification? This page does, in three ways. Faults are planted in the program, one at a time, and a
 release is run with each: the program must refuse to publish it. The verification itself is changed, one word at a time,
 and its tests must notice. And every reader is given damaged files by the thousand: it must read them or refuse them,
-and never fall over. All figures were written by the commands that are named; `make quality` runs them.
+and never fall over. Last, how large the program is, for what nobody can read nobody can check. All figures were written
+by the commands that are named; `make quality` runs them.
 
 ## Planted faults
 
@@ -28,6 +29,11 @@ and never fall over. All figures were written by the commands that are named; `m
 
 <!-- fuzz -->
 <!-- /fuzz -->
+
+## The house
+
+<!-- house -->
+<!-- /house -->
 """
 
 
