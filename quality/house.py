@@ -61,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, value in rows:
         print(f"{name}: {value}")
     if arguments.write:
-        words = "Written by `python -m quality house --write docs/results/quality.md`; calls of the verification's process\n"
-        words += "are not among the files on the way, its CPU time is among that of a release."
+        words = "Written by `python -m quality house --write docs/results/quality.md`; calls of the verification are\n"
+        words += "not among those on the way, its CPU time is among that of a release."
         write_section(arguments.write, "house", f"{words}\n\n{table(['what', 'measured'], rows)}")
     return 0
 
