@@ -53,7 +53,7 @@ from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.pieces import added_pieces, compare_piece
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.verification.verdict import Check, Verdict
-from incrowd.verification_request import as_asked, has_counts, has_levels
+from incrowd.verification_request import as_asked, has_counts, has_extremes, has_levels
 from incrowd.vocabulary.file_form import FileForm
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirements.together import Together
@@ -238,6 +238,7 @@ class ClusterSteps:
             hint=Hint(Path(), ()),
             counted=has_counts(recipe),
             levels=has_levels(recipe),
+            extremes=has_extremes(recipe),
             loses_rows=find_method(recipe.method).loses_rows,
         )
 

@@ -18,7 +18,7 @@ from incrowd.algorithms.catalog import Entry, find_method, make_method
 from incrowd.algorithms.fitting import fitted
 from incrowd.algorithms.population import Population
 from incrowd.algorithms.release_forms import formed, rare_kept_out, suited
-from incrowd.certified.issued import check_issued
+from incrowd.certified.issued import check_issued, check_written
 from incrowd.databases.publishing import published
 from incrowd.databases.query import Query
 from incrowd.databases.reading import fetch_query, read_query
@@ -108,6 +108,8 @@ def run_release(job: Job) -> Release:
             check_issued(release.certificate, verdict, job.recipe.requirement, roles)
             write_beside(release, job.outputs, drafts)
             drafts.keep(hidden, *([groups_path(hidden)] if job.pair else []), digests=verdict.digests)
+            if certificate := job.outputs.certificate:
+                drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])
             if beside is not None:
                 beside.enter(hidden)
     return release

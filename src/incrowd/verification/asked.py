@@ -94,6 +94,8 @@ class Asked:
         What is required of columns in every class beyond its size.
     people
         The population, if something is required of it.
+    extremes
+        Whether intervals may end at the smallest and the largest number of their rows, which was asked for.
     """
 
     promises: Promises
@@ -106,3 +108,4 @@ class Asked:
     counts: Collection[str] = ()
     further: Sequence[Further] = ()
     people: People | None = None
+    extremes: bool = False

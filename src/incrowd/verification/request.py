@@ -85,6 +85,8 @@ class Request:
         Whether quasi-identifiers are released as counts of values.
     levels
         Whether numbers are released as levels: one mean for all rows that show the same interval.
+    extremes
+        Whether the user asks for intervals from the smallest to the largest number of their rows.
     loses_rows
         Whether the method may leave rows out: fewer than k for each set of columns.
     left_out
@@ -111,6 +113,7 @@ class Request:
     typed: frozenset[str] = frozenset()
     counted: bool = False
     levels: bool = False
+    extremes: bool = False
     loses_rows: bool = False
     left_out: int = 0
     seeded: bool = False
