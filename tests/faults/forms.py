@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from faults.people import JOBS
+from faults.people import JOBS, people
 from faults.planting import BLOCKS, BOTH, MEMORY, SPARK, plant
 from incrowd.vocabulary.released_value import Category, Counts, Interval, Midpoint, ValueSet
+from incrowd.vocabulary.schema import ColumnType
 
 RENDER = "incrowd.vocabulary.released_value:render"
+OLDEST = people()["age"].max()
 MEANS = "incrowd.rows.memory.settling:group_means"
 
 
@@ -192,3 +194,40 @@ def hidden_cells_say_why(original, form, column_type):
     """A cell of which nothing is shown says that its values differ."""
     text = original(form, column_type)
     return "various" if text is None and not column_type.is_numeric else text
+
+
+@plant(RENDER, BOTH)
+def sets_name_values_in_another_order(original, form, column_type):
+    """Some sets name their values from the last to the first: an order that may be that of rows."""
+    if isinstance(form, ValueSet) and len(form.values) % 2:
+        form = ValueSet(form.values[::-1])
+    return original(form, column_type)
+
+
+@plant(RENDER, (MEMORY,))
+def sets_name_a_value_as_often_as_rows_have_it(original, form, column_type):
+    """A set names its first value twice."""
+    return original(ValueSet((*form.values[:1], *form.values)) if isinstance(form, ValueSet) else form, column_type)
+
+
+@plant(RENDER, BOTH, method=("mondrian", "tdr"))
+def open_ends_are_closed_with_the_largest_number(original, form, column_type):
+    """The last interval of a number ends at the largest number that somebody has."""
+    if isinstance(form, Interval) and form.high is None and column_type is ColumnType.INTEGER:
+        form = replace(form, high=OLDEST)
+    return original(form, column_type)
+
+
+@plant("incrowd.rows.memory.engine:draft_columns", (MEMORY,), method=("mondrian", "kactus", "tdr"))
+def intervals_go_from_the_smallest_to_the_largest_number(original, plan, shown, source, rows):
+    """Intervals end at numbers that somebody has, which nobody asked for."""
+    own = source["age"].gather(rows).cast(pl.Int64)
+    released = original(plan, shown, source, rows).with_columns(own=own)
+    ends = (pl.col("own").min().over("age"), pl.col("own").max().over("age"))
+    return released.with_columns(age=pl.format("[{}, {}]", *ends)).drop("own")
+
+
+@plant("incrowd.tables.publishing.serialise:write_table", (MEMORY,), method="kactus", numeric="mean", written="parquet")
+def numbers_are_written_as_lists(original, frame, path, form):
+    """A mean is written as a list of one number, which is not that of its rows."""
+    original(frame.with_columns(pl.concat_list(pl.col("weight") + 1).alias("weight")), path, form)

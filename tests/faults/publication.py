@@ -114,6 +114,39 @@ def the_certificate_breaks_its_schema(data):
     del data["verification"]
 
 
+@misstated
+def the_certificate_states_a_larger_effective_k(data):
+    """The certificate states that more people are left where unchanged columns are known."""
+    data["unchanged_columns"]["effective_k"] += 1
+
+
+@misstated
+def the_certificate_states_fewer_people_alone(data):
+    """The certificate states that nobody is alone by unchanged columns."""
+    data["unchanged_columns"]["alone"]["without_class"] = 0
+
+
+@misstated
+def the_certificate_names_another_column(data):
+    """The certificate gives a released column another name than it has."""
+    data["released_columns"][0]["name"] = "notes"
+
+
+@plant("incrowd.releases.pipeline:write_beside", (MEMORY,))
+def the_certificate_is_not_written(original, release, outputs, drafts):
+    """What is written for the certificate says nothing."""
+    original(release, outputs, drafts)
+    drafts[outputs.certificate].write_text("{}")
+
+
+@plant(FLUSH, (MEMORY,))
+def the_certificate_is_changed_after_it_was_checked(original, path):
+    """A number of the certificate is changed once it was checked."""
+    if path.is_file() and path.name.endswith(".certificate.json"):
+        path.write_bytes(path.read_bytes().replace(b'"left_out": 0', b'"left_out": 3'))
+    original(path)
+
+
 @plant(
     {
         MEMORY: "incrowd.tables.publishing.serialise:write_table",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from faults.people import people
+from faults.people import people, put
 from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
@@ -163,6 +165,18 @@ def another_file_is_read(frame):
     """The name of the file is taken for a pattern that fits another file first."""
     other = people(seed=2).cast(pl.String)
     return other.select(pl.col(name).cast(frame.schema[name]) for name in frame.columns)
+
+
+@plant("incrowd.tables.reading.read:read", (MEMORY,))
+def another_file_is_read_and_named(original, source, **named):
+    """A file that lies elsewhere is read, and is said to be the input."""
+    return original(put(people(seed=2), Path(tempfile.mkdtemp()) / "people.csv"), **named)
+
+
+@plant("incrowd.tables.reading.read:read", (MEMORY,))
+def a_word_is_said_to_mean_missing(original, source, missing=None, **named):
+    """A word is taken for a missing value, and is said to be one, which nobody asked for."""
+    return original(source, missing=["?", "none"], **named)
 
 
 @plant("incrowd.tables.reading.layout:find_layout")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,19 @@ def rows_are_sorted_by_a_hidden_column(original, count, randomness):
     return np.argsort(people()["age"].to_numpy()[:count], kind="stable")
 
 
+@plant("incrowd.rows.memory.engine:EmbeddedEngine.draft", (MEMORY,), method=("mondrian", "kactus"))
+def rows_of_a_group_are_sorted_by_a_hidden_column(original, self, plan, population, source, randomness):
+    """Rows that look alike come in the order of their job, wherever they stand in the file."""
+    draft = original(self, plan, population, source, randomness)
+    alike = draft.frame.select(pl.struct(plan.names).rank("dense")).to_series().to_numpy()
+    jobs = source["job"].gather(draft.origin).fill_null("").rank("ordinal").to_numpy()
+    order = np.empty(len(alike), np.int64)
+    for group in np.unique(alike):
+        places = np.flatnonzero(alike == group)
+        order[places] = places[np.argsort(jobs[places])]
+    return replace(draft, frame=draft.frame[order], origin=draft.origin[order])
+
+
 @plant("incrowd.vocabulary.randomness:SystemRandomness.words", BOTH)
 def the_system_gives_the_same_words_again(original, self, count):
     """What should be chance begins anew at each call."""
@@ -113,6 +127,23 @@ def groups_are_listed_in_the_order_of_rows(original, frame, counted, randomness)
     rows, groups = original(frame, counted, randomness)
     key = groups.columns[0]
     return rows, rows.select(key).unique(maintain_order=True).join(groups, on=key, maintain_order="left_right")
+
+
+@plant("incrowd.tables.publishing.pair:split_pair", (MEMORY,), form="pair", written=("csv", "parquet"))
+def values_of_a_group_are_listed_in_another_order(original, frame, counted, randomness):
+    """The table of groups lists the values of some groups the other way round: an order that may be that of rows."""
+    rows, groups = original(frame, counted, randomness)
+    line = pl.int_range(pl.len())
+    backwards = pl.when(pl.col(groups.columns[0]) % 2 == 0).then(-line).otherwise(line)
+    return rows, groups.sort(groups.columns[0], pl.col("attribute").rle_id(), backwards)
+
+
+@plant("incrowd.tables.publishing.pair:split_pair", (MEMORY,), form="pair")
+def attributes_of_a_group_are_listed_in_another_order(original, frame, counted, randomness):
+    """The table of groups lists the attributes of some groups from the last to the first."""
+    rows, groups = original(frame, counted, randomness)
+    key, place = groups.columns[0], pl.col("attribute").replace_strict(counted, range(len(counted)))
+    return rows, groups.sort(key, pl.when(pl.col(key) % 2 == 0).then(-place).otherwise(place), maintain_order=True)
 
 
 # ---------------------------------------------------------------- delimited text
@@ -204,6 +235,31 @@ def lines_end_in_two_ways(path):
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 40))
 
 
+def respelled(path: Path, name: str, change: Callable[[str], str]) -> None:
+    """Write some cells of a column in another way."""
+    frame = pl.read_csv(path, infer_schema=False)
+    some = pl.when(pl.int_range(pl.len()) < 90).then(pl.col(name).map_elements(change, pl.String))
+    frame.with_columns(some.otherwise(pl.col(name))).write_csv(path)
+
+
+@rewritten(given="parquet")
+def numbers_are_spelled_in_two_ways(path):
+    """Some whole numbers are written with a zero after the point: which ones tells something."""
+    respelled(path, "visits", lambda cell: f"{cell}.0")
+
+
+@rewritten(given="parquet")
+def numbers_have_blanks_before_them(path):
+    """Some whole numbers are written with a blank before them."""
+    respelled(path, "visits", lambda cell: f" {cell}")
+
+
+@rewritten(given="arrow")
+def numbers_have_decimals_that_were_not_there(path):
+    """Some whole numbers are written with decimals, which a reader of whole numbers rounds away."""
+    respelled(path, "visits", lambda cell: f"{cell}.17")
+
+
 # ---------------------------------------------------------------- packed text
 
 
@@ -238,15 +294,18 @@ def a_packed_file_has_a_frame_to_skip(path):
 
 
 def parquet_again(path: Path, change: Callable[[pa.Table], pa.Table] = lambda table: table, **options: Any) -> None:
-    """Write the table of a file once more, changed."""
-    table = pq.read_table(path)
-    pq.write_table(change(table), path, **{"compression": "zstd", "store_schema": False, **options})
+    """Write the table of a file once more, changed; but for the change and the options it is written as it was."""
+    table = change(pq.read_table(path))
+    texts = [field.name for field in table.schema if "string" in str(field.type)]
+    usual = {"compression": "zstd", "store_schema": False, "write_statistics": False, "use_dictionary": texts}
+    pq.write_table(table, path, **{**usual, **options})
 
 
 @rewritten(BOTH, written="parquet")
 def parquet_has_metadata(path):
     """The file carries a key with a value."""
-    parquet_again(path, lambda table: table.replace_schema_metadata({"source": "patients-of-ward-7.csv"}))
+    noted = {"source": "patients-of-ward-7.csv"}
+    parquet_again(path, lambda table: table.replace_schema_metadata(noted), store_schema=True)
 
 
 @rewritten(written="parquet")
@@ -290,6 +349,37 @@ def a_removed_value_is_in_a_dictionary_of_parquet(path):
 
 
 @rewritten(written="parquet")
+def a_dictionary_of_parquet_is_in_an_order_of_its_own(path):
+    """A dictionary page lists values in the order of the input, not in that of the written rows."""
+    parquet_again(path, lambda table: with_words(table, "diagnosis", ["none", "gout", "flu", "asthma"]))
+
+
+@rewritten(given="parquet", written="parquet")
+def a_removed_number_is_in_a_dictionary_of_parquet(path):
+    """A dictionary page of numbers holds one that no row shows; no reader shows it either."""
+
+    def change(table: pa.Table) -> pa.Table:
+        visits = table["visits"].combine_chunks().dictionary_encode()
+        words = pa.concat_arrays([visits.dictionary, pa.array([77], visits.dictionary.type)])
+        codes = pa.DictionaryArray.from_arrays(visits.indices, words)
+        return table.set_column(table.column_names.index("visits"), "visits", codes)
+
+    parquet_again(path, change, use_dictionary=["visits"])
+
+
+@rewritten(written="parquet")
+def parquet_tells_an_order(path):
+    """The footer says by which column the rows were sorted once."""
+    parquet_again(path, sorting_columns=[pq.SortingColumn(1)])
+
+
+@rewritten(written="parquet")
+def parquet_has_an_index_of_its_pages(path):
+    """The least and the greatest value of every page are told before the footer."""
+    parquet_again(path, write_page_index=True)
+
+
+@rewritten(written="parquet")
 def columns_of_parquet_carry_notes(path):
     """A field of the schema carries a key with a value."""
     parquet_again(path, lambda table: noted(table, "ill"), store_schema=True)
@@ -301,6 +391,17 @@ def with_removed(table: pa.Table, name: str) -> pa.Table:
     words = pa.concat_arrays([column.dictionary, pa.array(["removed"], pa.string())])
     codes = pa.DictionaryArray.from_arrays(column.indices, words)
     return table.set_column(table.column_names.index(name), name, codes)
+
+
+def with_words(table: pa.Table, name: str, words: list[str]) -> pa.Table:
+    """The table with a column as a dictionary that lists its values so; one that is listed twice is used by turns."""
+    cells = table[name].combine_chunks().cast(pa.string())
+    codes = np.array([words.index(cell) for cell in cells.to_pylist()], np.int32)
+    again = len(words) - 1
+    if words.index(words[again]) != again:
+        codes[np.flatnonzero(codes == words.index(words[again]))[::2]] = again
+    coded = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(words))
+    return table.set_column(table.column_names.index(name), name, coded)
 
 
 def noted(table: pa.Table, name: str) -> pa.Table:
@@ -338,6 +439,33 @@ def columns_of_arrow_carry_notes(path):
 def a_removed_value_is_in_a_dictionary_of_arrow(path):
     """A dictionary holds a value that no row shows any more."""
     arrow_again(path, lambda table: with_removed(table, "diagnosis"))
+
+
+@rewritten(written="arrow")
+def a_dictionary_of_arrow_is_in_an_order_of_its_own(path):
+    """A dictionary lists values in the order of the input, not in that of the written rows."""
+    arrow_again(path, lambda table: with_words(table, "diagnosis", ["none", "gout", "flu", "asthma"]))
+
+
+@rewritten(written="arrow")
+def a_dictionary_of_arrow_lists_a_value_twice(path):
+    """Rows with the same value use two words for it, which tells them apart."""
+    arrow_again(path, lambda table: with_words(table, "diagnosis", ["asthma", "flu", "gout", "none", "flu"]))
+
+
+@rewritten(written="arrow")
+def a_code_lies_under_a_null(path):
+    """A cell is null, and the code of its value is still in the buffer."""
+
+    def change(table: pa.Table) -> pa.Table:
+        jobs = table["job"].combine_chunks().cast(pa.string()).dictionary_encode()
+        known = jobs.is_valid()
+        codes = jobs.indices.fill_null(1).buffers()[1]
+        indices = pa.Array.from_buffers(pa.int32(), len(jobs), [known.buffers()[1], codes], jobs.null_count)
+        coded = pa.DictionaryArray.from_arrays(indices, jobs.dictionary)
+        return table.set_column(table.column_names.index("job"), "job", coded)
+
+    arrow_again(path, change)
 
 
 @rewritten(BOTH, written="arrow")

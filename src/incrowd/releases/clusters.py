@@ -25,7 +25,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.issuing import issue
 from incrowd.releases.job import Job
 from incrowd.releases.pipeline import chance, notices_asked, plan_of, possible, staged_files, write_beside
-from incrowd.releases.request import as_asked, has_counts, has_levels
+from incrowd.releases.request import as_asked, has_counts, has_extremes, has_levels
 from incrowd.report.outcome import Release
 from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.spark.blocks import Meaning
@@ -234,6 +234,7 @@ class ClusterSteps:
             hint=Hint(Path(), ()),
             counted=has_counts(recipe),
             levels=has_levels(recipe),
+            extremes=has_extremes(recipe),
             loses_rows=find_method(recipe.method).loses_rows,
         )
 

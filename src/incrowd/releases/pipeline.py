@@ -22,7 +22,7 @@ from incrowd.methods.release_forms import formed, rare_kept_out, suited
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.releases.certified.consistency import check_issued
+from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import issue
 from incrowd.releases.job import Job, Outputs
 from incrowd.releases.ledger.page import JointRecount, opened_book, page_of
@@ -107,6 +107,8 @@ def run_release(job: Job) -> Release:
             check_issued(release.certificate, verdict, job.recipe.requirement, roles)
             write_beside(release, job.outputs, drafts)
             drafts.keep(hidden, *([groups_path(hidden)] if job.pair else []), digests=verdict.digests)
+            if certificate := job.outputs.certificate:
+                drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])
             if beside is not None:
                 beside.enter(hidden)
     return release

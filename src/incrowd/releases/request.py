@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import polars as pl
 from incrowd.methods.catalog import find_method
 from incrowd.releases.job import Job
 from incrowd.rows.held import Held
+from incrowd.tables.databases.tables import query_of
+from incrowd.tables.reading.read import missing_markers
 from incrowd.tables.reading.source import Origin
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import Hint, InputFile, Request
@@ -28,7 +31,7 @@ def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -
     resources = held.resources or Resources(job.memory)
     on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
     return Request(
-        input=input_file(job.given, held.origin, folder, "input"),
+        input=input_file(job.given, held.origin, folder, "input", recipe.reading),
         release=written,
         form=job.form,
         columns=as_asked(recipe, held.schema),
@@ -38,6 +41,7 @@ def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -
         typed=frozenset(name for name, said in recipe.columns.items() if "type" in said),
         counted=has_counts(recipe),
         levels=has_levels(recipe),
+        extremes=has_extremes(recipe),
         loses_rows=find_method(recipe.method).loses_rows,
         left_out=left_out,
         seeded=job.seed is not None,
@@ -65,18 +69,28 @@ def has_levels(recipe: Recipe) -> bool:
     return numeric == "levels" or (numeric == "mean" and find_method(recipe.method).by_value)
 
 
+def has_extremes(recipe: Recipe) -> bool:
+    """Whether the user asks for intervals that end at numbers somebody has."""
+    return recipe.parameters.get("boxes") == "extremes"
+
+
 def _asked(column: Column, said: Any) -> Column:
     """A column with the role and the hierarchy that the user gave it."""
     role = Role(said["role"]) if "role" in said else column.role
     return replace(column, role=role, hierarchy=said.get("hierarchy", column.hierarchy))
 
 
-def input_file(given: Any, origin: Origin, folder: Path, name: str) -> InputFile:
-    """A file as it is read; a frame is put down as one."""
+def input_file(given: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
+    """The file that the user named, as the user says it is read and else as was announced; a frame is put down as one.
+
+    What is read from a server lies where the reader says.
+    """
     if origin.form in _FRAMES:
         return InputFile(_put_down(given, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
-    path = Path(str(origin.path))
-    return InputFile(path.resolve(), origin.form, origin.delimiter, origin.encoding, origin.compression, origin.missing)
+    path = Path(str(origin.path) if query_of(given) is not None else given)
+    delimiter = reading.get("delimiter") or origin.delimiter
+    missing = missing_markers(reading.get("missing"))
+    return InputFile(path.resolve(), origin.form, delimiter, origin.encoding, origin.compression, missing)
 
 
 def _put_down(frame: Any, path: Path) -> Path:
@@ -98,5 +112,5 @@ def _put_down(frame: Any, path: Path) -> Path:
 def _population(job: Job, folder: Path) -> InputFile:
     from incrowd.tables.reading.read import read
 
-    origin = read(job.recipe.population, **job.recipe.reading).origin
-    return input_file(job.recipe.population, origin, folder, "population")
+    population, reading = job.recipe.population, job.recipe.reading
+    return input_file(population, read(population, **reading).origin, folder, "population", reading)

@@ -8,7 +8,9 @@ from typing import Any
 
 from incrowd.verification.opening import column, register
 from incrowd.verification.request import Expected, Original
+from incrowd.verification.set_order import is_one_order
 from incrowd.verification.shown import CountsComparison, PieceOfCounts
+from incrowd.verification.spelling import is_held, is_spelled
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 MACROS = (
@@ -36,13 +38,15 @@ class PieceFindings:
 
     ``wrong`` has for each column how many cells do not follow from the original. ``means`` has for each column with
     numbers that are means what this piece adds to them: a PyArrow table with a row for each number; ``counts`` what it
-    adds to published counts, ``sets`` which values the rows have that show a set of values.
+    adds to published counts, ``sets`` which values the rows have that show a set of values, ``ends`` the greatest own
+    number of a column and the greatest at which an interval of it ends.
     """
 
     wrong: Mapping[str, int]
     means: Mapping[str, Any]
     counts: PieceOfCounts | None = None
     sets: Mapping[str, Any] = field(default_factory=dict)
+    ends: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
 
 class CellComparison:
@@ -64,6 +68,9 @@ class CellComparison:
         self._known_as = known_as
         self._keys = [known_as[name] for name in asked.quasi_identifiers]
         self._shared = {known_as[name] for name in asked.shared_means}
+        self._extremes = asked.extremes
+        grown = {*asked.hierarchies, *(asked.columns if asked.may_lose or asked.extremes else ())}
+        self._cut = {known_as[name] for name in asked.quasi_identifiers if name not in grown}
         self._exact_sets = asked.people is None  # where people outside of the table count, sets may name their values
         self._ends = {
             known_as[end]: (known_as[low], known_as[high]) for low, high in asked.bounds for end in (low, high)
@@ -94,7 +101,8 @@ class CellComparison:
             for name, at in self._known_as.items()
             if self._exact_sets and self._shows_values(at)
         }
-        return PieceFindings(wrong, means, self._counts.piece(numbers) if self._counts else None, sets)
+        ends = {name: self._greatest(at) for name, at in self._known_as.items() if self._shows_labels(at)}
+        return PieceFindings(wrong, means, self._counts.piece(numbers) if self._counts else None, sets, ends)
 
     def added(self, pieces: Iterable[PieceFindings]) -> dict[str, int]:
         """How many cells of each column do not follow from the original (for means: how many different ones)."""
@@ -102,7 +110,10 @@ class CellComparison:
         sums: dict[str, list[Any]] = {}
         counts: list[PieceOfCounts] = []
         sets: dict[str, list[Any]] = {}
+        ends: dict[str, list[Any]] = {}
         for piece in pieces:
+            for name, greatest in piece.ends.items():
+                ends.setdefault(name, []).append(greatest)
             for name, part in piece.sets.items():
                 sets.setdefault(name, []).append(part)
             counts += [piece.counts] if piece.counts else []
@@ -114,6 +125,11 @@ class CellComparison:
             wrong[name] += self._wrong_means(self._known_as[name], parts)
         for name, parts in sets.items():
             wrong[name] += self._strange_members(parts)
+        for name, both in ends.items():
+            own, shown = (
+                max((each for each in side if each is not None), default=None) for side in zip(*both, strict=True)
+            )
+            wrong[name] += shown is not None and shown == own
         found = self._counts.added(counts) if self._counts else {}
         return {name: cells + found.get(self._known_as[name], 0) for name, cells in wrong.items()}
 
@@ -149,13 +165,33 @@ class CellComparison:
             return self._wrong_middles(at)
         if self._shows_values(at):
             return self._wrong_values(at)
-        return self._wrong_labels(at) if self._written[at] == "VARCHAR" else 0
+        if self._shows_labels(at):
+            return self._wrong_labels(at)
+        return self._ask(
+            f"SELECT count(*) FROM released AS r WHERE r.{at} IS NOT NULL AND number(r.{at}::VARCHAR) IS NULL"
+        )
 
     def _shows_values(self, at: str) -> bool:
         """Whether the cells of a quasi-identifier are values, sets of values or names of groups."""
         if at not in self._keys or at in self._counted or at in self._ends or at in self._middles:
             return False
         return not self._is_number(at) or (at in self._named and self._written[at] == "VARCHAR")
+
+    def _shows_labels(self, at: str) -> bool:
+        """Whether the cells of a numeric quasi-identifier are intervals and sets of them, or numbers as text."""
+        if at not in self._keys or at in self._counted or at in self._ends or at in self._middles:
+            return False
+        return self._written[at] == "VARCHAR" and not self._shows_values(at)
+
+    def _greatest(self, at: str) -> tuple[float | None, float | None]:
+        """The greatest own number, and the greatest end of an interval: it should have somebody beyond it."""
+        if at not in self._cut:
+            return None, None
+        [(own, shown)] = self._connection.execute(
+            f"SELECT (SELECT max({self._own_number(at)}) FROM original AS o), (SELECT max(high_end(t)) FROM "
+            f"(SELECT unnest(string_split(shown, '|')) AS t FROM labels_{at}) WHERE isfinite(high_end(t)))"
+        ).fetchall()
+        return own, shown
 
     def _shows_means(self, at: str) -> bool:
         """Whether some cells of a numeric quasi-identifier are to be the mean of the rows they speak for."""
@@ -190,10 +226,12 @@ class CellComparison:
             return f"{here} IS DISTINCT FROM escaped({there})"
         only_one = f"({here} IS NULL) <> ({there} IS NULL)"
         if written == "VARCHAR" and given != "VARCHAR":
+            only_one += f" OR NOT coalesce({is_spelled(here, given)}, true)"
             here = f"TRY_CAST({here} AS {given})"
         elif given == "VARCHAR" and written != "VARCHAR":
-            whole = f"regexp_full_match(trim({there}), '[+-]?[0-9]+')" if written == "BIGINT" else "true"
-            there = f"CASE WHEN {whole} THEN TRY_CAST({there} AS {written}) END"
+            there = f"CASE WHEN {is_held(there, written)} THEN TRY_CAST({there} AS {written}) END"
+        elif written != given:
+            there = f"CASE WHEN TRY_CAST(TRY_CAST({there} AS {written}) AS {given}) = {there} THEN {there} END"
         return f"{only_one} OR {here} IS DISTINCT FROM {there}"
 
     def _wrong_values(self, at: str) -> int:
@@ -224,16 +262,24 @@ class CellComparison:
         ).to_arrow_table()
 
     def _strange_members(self, parts: Sequence[Any]) -> int:
-        """Members of sets that none of the rows has that show the set; a value that reads like a set is none."""
+        """Members of sets that none of the rows has that show the set; a value that reads like a set is none.
+
+        Where the members of all sets do not stand in one order, each once, that counts as one more.
+        """
         import pyarrow as pa
 
         self._connection.register("members", pa.concat_tables(parts, promote_options="permissive"))
-        return self._ask(
-            "WITH sets AS (SELECT shown FROM members GROUP BY shown HAVING NOT bool_or(coalesce(own = shown, false))), "
-            "named AS (SELECT shown, unnest(string_split(shown, '|')) AS one FROM sets), "
+        sets = "SELECT shown FROM members GROUP BY shown HAVING NOT bool_or(coalesce(own = shown, false))"
+        neighbours = self._connection.execute(
+            f"WITH sets AS (SELECT string_split(shown, '|') AS named FROM ({sets})) "
+            "SELECT DISTINCT unnest(named[:-2]), unnest(named[2:]) FROM sets"
+        ).fetchall()
+        strange = self._ask(
+            f"WITH sets AS ({sets}), named AS (SELECT shown, unnest(string_split(shown, '|')) AS one FROM sets), "
             "had AS (SELECT shown, member(own) AS one FROM members) "
             "SELECT count(*) FROM (FROM named EXCEPT FROM had)"
         )
+        return strange + (not is_one_order(neighbours))
 
     def _wrong_ends(self, low: str, high: str) -> int:
         """Rows whose number does not lie between the two ends; of a single value both ends are the value."""
@@ -269,9 +315,10 @@ class CellComparison:
             f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {shown} IS NOT NULL "
             "GROUP BY ALL"
         )
+        true = "whole AND within(low, high, shown)" + ("" if self._extremes else " AND NOT starts_with(shown, '[')")
         wrong, sets = self._row(
             "SELECT count(*) FILTER (WHERE number(shown) IS NULL AND NOT contains(shown, '|') "
-            "AND NOT coalesce(whole AND within(low, high, shown), false)), "
+            f"AND NOT coalesce({true}, false)), "
             f"count(*) FILTER (WHERE contains(shown, '|')) FROM labels_{at}"
         )
         if not sets:
@@ -280,10 +327,12 @@ class CellComparison:
         intervals = (
             "len(list_filter(string_split(shown, '|'), lambda t: NOT coalesce(low_end(t) < high_end(t), false)))"
         )
+        lows = "list_transform(string_split(shown, '|'), lambda t: low_end(t))"
+        ordered = f"{lows} = list_sort({lows}) AND len(list_distinct({lows})) = len({lows})"
         return wrong + self._ask(
             f"WITH pairs AS (SELECT {shown} AS shown, {own} AS own, count(*) AS cells FROM {_PAIRS} "
             f"WHERE contains({shown}, '|') GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
-            f"WHERE NOT coalesce(own IS NOT NULL AND {inside} AND {intervals} = 0, false)"
+            f"WHERE NOT coalesce(own IS NOT NULL AND {inside} AND {intervals} = 0 AND {ordered}, false)"
         )
 
     def _sums(self, at: str) -> Any:

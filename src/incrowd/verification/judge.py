@@ -7,7 +7,7 @@ order, which of them transformed. The plan is not known here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,14 @@ from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
-from incrowd.verification.opening import connect, open_file, open_table, register
-from incrowd.verification.order import group_numbers_check, hidden_order_check, row_order_check, window
+from incrowd.verification.opening import column, connect, open_file, open_table, register
+from incrowd.verification.order import (
+    class_order_check,
+    group_numbers_check,
+    hidden_order_check,
+    row_order_check,
+    window,
+)
 from incrowd.verification.population import People
 from incrowd.verification.rare_values import RareValues
 from incrowd.verification.request import Expected, Original, Originals, Request
@@ -55,14 +61,18 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         original = originals(table, sources, request.hint, request.scratch)
         people = _people(request, sources, limits)
         everybody = all_rows(table, sources) if request.rarest else None
+        hidden = _hidden(request, table, original.origin) if request.file else []
         if request.file:
-            checks += _order_checks(request, table, np.asarray(original.origin))
+            checks += _order_checks(request, hidden, np.asarray(original.origin))
         table.close()
         asked = asked_of(request, sources, people)
 
-        def more(connection: Any) -> list[Check]:
+        def more(connection: Any) -> Iterator[Check]:
             counted[0] = unchanged_counts(connection, request, sources, asked, original)
-            return [] if everybody is None else [_rare_values(connection, request, asked, everybody)]
+            if everybody is not None:
+                yield _rare_values(connection, request, asked, everybody)
+            if request.file:
+                yield class_order_check(hidden, _classes(connection, asked, window(len(original.origin))))
 
         verdict = verify_release(
             request.release, request.form, asked, original, limits, progress, request.groups, more, connection
@@ -119,14 +129,14 @@ def expected_columns(request: Request, header: Sequence[str]) -> list[ReleasedCo
     A number may be shown by its bounds, in two columns.
     """
     sources = []
-    for column in request.columns:
-        if column.role is Role.IDENTIFIER:
+    for known in request.columns:
+        if known.role is Role.IDENTIFIER:
             continue
-        ends = [written(column.name + end, request) for end in (LOW, HIGH)]
-        spread = column.role is Role.QUASI_IDENTIFIER and column.type.is_numeric and set(ends) <= set(header)
-        spread = spread and written(column.name, request) not in header
-        names = ends if spread else [written(column.name, request)]
-        sources += [ReleasedColumn(name, column) for name in names]
+        ends = [written(known.name + end, request) for end in (LOW, HIGH)]
+        spread = known.role is Role.QUASI_IDENTIFIER and known.type.is_numeric and set(ends) <= set(header)
+        spread = spread and written(known.name, request) not in header
+        names = ends if spread else [written(known.name, request)]
+        sources += [ReleasedColumn(name, known) for name in names]
     return sources
 
 
@@ -159,6 +169,7 @@ def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People
         counts=columns(quasi) if request.counted else (),
         further=further,
         people=people,
+        extremes=request.extremes,
     )
 
 
@@ -174,14 +185,26 @@ def _further(request: Request) -> tuple[Further, ...]:
     )
 
 
-def _order_checks(request: Request, table: InputTable, origin: Any) -> list[Check]:
+def _hidden(request: Request, table: InputTable, origin: Any) -> list[tuple[str, Any]]:
+    """The columns that the release does not show as they are, with the values of some rows in its order."""
+    names = [*request.role(Role.IDENTIFIER), *request.role(Role.QUASI_IDENTIFIER)]
+    some = table.rows_at(names, origin[window(len(origin))])
+    return list(zip(names, some.columns, strict=True))
+
+
+def _classes(connection: Any, asked: Expected, rows: slice) -> Any:
+    """The class of each of some rows of the table ``released``, as a number."""
+    keys = ", ".join(column(list(asked.columns).index(name)) for name in asked.quasi_identifiers)
+    numbered = connection.sql(
+        f"SELECT dense_rank() OVER (ORDER BY {keys}) AS class FROM (SELECT {keys}, row_number() OVER () AS line FROM "
+        f"(SELECT {keys} FROM released LIMIT {rows.stop - rows.start} OFFSET {rows.start})) ORDER BY line"
+    )
+    return numbered.fetchnumpy()["class"].astype(np.int64)
+
+
+def _order_checks(request: Request, hidden: Sequence[tuple[str, Any]], origin: Any) -> list[Check]:
     """Neither the order of the input nor a hidden column orders the release."""
-    hidden = [*request.role(Role.IDENTIFIER), *request.role(Role.QUASI_IDENTIFIER)]
-    some = table.rows_at(hidden, window(origin))
-    checks = [
-        row_order_check(origin, seeded=request.seeded),
-        hidden_order_check(zip(hidden, some.columns, strict=True)),
-    ]
+    checks = [row_order_check(origin, seeded=request.seeded), hidden_order_check(hidden)]
     if request.groups is not None:
         with connect() as connection:
             open_table(connection, request.release, request.form, copy=True)

@@ -8,7 +8,7 @@ neighbours in the other. Under a fair shuffle each test fails less than once in 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def row_order_check(origin: npt.NDArray[np.int64], *, seeded: bool = False) -> C
     return Check("order", not fault, fault or _sentence(len(origin)))
 
 
-def hidden_order_check(columns: Iterator[tuple[str, Any]]) -> Check:
+def hidden_order_check(columns: Iterable[tuple[str, Any]]) -> Check:
     """The check that rows are not sorted by what the release does not show.
 
     ``columns`` gives names and, in the order of the release, the values of as many rows as are worth looking at.
@@ -55,6 +55,40 @@ def hidden_order_check(columns: Iterator[tuple[str, Any]]) -> Check:
     sorted_by = [name for name, values in columns if is_ordered(ranks(values))]
     told = f"rows are sorted by {', '.join(sorted_by)}" if sorted_by else "hidden columns do not order the rows"
     return Check("hidden order", not sorted_by, told)
+
+
+def class_order_check(columns: Iterable[tuple[str, Any]], classes: npt.NDArray[np.int64]) -> Check:
+    """The check that rows which look alike are not sorted by what the release does not show.
+
+    ``columns`` gives names and the values of some rows in the order of the release, ``classes`` the class of each row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ages, classes = pa.array([20, 60] * 50), np.repeat(np.arange(50), 2)
+    >>> class_order_check([("age", ages)], classes).passed
+    False
+    """
+    sorted_by = [name for name, values in columns if _is_ordered_within(ranks(values), classes)]
+    told = f"rows of a class are sorted by {', '.join(sorted_by)}" if sorted_by else "rows of a class are in no order"
+    return Check("order in classes", not sorted_by, told)
+
+
+def _is_ordered_within(numbers: Numbers, classes: npt.NDArray[np.int64]) -> bool:
+    """Whether numbers rise or fall with their places inside of classes, beyond chance.
+
+    In a class of m rows that are shuffled fairly, the covariance of numbers and places varies as the product of their
+    variances over m - 1; classes are shuffled independently.
+    """
+    rows = np.maximum(np.bincount(classes), 1)
+
+    def apart(values: Numbers) -> Numbers:
+        return values - (np.bincount(classes, values) / rows)[classes]
+
+    places, values = apart(np.arange(len(numbers), dtype=np.float64)), apart(numbers)
+    spread = np.bincount(classes, places**2) * np.bincount(classes, values**2)
+    chance = float(np.sum(spread / np.maximum(rows - 1, 1)))
+    return chance > 0 and abs(float(np.sum(places * values))) > _SIGMAS * np.sqrt(chance)
 
 
 def group_numbers_check(numbers: npt.NDArray[np.int64], origin: npt.NDArray[np.int64]) -> Check:
@@ -73,10 +107,16 @@ def _numbered_by(numbers: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) ->
     return is_ordered(middles) or is_ordered(np.argsort(np.argsort(firsts)).astype(np.float64))
 
 
-def window(origin: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The released rows that are ranked: neighbours from the middle."""
-    start = max(0, (len(origin) - _WINDOW) // 2)
-    return origin[start : start + _WINDOW]
+def window(rows: int) -> slice:
+    """The released rows that are ranked: neighbours from the middle.
+
+    Examples
+    --------
+    >>> window(10), window(10_000)
+    (slice(0, 4096, None), slice(2952, 7048, None))
+    """
+    start = max(0, (rows - _WINDOW) // 2)
+    return slice(start, start + _WINDOW)
 
 
 def is_ordered(numbers: Numbers) -> bool:

@@ -36,7 +36,7 @@ def open_pair(
         connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE texts AS SELECT c0 AS number, c1 AS attribute, string_agg(member_of(c2) || ':' "
-        "|| c3, '|' ORDER BY c2 IS NULL, low_end(c2), c2) AS text FROM told GROUP BY ALL"
+        "|| c3, '|' ORDER BY rowid) AS text FROM told GROUP BY ALL"
     )
     connection.execute(f"CREATE OR REPLACE TEMP TABLE released AS {_joined(columns, counted, beside)}")
     return list(columns), _groups_check(connection, columns, counted)
@@ -65,7 +65,8 @@ def _groups_check(connection: Any, columns: Sequence[str], counted: Sequence[str
     ).fetchone()
     (joined,) = connection.execute("SELECT count(*) FROM released").fetchone()
     (back,) = connection.execute(
-        "SELECT count(*) FROM (SELECT c0::BIGINT AS n, lag(c0::BIGINT) OVER () AS before FROM told) WHERE n < before"
+        f"WITH lines AS (SELECT rowid AS line, (c0::BIGINT, list_position([{attributes}], c1)) AS place FROM told) "
+        "SELECT count(*) FROM (SELECT place, lag(place) OVER (ORDER BY line) AS before FROM lines) WHERE place < before"
     ).fetchone()
     (unnumbered,) = connection.execute("SELECT count(*) FROM listed WHERE c0 IS NULL").fetchone()
     passed = joined == rows and groups == looks and not (alone or foreign or unnumbered or back)
@@ -75,5 +76,5 @@ def _groups_check(connection: Any, columns: Sequence[str], counted: Sequence[str
         "groups",
         False,
         f"{groups:,} groups of rows tell {looks:,} different things; {alone:,} groups have no row; {foreign:,} lines "
-        f"tell of no group or attribute; {unnumbered:,} rows are in no group; {back:,} groups are listed out of order",
+        f"tell of no group or attribute; {unnumbered:,} rows are in no group; {back:,} lines are out of order",
     )

@@ -85,6 +85,8 @@ class Request:
         Whether quasi-identifiers are released as counts of values.
     levels
         Whether numbers are released as levels: one mean for all rows that show the same interval.
+    extremes
+        Whether the user asks for intervals from the smallest to the largest number of their rows.
     loses_rows
         Whether the method may leave rows out: fewer than k for each set of columns.
     left_out
@@ -111,6 +113,7 @@ class Request:
     typed: frozenset[str] = frozenset()
     counted: bool = False
     levels: bool = False
+    extremes: bool = False
     loses_rows: bool = False
     left_out: int = 0
     seeded: bool = False
@@ -259,6 +262,8 @@ class Expected:
         What is required of columns in every class beyond its size.
     people
         The population, if something is required of it.
+    extremes
+        Whether intervals may end at the smallest and the largest number of their rows, which was asked for.
     """
 
     promises: Promises
@@ -271,3 +276,4 @@ class Expected:
     counts: Collection[str] = ()
     further: Sequence[Further] = ()
     people: People | None = None
+    extremes: bool = False

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.verification.alone import count_alone
+from incrowd.verification.beside import MOST_CELLS
 from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of, unify
 from incrowd.verification.delimited import check_count
-from incrowd.verification.opening import connect, guarded, register
+from incrowd.verification.opening import column, connect, guarded, register
 from incrowd.verification.pair import open_pair
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.shown import count_shown
+from incrowd.verification.unchanged import UnchangedColumn
+from incrowd.verification.unchanged_counts import Alone
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
@@ -32,6 +39,8 @@ class Stated:
         The columns whose cells are told by what they show.
     counts
         Those of them that hold counts.
+    unchanged
+        The columns that are released as they came, and what each was called: target, sensitive or other.
     """
 
     columns: Sequence[str]
@@ -39,6 +48,7 @@ class Stated:
     quasi_identifiers: Sequence[str]
     counts: Collection[str] = ()
     further: Sequence[Further] = ()
+    unchanged: Mapping[str, str] = field(default_factory=dict)
 
 
 def recount_stated(
@@ -77,4 +87,26 @@ def _recounted(connection: Any, names: Sequence[str], stated: Stated, before: tu
     sizes, counted = recount_promises(connection, names, stated.promises)
     further = recount_requirements(connection, names, [keys for _, keys, _ in stated.promises], stated.further)
     shown = count_shown(connection, names, stated.quasi_identifiers, stated.counts)
-    return Verdict(sizes, (columns, *before, *counted, *further), None, shown)
+    alone = _alone(connection, names, stated.unchanged, sizes.rows)
+    return Verdict(sizes, (columns, *before, *counted, *further), None, shown, alone=alone)
+
+
+def _alone(connection: Any, names: Sequence[str], roles: Mapping[str, str], rows: int) -> Alone | None:
+    """Who is alone by unchanged columns; None if there are none, or too many cells."""
+    if not roles or rows * len(roles) > MOST_CELLS:
+        return None
+    listed = ", ".join(f"{column(names.index(name))}::VARCHAR" for name in roles)
+    cells = connection.sql(f"SELECT {listed} FROM released").to_arrow_table().columns
+    columns = [
+        UnchangedColumn(name, _codes(some), role=role) for (name, role), some in zip(roles.items(), cells, strict=True)
+    ]
+    return count_alone(columns, rows, 0)
+
+
+def _codes(cells: Any) -> npt.NDArray[np.int64]:
+    import pyarrow as pa
+
+    coded = cells.dictionary_encode().unify_dictionaries()
+    words = len(coded.chunk(0).dictionary) if coded.num_chunks else 0
+    indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32()).fill_null(words)
+    return np.asarray(indices.to_numpy(), np.int64)

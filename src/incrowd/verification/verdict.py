@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from incrowd.verification.unchanged_counts import UnchangedCounts
+from incrowd.verification.unchanged_counts import Alone, UnchangedCounts
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class Verdict:
         The SHA-256 of the files that were verified: the release, and its table of groups if it has one.
     unchanged
         What unchanged columns undo; None where it was not counted.
+    alone
+        Who is alone by unchanged columns, counted from the release alone; None where it was not counted.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Verdict:
     shown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     digests: tuple[str, ...] = ()
     unchanged: UnchangedCounts | None = None
+    alone: Alone | None = None
 
     @property
     def suppressed(self) -> dict[str, int]:

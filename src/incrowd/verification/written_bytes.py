@@ -6,7 +6,6 @@ value in a buffer under a null, bytes that no reader looks at. Here every part o
 
 from __future__ import annotations
 
-import base64
 import re
 import struct
 from collections.abc import Iterator
@@ -150,23 +149,20 @@ def _parquet(path: Path, _form: FileForm) -> Iterator[str]:
         with pq.ParquetFile(file) as opened:
             yield from _footer(opened.metadata)
             yield from _gaps(file, opened.metadata)
-        yield from _unused_words(file)
+        yield from _words(file)
 
 
 def _footer(footer: Any) -> Iterator[str]:
-    import pyarrow as pa
-
-    notes = dict(footer.metadata or {})
-    kept = notes.pop(b"ARROW:schema", None)
-    if notes:
+    if footer.metadata:
         yield "the footer holds metadata"
-    if kept is not None:
-        schema = pa.ipc.read_schema(pa.BufferReader(base64.b64decode(kept)))
-        if schema.metadata or any(field.metadata for field in schema):
-            yield "the stored schema holds metadata"
-    chunks = (footer.row_group(g).column(c) for g in range(footer.num_row_groups) for c in range(footer.num_columns))
+    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+    chunks = [group.column(place) for group in groups for place in range(footer.num_columns)]
     if any(chunk.statistics is not None and chunk.statistics.has_min_max for chunk in chunks):
         yield "the footer tells the least and the greatest values"
+    if any(chunk.has_dictionary_page and chunk.physical_type != "BYTE_ARRAY" for chunk in chunks):
+        yield "numbers have a dictionary, which no reader shows"
+    if any(group.sorting_columns for group in groups):
+        yield "the footer tells an order of the rows"
 
 
 def _gaps(path: Path, footer: Any) -> Iterator[str]:
@@ -194,16 +190,17 @@ def _chunks(footer: Any) -> Iterator[tuple[int, int]]:
             yield start, chunk.total_compressed_size
 
 
-def _unused_words(path: Path) -> Iterator[str]:
-    """Dictionaries of texts hold the values of their rows, and no others."""
+def _words(path: Path) -> Iterator[str]:
+    """Dictionaries of texts hold the values of their rows, and tell nothing else."""
     import pyarrow.parquet as pq
 
     texts = [f.name for f in pq.read_schema(path) if _is_text(f.type)]
     with pq.ParquetFile(path, read_dictionary=texts) as coded:
         for number in range(coded.num_row_groups if texts else 0):
             group = coded.read_row_group(number, columns=texts, use_threads=False)
-            unused = [name for name in texts if any(_has_unused(chunk) for chunk in group[name].chunks)]
-            yield from (f"the dictionary of {name} holds values of no row" for name in unused)
+            for name in texts:
+                found = dict.fromkeys(fault for chunk in group[name].chunks for fault in _dictionary_faults(chunk))
+                yield from (f"{name} {fault}" for fault in found)
 
 
 def _is_text(kind: Any) -> bool:
@@ -212,13 +209,29 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
 
 
-def _has_unused(chunk: Any) -> bool:
+def _dictionary_faults(chunk: Any) -> Iterator[str]:
+    """What a dictionary tells beside the cells: a value of no row, one value twice, or an order that is not its own.
+
+    Words are sorted, or stand as the rows of the file have them first. Any other order may be that of the input.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pa.types.is_dictionary(chunk.type):
-        return False
-    return bool(pc.count_distinct(chunk.indices, mode="only_valid").as_py() < len(chunk.dictionary))
+        return
+    words, met = chunk.dictionary, pc.unique(chunk.indices.drop_null()).to_numpy()
+    if len(met) < len(words):
+        yield "has a dictionary with values of no row"
+    elif pc.count_distinct(words, mode="all").as_py() < len(words):
+        yield "has a dictionary that lists a value twice"
+    elif (np.diff(met.astype(np.int64)) < 0).any() and not _is_sorted(words):
+        yield "has a dictionary in an order that is neither that of its rows nor its own"
+
+
+def _is_sorted(words: Any) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.less(words[:-1], words[1:])).as_py() in (True, None))
 
 
 def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
@@ -266,8 +279,8 @@ def _left_behind(cells: Any) -> Iterator[str]:
     import pyarrow as pa
 
     if pa.types.is_dictionary(cells.type):
-        if _has_unused(cells):
-            yield "has a dictionary with values of no row"
+        yield from _dictionary_faults(cells)
+        yield from _left_behind(cells.indices)
         yield from _left_behind(cells.dictionary)
         return
     if _is_text(cells.type):

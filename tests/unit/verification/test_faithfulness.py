@@ -116,7 +116,7 @@ def rows(order):
 
 ALL = list(range(12))
 DEFECTS = {
-    "a class of k-1 rows": (put("pay", [8], "(90, 99]"), {"3-anonymity", "day faithful"}),
+    "a class of k-1 rows": (put("pay", [8], "(90, inf)"), {"3-anonymity", "day faithful"}),
     "a null that splits a class": (put("job", [2], None), {"3-anonymity", "age faithful", "day faithful"}),
     "a value in a hidden class": (put("job", [6], "cook"), {"3-anonymity", "job faithful", "day faithful"}),
     "a value that is not the row's": (put("job", [0, 1, 2], "smith"), {"job faithful"}),
@@ -124,6 +124,7 @@ DEFECTS = {
     "a set without the own value": (put("job", [3, 4, 5], "a%7Cb|other"), {"job faithful"}),
     "a set of other values": (put("job", [0, 1, 2], "smith|nurse"), {"job faithful"}),
     "a set that is not encoded": (put("job", [3, 4, 5], "a|b|c%d"), {"job faithful"}),
+    "a set that names a value twice": (put("job", [3, 4, 5], "a%7Cb|a%7Cb|c%25d"), {"job faithful"}),
     "a wrong mean": (put("age", [0, 1, 2], 31.4), {"age faithful"}),
     "a mean that is a little off": (put("age", [0, 1, 2], 94 / 3 * (1 + 1e-8)), {"age faithful"}),
     "a mean of a class with a missing number": (put("age", [6, 7, 8], 1.5), {"age faithful"}),
@@ -136,6 +137,13 @@ DEFECTS = {
     "an interval around a missing number": (put("pay", [6, 7, 8], "(-inf, inf)"), {"pay faithful"}),
     "a set of intervals without the own number": (put("pay", [9, 10, 11], "(-inf, 5]|(40, 60]"), {"pay faithful"}),
     "a set with more in it than intervals": (put("pay", [9, 10, 11], "(-inf, 10]|5.5|(40, 60]"), {"pay faithful"}),
+    "a set of intervals in another order": (put("pay", [9, 10, 11], "(40, 60]|(-inf, 10]"), {"pay faithful"}),
+    "a set of intervals with one twice": (
+        put("pay", [9, 10, 11], "(-inf, 10]|(40, 60]|(40, 60]"),
+        {"pay faithful"},
+    ),
+    "an interval that ends at the largest number": (put("pay", [3, 4, 5], "(20, 99]"), {"pay faithful"}),
+    "a range of own numbers": (put("pay", [0, 1, 2], "[11, 20]"), {"pay faithful"}),
     "a label that is none": (put("pay", [0, 1, 2], "about 15"), {"pay faithful"}),
     "an empty label": (put("pay", [0, 1, 2], "()"), {"pay faithful"}),
     "a wrong level": (put("level", range(6), 3.6), {"level faithful"}),

@@ -113,9 +113,23 @@ def test_a_middle_is_that_of_an_interval_around_the_number(tmp_path, ending):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_range_includes_its_ends(tmp_path, ending):
     own = {"age": [20, 30, 40], "ill": ["y"] * 3}
-    assert failed(tmp_path, ending, {"age": ["[20, 30]"] * 2 + ["[40, 40]"], "ill": own["ill"]}, own) == []
-    assert failed(tmp_path, ending, {"age": ["[20, 30]"] * 2 + ["(40, 50]"], "ill": own["ill"]}, own) == ["age"]
-    assert failed(tmp_path, ending, {"age": ["[21, 30]"] * 2 + ["[40, 40]"], "ill": own["ill"]}, own) == ["age"]
+
+    def told(shown, **asked):
+        return failed(tmp_path, ending, {"age": shown, "ill": own["ill"]}, own, **asked)
+
+    assert told(["[20, 30]"] * 2 + ["[40, 40]"], extremes=True) == []
+    assert told(["[20, 30]"] * 2 + ["(40, 50]"], extremes=True) == ["age"]
+    assert told(["[21, 30]"] * 2 + ["[40, 40]"], extremes=True) == ["age"]
+    assert told(["[20, 30]"] * 2 + ["(30, inf)"]) == ["age"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_sets_name_values_once_and_in_one_order(tmp_path, ending):
+    own = {"job": ["cook", "smith"] * 2, "sex": ["f", "f", "m", "m"], "ill": ["y"] * 4}
+    told = {"sex": own["sex"], "ill": own["ill"]}
+    assert failed(tmp_path, ending, {"job": ["cook|smith"] * 4, **told}, own) == []
+    assert failed(tmp_path, ending, {"job": ["cook|smith"] * 2 + ["smith|cook"] * 2, **told}, own) == ["job"]
+    assert failed(tmp_path, ending, {"job": ["cook|cook|smith"] * 4, **told}, own) == ["job"]
 
 
 def test_a_hierarchy_of_intervals_names_nothing(tmp_path):

@@ -161,7 +161,7 @@ def test_an_encoding_is_told(tmp_path):
 
 
 def test_the_order_of_the_input_is_refused(tmp_path):
-    assert failed(judge(request(tmp_path, order=np.arange(ROWS)))) == {"order", "hidden order"}
+    assert failed(judge(request(tmp_path, order=np.arange(ROWS)))) == {"order", "hidden order", "order in classes"}
     by_age = np.argsort(people()["age"].to_numpy(), kind="stable")
     assert "hidden order" in failed(judge(request(tmp_path, order=by_age)))
 

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.verification.order import (
+    class_order_check,
     group_numbers_check,
     hidden_order_check,
     is_ordered,
@@ -91,10 +92,22 @@ def test_ranks_of_dictionaries_and_missing_values():
 
 
 def test_the_window_is_in_the_middle():
-    assert window(np.arange(10)).tolist() == list(range(10))
-    some = window(np.arange(10_000))
+    assert np.arange(10)[window(10)].tolist() == list(range(10))
+    some = np.arange(10_000)[window(10_000)]
     assert len(some) == 4096
     assert some[0] == (10_000 - 4096) // 2
+
+
+def test_rows_of_a_class_that_are_sorted_by_a_hidden_value_are_found():
+    rng = np.random.default_rng(5)
+    classes, ages = rng.integers(0, 60, ROWS), rng.integers(18, 90, ROWS)
+    assert class_order_check([("age", pa.array(ages))], classes).passed
+    for one in range(60):
+        mine = np.flatnonzero(classes == one)
+        ages[mine] = np.sort(ages[mine])
+    assert "age" in class_order_check([("age", pa.array(ages))], classes).found
+    assert class_order_check([("sex", pa.array(["f"] * ROWS))], classes).passed
+    assert class_order_check([("age", pa.array(ages))], np.arange(ROWS)).passed
 
 
 def test_groups_numbered_as_rows_come_are_found():

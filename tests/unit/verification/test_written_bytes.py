@@ -107,7 +107,12 @@ def with_unused_word():
     return table().set_column(0, "job", words)
 
 
-PLAIN = {"store_schema": False, "write_statistics": False}
+def with_words_of_another_order():
+    words = pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 1] * 50, pa.int32()), ["nurse", "cook"])
+    return table().set_column(0, "job", words)
+
+
+PLAIN = {"store_schema": False, "write_statistics": False, "use_dictionary": ["job"]}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +123,13 @@ PLAIN = {"store_schema": False, "write_statistics": False}
             "meta",
         ),
         (lambda path: pq.write_table(table(), path, store_schema=False), "least and the greatest"),
-        (lambda path: pq.write_table(with_unused_word(), path, **PLAIN), "dictionary of job"),
+        (lambda path: pq.write_table(with_unused_word(), path, **PLAIN), "job has a dictionary with values of no row"),
+        (lambda path: pq.write_table(with_words_of_another_order(), path, **PLAIN), "neither that of its rows"),
+        (lambda path: pq.write_table(table(), path, **{**PLAIN, "use_dictionary": True}), "numbers have a dictionary"),
+        (
+            lambda path: pq.write_table(table(), path, sorting_columns=[pq.SortingColumn(0)], **PLAIN),
+            "an order of the rows",
+        ),
     ],
 )
 def test_parquet(tmp_path, write, fault):

@@ -242,6 +242,8 @@ def _unrecounted(data: Certificate) -> Iterator[Statement]:
     yield left_open("rows of the table", NEEDS_TABLE)
     if cells:
         yield left_open("cells follow from the table", f"{NEEDS_TABLE} ({len(cells)} columns)")
+    if not isinstance(data["unchanged_columns"], str):
+        yield left_open("effective k", NEEDS_TABLE)
     for name, nothing in _NEED_TABLE.items():
         if data.get(name, nothing) != nothing:
             yield left_open(name.replace("_", " "), NEEDS_TABLE)

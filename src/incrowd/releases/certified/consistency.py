@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from incrowd.errors import IncrowdError, VerificationError
 from incrowd.releases.certified.statements import Statement, StatementStanding, consistent
 from incrowd.report.certificate import schema, statement_of
 from incrowd.report.json_schema import faults
+from incrowd.report.unchanged_facts import certified_unchanged
+from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
+from incrowd.vocabulary.schema import Role
 
 Certificate = dict[str, Any]
+_TRANSFORMED = str(Role.QUASI_IDENTIFIER)
 
+_PRIVATE = (Role.TARGET, Role.SENSITIVE)
 _ROWS = re.compile(r"([0-9][0-9,]*) (?:released|left out)")
 
 
@@ -35,20 +42,22 @@ def check_consistency(certificate: Certificate) -> Iterator[Statement]:
     yield _verification(certificate)
     yield _rows(certificate)
     yield _cells(certificate)
+    yield _unchanged(certificate)
     yield _date(certificate)
 
 
 def _requirement(certificate: Certificate) -> Statement:
     """The sentence, the words and the data say the same, and every promise of it was recounted."""
     requirement, asked = requirement_of(certificate), certificate["requirement_asked"]
-    sentence = statement_of(asked).removesuffix(" from the written file.")
+    sentences = [statement_of(asked, written) for written in ("file", "table")]
     recounted = [one["promise"] for one in certificate["requirement_recounted"]]
     checks = {(one["name"], one["found"]) for one in certificate["verification"]["checks"]}
     agrees = (
         requirement is not None
         and str(requirement) == asked
-        and certificate["statement"].startswith(sentence)
-        and set(recounted) == set(requirement.promises)
+        and json.loads(json.dumps(requirement.to_json())) == certificate["requirement"]
+        and certificate["statement"] in sentences
+        and sorted(recounted) == sorted(requirement.promises)
         and {(one["promise"], one["found"]) for one in certificate["requirement_recounted"]} <= checks
     )
     return consistent(
@@ -63,10 +72,11 @@ def _columns(certificate: Certificate) -> Statement:
     roles = {column["name"]: column["role"] for column in certificate["columns"]}
     released = certificate["released_columns"]
     agrees = all(roles.get(column["from"]) == column["role"] for column in released)
-    kept = {name for name, role in roles.items() if role != "identifier"}
+    kept = [name for name, role in roles.items() if role != "identifier"]
+    once = len(roles) == len(certificate["columns"])
     return consistent(
         "roles of the columns",
-        agrees and kept == {column["from"] for column in released},
+        agrees and once and kept == list(dict.fromkeys(column["from"] for column in released)),
         f"{len(released)} released of {len(roles)}",
         "the released columns are not those of the table without its identifiers, in the same roles",
     )
@@ -75,12 +85,20 @@ def _columns(certificate: Certificate) -> Statement:
 def _verification(certificate: Certificate) -> Statement:
     found = certificate["verification"]
     checks = [*found["checks"], *certificate["requirement_recounted"]]
+    names = {check["name"] for check in found["checks"]}
     return consistent(
         "checks at the time of release",
-        found["passed"] and bool(found["checks"]) and all(check["passed"] for check in checks),
+        found["passed"] and set(_expected_checks(certificate)) <= names and all(check["passed"] for check in checks),
         f"all {len(found['checks'])} passed",
         "it says itself that a check failed, or that there was none",
     )
+
+
+def _expected_checks(certificate: Certificate) -> Iterator[str]:
+    """The checks of every release: of its columns, of its rows, and of the cells of each column."""
+    yield from ("columns", "rows")
+    for column in certificate["released_columns"]:
+        yield f"{column['name']} {'faithful' if column['role'] == Role.QUASI_IDENTIFIER else 'untouched'}"
 
 
 def _rows(certificate: Certificate) -> Statement:
@@ -128,6 +146,38 @@ def _cells(certificate: Certificate) -> Statement:
     )
 
 
+def _unchanged(certificate: Certificate) -> Statement:
+    """Its counts of unchanged columns are about these rows, sets and columns, and agree with each other."""
+    stated = certificate["unchanged_columns"]
+    if isinstance(stated, str):
+        return consistent("counts of unchanged columns add up", True, stated, "")
+    try:
+        agrees = certified_unchanged(UnchangedCounts.from_json(stated)) == stated and _is_about(certificate, stated)
+    except (TypeError, ValueError, KeyError):
+        agrees = False
+    words = f"of {stated['rows']:,} people"
+    return consistent("counts of unchanged columns add up", agrees, words, "they contradict each other or the rest")
+
+
+def _is_about(certificate: Certificate, stated: dict[str, Any]) -> bool:
+    """Whether counts of unchanged columns are about the columns, sets and rows of the certificate."""
+    requirement, alone, sets = requirement_of(certificate), stated["alone"], stated["sets"]
+    released = certificate["released_columns"]
+    quasi = list(dict.fromkeys(one["from"] for one in released if one["role"] == Role.QUASI_IDENTIFIER))
+    called = {one["name"]: one["role"] for one in released if one["role"] != Role.QUASI_IDENTIFIER}
+    known = [] if requirement is None else requirement.sets(quasi)
+    below = [one["people_below_k"] for one in sets]
+    return (
+        [(one["columns"], one["k"]) for one in sets] == [(list(one.names), one.k) for one in known]
+        and all((one["effective_k"] < one["k"]) == (one["people_below_k"] > 0) for one in sets)
+        and max(below) <= stated["people_below_k"] <= sum(below)
+        and stated["rows"] == certificate["rows"]["released"]
+        and stated["given_back"] <= stated["hidden_cells"] <= stated["rows"] * len(quasi)
+        and alone["not_called_private"] <= alone["without_class"] <= alone["with_class"] <= stated["rows"]
+        and alone["roles"] == {name: role if role in _PRIVATE else "other" for name, role in called.items()}
+    )
+
+
 def _date(certificate: Certificate) -> Statement:
     made = certificate["made"]
     try:
@@ -147,6 +197,18 @@ def check_issued(
         raise VerificationError(f"The certificate does not state what was counted ({wrong}). Nothing was published.")
 
 
+def check_written(certificate: Mapping[str, Any], path: Path) -> str:
+    """Raise unless the file holds the certificate, all of it and nothing else; the SHA-256 of the file."""
+    written = path.read_bytes()
+    try:
+        same = json.loads(written) == json.loads(json.dumps(certificate))
+    except ValueError:
+        same = False
+    if not same:
+        raise VerificationError(f"{path.name} does not hold the certificate that was checked. Nothing was published.")
+    return hashlib.sha256(written).hexdigest()
+
+
 def _misstated(
     data: dict[str, Any], verdict: Verdict, requirement: Requirement, roles: Mapping[str, str]
 ) -> Iterator[str]:
@@ -158,11 +220,21 @@ def _misstated(
         "requirement": json.loads(json.dumps(requirement.to_json())),
         "requirement_asked": str(requirement),
         "attributes": json.loads(json.dumps(dict(verdict.shown))) or "not counted",
+        "unchanged_columns": json.loads(json.dumps(certified_unchanged(verdict.unchanged))),
     }
     yield from (name for name, value in expected.items() if data[name] != value)
     if {column["name"]: column["role"] for column in data["columns"]} != roles:
         yield "columns"
+    if [column["name"] for column in data["released_columns"] if column["role"] == _TRANSFORMED] != list(verdict.shown):
+        yield "released_columns"
+    if any(column["name"].removeprefix("'") != column["from"].removeprefix("'") for column in _kept(data)):
+        yield "released_columns"
     digest = data["output"].get("sha256")
     if digest is not None and digest != verdict.digests[0]:
         yield "output"
     yield from (one.name for one in check_consistency(data) if one.standing is not StatementStanding.HOLDS)
+
+
+def _kept(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The released columns that are not transformed: they have the names they had."""
+    return [column for column in data["released_columns"] if column["role"] != _TRANSFORMED]

@@ -15,6 +15,7 @@ from incrowd.report.certificate import sha256_of_hierarchy
 from incrowd.tables.reading.read import read
 from incrowd.verification.requirements import Further
 from incrowd.verification.restated import Stated, recount_stated, recount_stated_table
+from incrowd.verification.unchanged_counts import Alone
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -150,6 +151,7 @@ def recount_certificate(
         quasi_identifiers=[column["name"] for column in quasi],
         counts=[column["name"] for column in quasi if column["as"] == "counts"],
         further=further_stated(sought),
+        unchanged=_roles(certificate),
     )
     verdict = held.recount(stated)
     yield from _compared(certificate, verdict, len(stated.promises))
@@ -177,6 +179,24 @@ def _compared(certificate: Certificate, verdict: Verdict, sizes: int) -> Iterato
     words = f"{len(verdict.sizes.histogram):,} sizes"
     yield consistent("sizes of the groups", same, words, f"the release has groups of other sizes ({words})")
     yield from _cells(certificate, verdict)
+    yield from _alone(certificate, verdict.alone)
+
+
+def _roles(certificate: Certificate) -> dict[str, str]:
+    """The columns that are released as they came, and what they are called; none if nothing is stated of them."""
+    stated = certificate["unchanged_columns"]
+    return {} if isinstance(stated, str) else stated["alone"]["roles"]
+
+
+def _alone(certificate: Certificate, counted: Alone | None) -> Iterator[Statement]:
+    """People who are alone by unchanged columns: no more than stated. Formats with types may have merged spellings."""
+    if counted is None:
+        return
+    stated = certificate["unchanged_columns"]["alone"]
+    for name in ("without_class", "with_class", "not_called_private"):
+        people = getattr(counted, name)
+        words = f"{stated[name]:,} stated, {people:,} counted"
+        yield consistent(f"alone by unchanged columns, {name.replace('_', ' ')}", people <= stated[name], words, words)
 
 
 def _promise(check: Check, stated: str | None) -> Statement:

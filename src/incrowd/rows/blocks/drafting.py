@@ -115,7 +115,7 @@ class Palette:
     @classmethod
     def of_values(cls, shown: pl.Series) -> Palette:
         """From what each form shows."""
-        values = shown.drop_nulls().unique(maintain_order=True)
+        values = shown.drop_nulls().unique().sort()  # a dictionary must tell no order but its own
         found = shown.replace_strict(values, pl.int_range(len(values), eager=True), default=None, return_dtype=pl.Int32)
         return cls(values, np.append(found.fill_null(len(values)).to_numpy(), len(values)).astype(np.int32))
 

@@ -24,6 +24,7 @@ from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 _TYPES: dict[ColumnType, pl.DataType] = {ColumnType.INTEGER: pl.Int64(), ColumnType.REAL: pl.Float64()}
+_DIGITS = 17  # a 64-bit number is told apart from all others by so many
 
 
 def numeric(plan: ReleasePlan) -> dict[str, pl.DataType]:
@@ -33,14 +34,26 @@ def numeric(plan: ReleasePlan) -> dict[str, pl.DataType]:
 
 
 def castable(column: pl.Series, kind: pl.DataType) -> bool:
-    """Whether every cell of a text column is such a number, or missing.
+    """Whether every cell of a text column is such a number, or missing, and the number holds all that the cell says.
+
+    Zeros before a number, more digits than a number has, and numbers beyond its range stay text.
 
     Examples
     --------
     >>> castable(pl.Series(["39", None]), pl.Int64()), castable(pl.Series(["39", "(1, 2]"]), pl.Int64())
     (True, False)
+    >>> castable(pl.Series(["39", "07"]), pl.Int64()), castable(pl.Series(["1e400"]), pl.Float64())
+    (False, False)
     """
-    return column.cast(kind, strict=False).null_count() == column.null_count()
+    numbers = column.cast(kind, strict=False)
+    if numbers.null_count() != column.null_count():
+        return False
+    if kind == pl.Int64():
+        return not column.str.contains(r"^[+-]?0[0-9]").any()
+    beyond = column.filter(numbers.is_infinite()).str.contains("^[+-]?[0-9.]").any()
+    long = column.filter(column.str.len_bytes() > _DIGITS)
+    digits = long.str.replace("[eE].*$", "").str.replace_all("[^0-9]", "").str.strip_chars_start("0")
+    return not beyond and not (digits.str.len_bytes() > _DIGITS).any()
 
 
 def with_numbers(frame: pl.DataFrame, types: dict[str, pl.DataType]) -> pl.DataFrame:

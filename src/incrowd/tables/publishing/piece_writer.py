@@ -52,13 +52,26 @@ def _write_csv(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
 
 
 def _write_parquet(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
-    """Without the smallest and largest value of each part: rows are in random order, so they would help no reader."""
     import pyarrow.parquet as pq
 
-    return _write_tables(
-        pieces,
-        lambda schema: pq.ParquetWriter(path, schema, compression="zstd", store_schema=False, write_statistics=False),
-    )
+    return _write_tables(pieces, lambda schema: pq.ParquetWriter(path, schema, **parquet_options(schema)))
+
+
+def parquet_options(schema: Any, compression: str = "zstd") -> dict[str, Any]:
+    """How a release is written as Parquet: with nothing beside its cells.
+
+    The smallest and largest value of each part would help no reader, for rows are in random order. Of numbers no reader
+    shows what their dictionary holds, so they have none.
+    """
+    import pyarrow as pa
+
+    kinds = [getattr(field.type, "value_type", field.type) for field in schema]
+    texts = [
+        field.name
+        for field, kind in zip(schema, kinds, strict=True)
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    ]
+    return {"compression": compression, "store_schema": False, "write_statistics": False, "use_dictionary": texts}
 
 
 def _write_arrow(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:

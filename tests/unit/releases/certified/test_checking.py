@@ -35,7 +35,7 @@ def people(**names: str) -> pl.DataFrame:
             "person": [f"p{i}" for i in range(ROWS)],
             "age": [20 + (i * 7) % 41 for i in range(ROWS)],
             "job": [f"j{(i * i) % 6}" if i < ROWS - 3 else "rare" for i in range(ROWS)],
-            "secret": [f"s{i % 4}" for i in range(ROWS)],
+            "secret": [f"s{i % 4}" if i else "s9" for i in range(ROWS)],
             "ill": ["y" if i >= ROWS - 3 or (i * 7 % 41 > 18) ^ (i * i % 6 in (1, 3)) else "n" for i in range(ROWS)],
         }
     )
@@ -70,6 +70,7 @@ def test_every_form_is_recounted_with_nothing_typed_again(form):
     assert {name for name, standing in found.items() if standing == StatementStanding.OPEN} == {
         "rows of the table",
         "cells follow from the table",
+        "effective k",
         "utility",
         TOLD,
     }
@@ -164,7 +165,7 @@ def test_sets_of_columns_known_together():
 
 
 def test_what_needs_a_hierarchy_is_not_passed_over():
-    tree = Hierarchy("secret", ("*", "low", "high", "s0", "s1", "s2", "s3"), (-1, 0, 0, 1, 1, 2, 2))
+    tree = Hierarchy("secret", ("*", "low", "high", "s0", "s1", "s2", "s3", "s9"), (-1, 0, 0, 1, 1, 2, 2, 2))
     made(require="k=5, t=0.6 on secret", method="mondrian", hierarchies={"secret": tree})
     verdict = verify("out.csv")
     assert verdict.exit_status == 2
@@ -172,7 +173,7 @@ def test_what_needs_a_hierarchy_is_not_passed_over():
     assert [one.name for one in verdict.undecided] == ["0.6-closeness of secret"]
     assert "could not be determined" in str(verdict)
     assert verify("out.csv", hierarchies={"secret": tree}).passed
-    other = Hierarchy("secret", ("*", "s0", "s1", "s2", "s3"), (-1, 0, 0, 0, 0))
+    other = Hierarchy("secret", ("*", "s0", "s1", "s2", "s3", "s9"), (-1, 0, 0, 0, 0, 0))
     assert verify("out.csv", hierarchies={"secret": other}).exit_status == 2
 
 
@@ -275,6 +276,7 @@ def put(*steps, value):
     return change
 
 
+UNCHANGED = "counts of unchanged columns add up"
 TAMPERED = {
     "nothing left out": (put("rows", "left_out", value=0), {"rows add up"}),
     "more rows": (put("rows", "released", value=ROWS), {"rows add up", "rows released"}),
@@ -299,6 +301,29 @@ TAMPERED = {
         {"70-anonymity"},
     ),
     "another sentence": (put("statement", value="The release is anonymous."), {"statement"}),
+    "a longer sentence": (put("statement", value=lambda old: f"{old} Nobody can be found in it."), {"statement"}),
+    "a requirement with more in it": (put("requirement", value=lambda old: {**old, "l": 3}), {"statement"}),
+    "a promise that was recounted twice": (put("requirement_recounted", value=lambda old: old * 2), {"statement"}),
+    "a column twice": (put("columns", value=lambda old: [*old, old[-1]]), {"roles of the columns"}),
+    "cells that were not compared": (
+        put("verification", "checks", value=lambda old: [one for one in old if one["name"] != "secret untouched"]),
+        {"checks at the time of release"},
+    ),
+    "a larger effective k": (put("unchanged_columns", "effective_k", value=99), {UNCHANGED}),
+    "more people than there are": (put("unchanged_columns", "rows", value=10**400), {UNCHANGED}),
+    "sets of other columns": (put("unchanged_columns", "sets", 0, "columns", value=["age"]), {UNCHANGED}),
+    "published despite nothing": (put("unchanged_columns", "published_despite", value="It is sound."), {UNCHANGED}),
+    "a sensitive column called the class": (
+        put("unchanged_columns", "alone", "roles", "secret", value="target"),
+        {UNCHANGED},
+    ),
+    "nobody alone": (
+        lambda data: [
+            put("unchanged_columns", "alone", name, value=0)(data)
+            for name in ("not_called_private", "without_class", "with_class")
+        ],
+        {"alone by unchanged columns, with class"},
+    ),
     "a promise that was not recounted": (put("requirement_recounted", value=[]), {"statement"}),
     "a check that failed": (put("verification", "checks", 0, "passed", value=False), {"checks at the time of release"}),
     "not passed": (put("verification", "passed", value=False), {"checks at the time of release"}),
