@@ -139,6 +139,8 @@ def _counted(
     for name in counted:
         if name not in names:
             raise HeaderError(unknown_column(name, names))
+        if names.count(name) > 1:
+            raise HeaderError(f"The table has {names.count(name)} columns {name!r}. Give each a name of its own.")
     if not opened.rows:
         raise FileFormatError("The table has no rows; there is nothing to verify.")
     unify(connection, names, markers, [names.index(name) for name in counted] if opened.names_nan else ())

@@ -219,9 +219,14 @@ class CellComparison:
         return f"day(o.{at})" if self._given[at] == "DATE" else f"o.{at}::DOUBLE"
 
     def _differs(self, at: str) -> str:
-        """The untouched column is not what it was; a text side is read in the type of the other side."""
+        """The untouched column is not what it was; a text side is read in the type of the other side.
+
+        A number that is none may have become a missing one, which it means.
+        """
         here, there = f"r.{at}", f"o.{at}"
         written, given = self._written[at], self._given[at]
+        if given in ("FLOAT", "DOUBLE"):
+            there = f"CASE WHEN {here} IS NOT NULL OR NOT isnan({there}) THEN {there} END"
         if written == given == "VARCHAR" and self._escapes:
             return f"{here} IS DISTINCT FROM escaped({there})"
         only_one = f"({here} IS NULL) <> ({there} IS NULL)"
@@ -257,7 +262,7 @@ class CellComparison:
         plain = f"plain(r.{at}::VARCHAR)" if self._escapes else f"r.{at}::VARCHAR"
         named = f"AND {plain} NOT IN (SELECT name FROM groups_{at})" if at in self._named else ""
         return self._connection.sql(
-            f"SELECT DISTINCT {plain} AS shown, o.{at}::VARCHAR AS own FROM {_PAIRS} "
+            f"SELECT DISTINCT {plain} AS shown, o.{at}::VARCHAR AS own, {plain} <> r.{at}::VARCHAR AS altered FROM {_PAIRS} "
             f"WHERE contains(r.{at}::VARCHAR, '|') {named}"
         ).to_arrow_table()
 
@@ -270,9 +275,9 @@ class CellComparison:
 
         self._connection.register("members", pa.concat_tables(parts, promote_options="permissive"))
         sets = "SELECT shown FROM members GROUP BY shown HAVING NOT bool_or(coalesce(own = shown, false))"
-        neighbours = self._connection.execute(
-            f"WITH sets AS (SELECT string_split(shown, '|') AS named FROM ({sets})) "
-            "SELECT DISTINCT unnest(named[:-2]), unnest(named[2:]) FROM sets"
+        neighbours = self._connection.execute(  # an apostrophe before the first member may be its own
+            f"WITH sets AS (SELECT DISTINCT string_split(shown, '|')[1 + altered::INT:] AS named FROM ({sets}) "
+            "JOIN members USING (shown)) SELECT DISTINCT unnest(named[:-2]), unnest(named[2:]) FROM sets"
         ).fetchall()
         strange = self._ask(
             f"WITH sets AS ({sets}), named AS (SELECT shown, unnest(string_split(shown, '|')) AS one FROM sets), "

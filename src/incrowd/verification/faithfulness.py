@@ -143,8 +143,8 @@ def formulas_check(connection: Any, names: Sequence[str]) -> Check:
     """The check that a spreadsheet takes no cell and no name for a formula."""
     for macro in MACROS:
         connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
-    counted = " + ".join(f"count(*) FILTER (is_formula({column(place)}))" for place in range(len(names)))
-    (cells,) = connection.execute(f"SELECT {counted} FROM released").fetchone()
+    counted = ", ".join(f"count(*) FILTER (is_formula({column(place)}))" for place in range(len(names)))
+    cells = sum(connection.execute(f"SELECT {counted} FROM released").fetchone())
     risky = sum(len(name) > 1 and name[0] in "=+@-\t\r" for name in names)
     told = "no cell is a formula" if not cells + risky else f"{cells:,} cells and {risky} names are formulas"
     return Check("formulas", not cells + risky, told)

@@ -106,9 +106,9 @@ class CellMeaning:
         return nothing
 
     def raw(self, cell: str) -> str:
-        """SQL: the cell of a column that is released unchanged; NULL if it is missing."""
-        if not self.by_text or self.kind != "VARCHAR":
-            return f"CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END" if self.kind in ("FLOAT", "DOUBLE") else cell
+        """SQL: the cell of a column that is released unchanged; NULL if it is a word for missing."""
+        if self.kind != "VARCHAR":
+            return cell
         return f"CASE WHEN {cell} NOT IN ({_listed(spellings(self.missing))}) THEN {cell} END"
 
     def _of_number(self, cell: str) -> str:

@@ -134,8 +134,11 @@ def is_ordered(numbers: Numbers) -> bool:
 
 def ranks(values: Any) -> Numbers:
     """The places of values in their own order, equal ones sharing one; missing ones come last."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_null(values.type):
+        return np.zeros(len(values))
     decoded = values.cast(values.type.value_type) if hasattr(values.type, "value_type") else values
     ranked = pc.rank(decoded, sort_keys="ascending", tiebreaker="dense")
     return np.asarray(ranked.to_numpy(zero_copy_only=False), np.float64)

@@ -80,7 +80,7 @@ def recount_stated_table(table: Any, stated: Stated) -> Verdict:
 
 
 def _recounted(connection: Any, names: Sequence[str], stated: Stated, before: tuple[Check, ...] = ()) -> Verdict:
-    same = list(names) == list(stated.columns)
+    same = list(names) == list(stated.columns) and len(set(names)) == len(names)
     columns = Check("columns", same, f"{len(names)} columns, {'as' if same else 'not as'} stated")
     if not same:
         return Verdict(sizes_of([]), (columns, *before))

@@ -16,7 +16,7 @@ _SHAPES = {
     "FLOAT": _REAL,
     "DOUBLE": _REAL,
     "BOOLEAN": "true|false",
-    "DATE": r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}",
+    "DATE": r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}(T00:00:00\.0+)?",
 }
 _DIGITS = 17  # a 64-bit number is told apart from all others by so many
 
