@@ -99,10 +99,6 @@ class VerificationError(IncrowdError):
     exit_status = 1
 
 
-class IncrowdWarning(UserWarning):
-    """A notice, when it is raised as a Python warning."""
-
-
 @dataclass(frozen=True)
 class Notice:
     """Something that was handled and that the user should know.

@@ -37,11 +37,6 @@ class Bins:
         """Number of bins, the one of missing values included."""
         return len(self.first) + 1
 
-    @property
-    def is_identity(self) -> bool:
-        """True if every code is its own bin."""
-        return len(self.of_code) == self.width
-
 
 def exact_bins(counts: npt.NDArray[np.int64]) -> Bins:
     """One bin for each code that has rows.
