@@ -262,7 +262,8 @@ class CellComparison:
         plain = f"plain(r.{at}::VARCHAR)" if self._escapes else f"r.{at}::VARCHAR"
         named = f"AND {plain} NOT IN (SELECT name FROM groups_{at})" if at in self._named else ""
         return self._connection.sql(
-            f"SELECT DISTINCT {plain} AS shown, o.{at}::VARCHAR AS own, {plain} <> r.{at}::VARCHAR AS altered FROM {_PAIRS} "
+            f"SELECT DISTINCT {plain} AS shown, o.{at}::VARCHAR AS own, {plain} <> r.{at}::VARCHAR AS altered "
+            f"FROM {_PAIRS} "
             f"WHERE contains(r.{at}::VARCHAR, '|') {named}"
         ).to_arrow_table()
 
