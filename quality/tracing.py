@@ -31,7 +31,6 @@ TESTS = (
     "tests/property/test_joint_releases.py",
     "tests/faults",
     "tests/hostile/test_bad_pairs.py",
-    "tests/hostile/test_crash_safety.py",
 )
 SLOWEST = 40.0  # seconds; a test that takes longer is not asked about a mutant
 
