@@ -16,8 +16,7 @@ from incrowd.releases.new_rows import show_new_rows
 from incrowd.releases.pipeline import run_release
 from incrowd.releases.recount import recount
 from incrowd.report.outcome import Release
-from incrowd.tables.databases.reading import in_memory
-from incrowd.tables.databases.tables import NewTable, query_of
+from incrowd.tables.databases.tables import NewTable, in_memory, query_of
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.frames import is_spark_frame, to_frame_like

@@ -29,7 +29,7 @@ def inspect(
     json: Json = False,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
-    from incrowd.tables.databases.reading import in_memory
+    from incrowd.tables.databases.tables import in_memory
     from incrowd.tables.publishing.staging import check_target, staged
     from incrowd.tables.reading.draft import draft_schema
     from incrowd.tables.reading.read import read

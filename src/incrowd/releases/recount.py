@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
-from incrowd.tables.databases.reading import on_disk
+from incrowd.tables.databases.tables import on_disk
 from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
 from incrowd.verification.delimited import UNREADABLE, line_end, unpacked
 from incrowd.verification.population import People

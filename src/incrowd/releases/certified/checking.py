@@ -22,8 +22,7 @@ from incrowd.releases.certified.statements import (
 from incrowd.report.certificate import VERSION, schema, sha256_of
 from incrowd.report.json_schema import faults
 from incrowd.report.signature import PublicKey, is_signed_by, public_key
-from incrowd.tables.databases.reading import on_disk
-from incrowd.tables.databases.tables import query_of
+from incrowd.tables.databases.tables import on_disk, query_of
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.resources import bytes_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ import polars as pl
 from incrowd.errors import FileFormatError
 from incrowd.tables.databases.columns import BEFORE, check_dates, selection, whole
 from incrowd.tables.databases.session import READING, Session, connected
-from incrowd.tables.databases.tables import Query, query_of
+from incrowd.tables.databases.tables import Query
 from incrowd.tables.reading.headers import check_headers
 
 
@@ -164,37 +163,3 @@ def _describe(session: Session, query: Query) -> Any:
 
 def _no_rows(query: Query) -> FileFormatError:
     return FileFormatError(f"There are no rows: {query} is empty. Give a table or a query with at least one row.")
-
-
-def in_memory(given: Any) -> Any:
-    """What was given; if it is on a server, its rows as a polars frame.
-
-    Examples
-    --------
-    >>> in_memory("visits.csv")
-    'visits.csv'
-    """
-    query = query_of(given)
-    if query is None:
-        return given
-
-    return read_query(query)
-
-
-@contextmanager
-def on_disk(given: Any) -> Iterator[Any]:
-    """Give what was given; if it is on a server, its rows as a Parquet file that goes when the block ends.
-
-    Examples
-    --------
-    >>> with on_disk("visits.csv") as given:
-    ...     given
-    'visits.csv'
-    """
-    query = query_of(given)
-    if query is None:
-        yield given
-        return
-
-    with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
-        yield fetch_query(query, Path(folder))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import FileFormatError, ParameterError
-from incrowd.tables.reading.encode import encode
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.forms import MISSING_MARKERS
 from incrowd.vocabulary.requirement import Requirement
@@ -175,6 +174,8 @@ def read_population(
     >>> read_population(pl.DataFrame({"job": ["cook", None]}), asked, schema).height
     2
     """
+    from incrowd.tables.reading.encode import encode
+
     if not isinstance(requirement, Together) or not requirement.on_population:
         return None
     if given is None:

@@ -21,7 +21,8 @@ from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
 from incrowd.tables.databases import NewTable, Query
 from incrowd.tables.databases.address import Address
-from incrowd.tables.databases.reading import in_memory, on_disk, read_query
+from incrowd.tables.databases.reading import read_query
+from incrowd.tables.databases.tables import in_memory, on_disk
 from incrowd.tables.databases.writing import StagedTable, staged_table
 from incrowd.tables.recipe import Recipe
 from support.postgresql_server import HOST, USER
