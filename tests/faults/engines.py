@@ -19,13 +19,13 @@ def a_step_is_passed_over(original, self, step):
     return self
 
 
-@plant(f"{EMBEDDED}.hiding:rare_rows", (MEMORY,), method="iack", known="sex job age", hierarchies=True)
+@plant(f"{EMBEDDED}.population:rare_rows", (MEMORY,), method="iack", known="sex job age", hierarchies=True)
 def rare_combinations_are_counted_wrongly(original, table, step, kept):
     """Combinations of a few rows less than k are not taken for rare."""
     return original(table, replace(step, below=step.below - 3), kept)
 
 
-@plant(f"{EMBEDDED}.recoding:part_of_code", BOTH, method="tdr")
+@plant(f"{EMBEDDED}.population:part_of_code", BOTH, method="tdr")
 def a_number_at_a_cut_goes_up(original, column, recoding):
     """Numbers at the upper end of an interval are shown in the next one."""
     found = original(column, recoding)
@@ -54,7 +54,7 @@ def all_rows_of_a_node_go_to_one_group(original, cells, shares, randomness):
     return groups
 
 
-@plant(f"{EMBEDDED}.binning:bin_table", (MEMORY,), method="kactus")
+@plant(f"{EMBEDDED}.population:bin_table", (MEMORY,), method="kactus")
 def bins_are_shifted(original, table, step):
     """Rows are seen in the bin beside their own."""
     binned = original(table, step)
@@ -66,7 +66,7 @@ def bins_are_shifted(original, table, step):
     return type(binned).of(columns.values())
 
 
-@plant(f"{EMBEDDED}.tally:Tally.sum", (BLOCKS, SPARK), method="kactus", numeric="mean")
+@plant(f"{EMBEDDED}.settling:FormTally.sum", (BLOCKS, SPARK), method="kactus", numeric="mean")
 def only_the_first_block_is_counted(original, parts):
     """Means are those of the first block."""
     first = parts[0]

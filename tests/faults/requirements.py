@@ -24,15 +24,15 @@ def _planted(name: str, module: str, kind: str, require: str, **asked) -> None:
 
 
 BESIDE = {"method": ("mondrian", "kactus-plus")}
-_planted("distinct diversity", "distinct_diversity", "DistinctDiversity", "distinct-l=3 on diagnosis", **BESIDE)
-_planted("entropy diversity", "entropy_diversity", "EntropyDiversity", "entropy-l=2 on diagnosis", **BESIDE)
-_planted("recursive diversity", "recursive_diversity", "RecursiveDiversity", "recursive-l=2 c=2 on diagnosis")
+_planted("distinct diversity", "diversity", "DistinctDiversity", "distinct-l=3 on diagnosis", **BESIDE)
+_planted("entropy diversity", "diversity", "EntropyDiversity", "entropy-l=2 on diagnosis", **BESIDE)
+_planted("recursive diversity", "diversity", "RecursiveDiversity", "recursive-l=2 c=2 on diagnosis")
 _planted("closeness", "t_closeness", "TCloseness", "t=0.3 on diagnosis", **BESIDE)
 _planted("closeness of the class", "t_closeness", "TCloseness", "t=0.2 on ill")
-_planted("the cap of confidence", "confidence_cap", "ConfidenceCap", "alpha=0.7 on diagnosis")
-_planted("likeness", "beta_likeness", "BetaLikeness", "beta=1.5 on diagnosis")
-_planted("disclosure", "delta_disclosure", "DeltaDisclosure", "delta-disclosure=1 on diagnosis")
-_planted("the map of the population", "k_map", "KMap", "k-map=60", method="mondrian")
+_planted("the cap of confidence", "disclosure", "ConfidenceCap", "alpha=0.7 on diagnosis")
+_planted("likeness", "disclosure", "BetaLikeness", "beta=1.5 on diagnosis")
+_planted("disclosure", "disclosure", "DeltaDisclosure", "delta-disclosure=1 on diagnosis")
+_planted("the map of the population", "population", "KMap", "k-map=60", method="mondrian")
 
 
 @plant("incrowd.methods.judging:Judge.holds", HERE, require="t=0.3 on diagnosis")

@@ -171,8 +171,7 @@ def hang(standalone_mode):
         except BaseException:
             pass
 
-cli.app = hang
-cli.main()
+cli.main(hang)
 """
 
 

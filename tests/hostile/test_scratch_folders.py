@@ -27,7 +27,7 @@ import sys, time
 from incrowd.rows import choice
 from incrowd.rows.blocks import held
 choice._TEXT = choice._CELLS = 0
-blocks.block_rows = lambda *_: 40
+held.block_rows = lambda *_: 40
 """
 
 
