@@ -104,7 +104,7 @@ def run_release(job: Job) -> Release:
                     verdict = verify(job, replace(request, release=back, file=False), private)
             release = describe(job, held, notices, plan, verdict, hidden, beside)
             roles = {column.name: str(column.role) for column in request.columns}
-            check_issued(release.certificate, verdict, job.recipe.requirement, roles)
+            check_issued(release.certificate, verdict, job.recipe.requirement, roles, job.sign)
             write_beside(release, job.outputs, drafts)
             drafts.keep(hidden, *([groups_path(hidden)] if job.pair else []), digests=verdict.digests)
             if certificate := job.outputs.certificate:

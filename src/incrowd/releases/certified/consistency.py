@@ -14,6 +14,7 @@ from incrowd.errors import IncrowdError, VerificationError
 from incrowd.releases.certified.statements import Statement, StatementStanding, consistent
 from incrowd.report.certificate import schema, statement_of
 from incrowd.report.json_schema import faults
+from incrowd.report.signature import PublicKey, is_signed_by, private_key
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
@@ -188,13 +189,22 @@ def _date(certificate: Certificate) -> Statement:
 
 
 def check_issued(
-    certificate: Mapping[str, Any], verdict: Verdict, requirement: Requirement, roles: Mapping[str, str]
+    certificate: Mapping[str, Any],
+    verdict: Verdict,
+    requirement: Requirement,
+    roles: Mapping[str, str],
+    sign: Path | None = None,
 ) -> None:
-    """Raise unless a certificate keeps its schema and states the verdict, the user's requirement and roles."""
+    """Raise unless a certificate keeps its schema, states the verdict, the user's requirement and roles, and is signed.
+
+    ``sign`` is the private key that the user named, if any.
+    """
     data = json.loads(json.dumps(certificate))
     wrong = "its schema" if any(faults(data, schema())) else next(_misstated(data, verdict, requirement, roles), None)
     if wrong is not None:
         raise VerificationError(f"The certificate does not state what was counted ({wrong}). Nothing was published.")
+    if sign is not None and not is_signed_by(data, PublicKey.of(private_key(sign))):
+        raise VerificationError("The certificate is not signed as it was asked for. Nothing was published.")
 
 
 def check_written(certificate: Mapping[str, Any], path: Path) -> str:

@@ -10,12 +10,13 @@ import polars as pl
 import pytest
 
 from incrowd.api import release, verify
-from incrowd.errors import FileFormatError, IncrowdError, ParameterError
+from incrowd.errors import FileFormatError, IncrowdError, ParameterError, VerificationError
 from incrowd.methods.catalog import METHODS
 from incrowd.releases.certified.checking import TOLD, check_release
 from incrowd.releases.certified.statements import CertificateVerdict, StatementStanding
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
+from incrowd.report.signature import make_key, signed
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 241
@@ -380,6 +381,17 @@ def test_another_form_is_stated_than_the_file_has(other):
     with pytest.raises(FileFormatError) as refused:
         tampered(lambda data: data["output"]["form"].update(other))
     assert refused.value.exit_status == 2
+
+
+@pytest.mark.parametrize(
+    "fault", [lambda data, key: data, lambda data, key: {**signed(data, key), "responsible": "somebody else"}]
+)
+def test_a_certificate_that_was_not_signed_as_asked_is_not_published(fault, tmp_path, monkeypatch):
+    key, _ = make_key(tmp_path / "office.key")
+    monkeypatch.setattr("incrowd.releases.issuing.signed", fault)
+    with pytest.raises(VerificationError, match="not signed"):
+        made(sign=key)
+    assert not Path("out.csv").exists()
 
 
 # certificates that are none
