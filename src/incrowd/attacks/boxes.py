@@ -24,6 +24,7 @@ from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import CellReader, Ints, ReleasedCell
 from incrowd.vocabulary.schema import Column, Role, Schema
 
+# Quasi-identifiers of a release as the texts that were shown, whatever the file made of them.
 _ESCAPED = re.compile(r"^'(?=[=+@\t\r-].)", re.DOTALL)
 
 

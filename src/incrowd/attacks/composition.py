@@ -6,6 +6,14 @@ in Data Privacy, KDD 2008. Measured: the share of shared people left with one va
 lab releases the first and the last two thirds of the original, in random order, under the same recipe; the third
 between them is shared. Control: the share left with one value by one of the two releases alone. Leak: somebody is left
 with one value by both releases and by neither alone, for what is read there is certain.
+
+Sequential releases: the same people are released again, and two crowds cross in fewer than k. What: the attacker
+knows a person's quasi-identifiers, finds the class in the earlier and in the later release, and looks for people who
+are in both classes. Paper: Wang, Fung: Anonymizing Sequential Releases, KDD 2006; Xiao, Tao: m-Invariance, SIGMOD
+2007. Measured: the share of people in crossings of fewer than k people. Earlier releases that are given are crossed
+with this one; else the lab releases nine tenths of the original and then all of it, under the same recipe. Control:
+the share in classes of fewer than k by one release alone. Leak: anybody in a crossing below k that is not below k by
+one release alone.
 """
 
 from __future__ import annotations

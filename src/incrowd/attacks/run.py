@@ -88,6 +88,7 @@ def run_attack(attack: Attack, scene: Scene) -> Finding:
     return found.timed(time.perf_counter() - begun)
 
 
+# The lab as one function.
 @guarded
 def attack_release(
     release: Any,

@@ -226,6 +226,7 @@ def _with_part_forms(column: Recoding, forms: Sequence[Form]) -> Recoding:
     return Recoding(column.name, tuple(Part(part.members, form, part.rows) for part, form in parts))
 
 
+# Cells that name what few people of the table have.
 def without_rare_names(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:
     """The plan with every cell hidden that names what fewer people have than its step :class:`Rarest` says.
 

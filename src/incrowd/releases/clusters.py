@@ -1,7 +1,7 @@
 """The whole way through Spark, on one screen: from a table that Spark knows to a verified folder of Parquet files.
 
 What the driver gets of the rows: distinct values of the quasi-identifiers and of the target with their counts, counts
-that are asked for, and a bounded sample as codes. How that is done is the engine's part (``engines/spark``); here is
+that are asked for, and a bounded sample as codes. How that is done is the part of ``rows/spark``; here is
 what a release means by it: which roles, which method, which promise, who judges.
 """
 

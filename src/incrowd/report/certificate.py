@@ -2,6 +2,9 @@
 
 It may be published with the release. It holds no raw value, no plain hash of the input (small tables could be
 guessed from one) and no seed. The input is tied to it by an HMAC under a key that stays with the owner.
+
+Of the table itself only totals are told: not the sizes of its classes, not which columns single people out, and not
+the ends of number lines that one row alone reaches.
 """
 
 from __future__ import annotations

@@ -177,6 +177,7 @@ def picture(said: str, body: Html, width: float, height: float) -> Html:
     )
 
 
+# Charts of risk: rows by the size of their class, and how many rows have at least a given risk.
 Histogram = Sequence[tuple[int, int]]
 Tables = Sequence[tuple[str, Histogram]]
 """Names of tables, and how many classes they have of each size."""

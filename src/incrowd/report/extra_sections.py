@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from incrowd.risk.telling import TextPart
 
 
+# The attacks as a section of the report: what each found, what it was set against, and what did not run.
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}
 CLASSES = {LEAK: "bad", NO_LEAK: "good", NOT_RUN: "unknown"}
 ATTACKS_HEADER = ("Attack", "Verdict", "Before", "After", "99 % interval", "Control", "Goal", "Unit")
@@ -83,6 +84,7 @@ def _told(one: AttackFact) -> Html:
     return join([element("strong", text(f"{one.attack}: ")), text(one.words), *asks])
 
 
+# Earlier releases as a section of the report: which there are, and what they tell together with this one.
 NOT_TRACKED = (
     "Earlier releases were not tracked. Two releases about the same people can be combined: keep a ledger, "
     "incrowd release --ledger."
@@ -119,6 +121,7 @@ def _earlier_row(one: EarlierRelease) -> list[Html]:
     return [text(one.when), text(one.requirement), text(one.by), text(one.relation), text(shared)]
 
 
+# Unchanged columns as a section of the report: what they give back, and who is alone by them.
 TITLE = "Unchanged columns"
 NOT_COUNTED = "What unchanged columns undo was not counted. That says nothing about it."
 UNCHANGED_READING = (
@@ -171,6 +174,7 @@ def _sets(counts: UnchangedCounts) -> Html:
     return table("People who are alone", [text(word) for word in ("By", "People", "Share")], rows, class_="numbers")
 
 
+# What the release still shows, what is lost of each attribute, and what a classifier still learns.
 ABOUT_LOSS = (
     "A cell stands for one or several values of the table. Loss: the other values it may stand for, in per cent of all "
     "others (Iyengar 2002). Normalised certainty penalty (NCP): the values it may stand for, in per cent of all; 0 if "
@@ -257,6 +261,7 @@ def _difference(accuracy: Accuracy) -> str:
     return said
 
 
+# Measured risk as sections: of the report of a release, and of a page of its own.
 CONDITION = "trust it for"
 NOT_MEASURED = "Risk was not measured. That says nothing about it: measure it with incrowd risk."
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
 
 
+# What a requirement promises, in a sentence for people who sign.
 NOTHING = "Promises nothing: every row may be the only one of its kind."
 
 

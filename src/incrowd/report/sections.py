@@ -245,6 +245,7 @@ def figure(caption: str, chart: Html) -> Html:
     return element("figure", element("figcaption", text(caption)), chart)
 
 
+# The last page of the report: a decision, who takes it, and when, written by hand.
 DECISIONS = ("Hand on as it is", "Hand on, under conditions", "Do not hand on")
 LINES = ("Conditions, recipients", "Name and function", "Place and date", "Signature")
 

@@ -25,6 +25,7 @@ from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.schema import unknown_column
 
 
+# The population, where its table is known: people are counted, not estimated.
 @dataclass(frozen=True, eq=False)
 class Counted:
     """A table's classes, as the population sees them.

@@ -14,6 +14,7 @@ from incrowd.risk.edges import numbers_of
 from incrowd.risk.wording import counted
 from incrowd.vocabulary.schema import unknown_column
 
+# The eighteen identifiers of 45 CFR 164.514(b)(2)(i), and how each is looked for.
 NO_COMMON_FORM = "such numbers have no common form"
 
 
@@ -158,6 +159,7 @@ IDENTIFIERS = {
 """The eighteen, by their letter."""
 
 
+# Item C: dates finer than a year, and ages over 89.
 OLDEST = 89
 _YEAR = r"(?:1[6-9]|20|21)\d\d"
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -219,6 +221,7 @@ def _matching(series: pl.Series, pattern: str) -> int:
     return 0
 
 
+# Item B: places smaller than a state. Three digits of a ZIP code may stay where more than 20,000 people live.
 ENOUGH = 20_000
 _ZIP = r"^\d{5}(?:-\d{4})?$"
 _THREE = r"^\d{3}(?:[*Xx]{2})?$"
@@ -308,6 +311,7 @@ def _verb(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
+# Go through the eighteen identifiers: each is found in a column, not found, or not checked for a reason.
 _NAMED = "the name says so"
 
 

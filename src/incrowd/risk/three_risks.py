@@ -22,6 +22,7 @@ import polars as pl
 from incrowd.risk.classes import Classes, Coded, Mask, classes_of, refine
 from incrowd.risk.wording import percent
 
+# How sure a share is, if the rows are taken as drawn at random from rows like them.
 Shares = npt.NDArray[np.float64]
 
 LEVEL = 0.95

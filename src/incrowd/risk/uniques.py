@@ -16,6 +16,7 @@ from incrowd.errors import ParameterError
 from incrowd.risk.wording import NotMeasured
 
 
+# What the estimators know: the sizes of the sample's classes, and how many people there are.
 @dataclass(frozen=True)
 class Sample:
     """Classes by size, and the number of people in the population.
@@ -114,6 +115,7 @@ def known(sample: Sample) -> Estimate | None:
     return None if sample.number_of(1) else estimate(sample, 0.0, "the lack of any unique row in the sample")
 
 
+# Ewens: classes arise by chance, and one number says how readily a new one does.
 EWENS = "Ewens"
 
 
@@ -155,6 +157,7 @@ def ewens(sample: Sample) -> Answer:
     return estimate(sample, sample.people * theta / (theta + sample.people - 1), EWENS, theta=theta)
 
 
+# Pitman: classes arise by chance, large ones and new ones both, as in many tables of people.
 PITMAN = "Pitman"
 _PITMAN_STARTS = ((0.0, 0.5), (3.0, 1.0), (-3.0, 0.5))
 
@@ -239,6 +242,7 @@ def _fit(sample: Sample) -> tuple[float, float] | None:
     return parameters(min(settled, key=lambda one: float(one.fun)).x) if settled else None
 
 
+# The slide negative binomial: sizes of the population's classes, less one, are negative binomial.
 SLIDE = "SNB"
 _SLIDE_STARTS = tuple((a, b) for a in (-2.0, 0.0, 1.5) for b in (-4.0, -1.5, 0.5))
 _CLOSE = 1e-6
@@ -327,6 +331,7 @@ def _solve(sample: Sample, classes: float) -> tuple[float, float] | None:
     return None
 
 
+# Zayatz: how likely is a sample unique alone in the population, if the population's classes are spread alike?
 ZAYATZ = "Zayatz"
 
 
@@ -363,6 +368,7 @@ def zayatz(sample: Sample) -> Estimate:
     return estimate(sample, sample.number_of(1) * alone / sample.fraction, ZAYATZ, unique_if_unique_in_sample=alone)
 
 
+# Which estimator to believe: the decision rule of Dankar et al., and all estimates side by side.
 SMALL = 0.1
 """Up to this sampling fraction the rule believes Pitman."""
 

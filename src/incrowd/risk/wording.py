@@ -42,6 +42,7 @@ def visible(words: str) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
 
 
+# What was not measured, and why: never a number, never "low risk".
 @dataclass(frozen=True)
 class NotMeasured:
     """A measure that could not be taken.

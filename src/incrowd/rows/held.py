@@ -84,6 +84,7 @@ class Held(Protocol):
         ...
 
 
+# What an engine does. The embedded one works in memory; others hand batches to the same functions.
 @dataclass(frozen=True, eq=False)
 class Draft:
     """A release that nobody has verified yet.

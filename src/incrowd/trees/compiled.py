@@ -48,6 +48,7 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", kernel)
 
 
+# How many threads share the work: of the kernels, and of scikit-learn's learners. No result depends on it.
 THREADS = max(1, min(8, os.cpu_count() or 1))
 
 

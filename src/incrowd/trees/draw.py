@@ -1,4 +1,9 @@
-"""A tree for human eyes: as text for a terminal, or as a picture (see :mod:`incrowd.trees.draw`)."""
+"""A tree for human eyes: as text for a terminal, or as a picture (see :mod:`incrowd.trees.draw`).
+
+A tree as an SVG picture: root at the left, leaves at the right, a bar of classes in every box. The picture carries
+everything it needs, without style sheets or scripts, so that it can stand in a page with a strict content policy. All
+text is escaped and shown as text.
+"""
 
 from __future__ import annotations
 
@@ -181,6 +186,7 @@ def _text_of(words: str) -> str:
     return escape(visible(words))
 
 
+# Conditions and classes in words, for drawings.
 MOST_VALUES = 6
 
 

@@ -17,6 +17,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
 
 
+# From the kernel's arrays back to a tree with attribute names, values and thresholds.
 def read_back(grown: Grown, training: Training, fractional: bool) -> Tree:
     """The tree the kernel grew."""
     readers = [_reader(column, bins) for column, bins in zip(training.attributes, training.bins, strict=True)]
@@ -125,6 +126,7 @@ def grow(
     return read_back(grown, training, weighted)
 
 
+# Checks that the growers' parameters share.
 def at_least(name: str, value: int | None, smallest: int) -> None:
     """Refuse anything but a whole number of at least ``smallest`` (or ``None``, where the type allows it)."""
     if value is None and name in ("bins", "max_depth"):

@@ -124,6 +124,7 @@ def _values(predicate: Predicate) -> frozenset[str | int | float]:
             return frozenset()
 
 
+# A tree as plain data, to be kept in a JSON file.
 FORMAT = "incrowd-tree"
 VERSION = 1
 

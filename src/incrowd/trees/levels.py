@@ -16,6 +16,7 @@ from incrowd.trees.kernel import score_nodes, xlogx_table
 from incrowd.trees.packing import Columns, Rules
 from incrowd.trees.weighted import move_weighted, share_missing
 
+# Sorts the rows of a level by child, so that the rows of a node lie side by side again.
 Array = npt.NDArray[Any]
 
 

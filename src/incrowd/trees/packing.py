@@ -1,4 +1,9 @@
-"""A table as the kernel wants it: one short record of codes for each row, class first."""
+"""A table as the kernel wants it: one short record of codes for each row, class first.
+
+Bins: ranges of dictionary codes that the kernel counts together. A bin never cuts through a value, so every threshold
+between two bins lies between two real values. Codes without rows belong to no bin of their own; they follow the bin
+below them.
+"""
 
 from __future__ import annotations
 
@@ -93,6 +98,7 @@ def _bins(counts: npt.NDArray[np.int64], labels: npt.NDArray[np.int64]) -> Bins:
     return Bins(of_code.astype(np.int32), first, last)
 
 
+# The class of each row, as the tree numbers its classes.
 def class_values(column: EncodedColumn) -> tuple[ClassValue, ...]:
     """One class for each code of a column; ``None`` last, for rows without a class. Dates are ISO text.
 
@@ -126,6 +132,7 @@ def class_places(tree: Tree, table: EncodedTable) -> npt.NDArray[np.int64]:
     return places
 
 
+# What the kernel is given and what it works with, as tuples that Numba understands.
 Array = npt.NDArray[Any]
 
 

@@ -1,4 +1,9 @@
-"""Pessimistic pruning: a subtree becomes a leaf unless it promises fewer errors (Quinlan 1993, 4.2)."""
+"""Pessimistic pruning: a subtree becomes a leaf unless it promises fewer errors (Quinlan 1993, 4.2).
+
+Pruning with subtree raising: a node may take the place of its parent (Quinlan 1993, 4.1). The rows of the replaced
+node are distributed over the raised subtree, so this needs the training table and follows its rows. It costs much
+more than plain pruning and rarely changes the accuracy.
+"""
 
 from __future__ import annotations
 

@@ -72,6 +72,7 @@ def _follow_blocks(ranges: Ranges, blocks: range, rest: npt.NDArray[np.int32]) -
         )
 
 
+# The routing kernel: follows each row from the root to the node where it rests.
 Ints = npt.NDArray[np.int32]
 
 

@@ -259,6 +259,7 @@ def _check_fitted(fitted: Any, features: Sequence[Feature]) -> None:
         )
 
 
+# Class counts of a tree whose nodes have none, or those of other rows.
 def recount(tree: Tree, table: EncodedTable) -> Tree:
     """The same tree with the class histograms of the rows of a table, each row whole.
 

@@ -2,6 +2,10 @@
 
 Each branch receives the share of known rows that take it (Quinlan 1993, 3.2). Parts of a row that weigh
 next to nothing are dropped.
+
+Follows rows, whole or in part, through the nodes of a tree. Where the tree is fractional, a row with a missing tested
+value takes all branches, its weight shared out in proportion to the rows whose value is known. Otherwise every row
+stays whole.
 """
 
 from __future__ import annotations

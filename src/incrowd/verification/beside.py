@@ -2,6 +2,10 @@
 
 Codes come from the input and the written file as the verification reads them: for each released row the own value of
 every column, and what its quasi-identifier cells show.
+
+Released cells, read back by the verification: which own values of a column each of them allows. A cell is nothing, a
+value, a set of values, a group of a hierarchy, an interval, two bounds, or counts of values. A number that is no
+value, or not the value of all its rows, is a mean or a middle: it allows all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Recount the classes of rows that look alike, by one definition of equal. Nulls are equal to each other and count."""
+"""Recount the classes of rows that look alike, by one definition of equal. Nulls are equal to each other and count.
+
+One definition of equal, whatever file the values are in. Cells are counted as the same if their values are: 0.0 and
+-0.0 are one number; null, NaN, an empty text, one of nothing but spaces and a marker of missing values are one value,
+the missing one. Any other two texts are different, also ``1`` and ``1.0``.
+"""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 
 
+# Compare a release with its original piece by piece, some at the same time.
 def compare_pieces(
     path: Path,
     asked: Expected,

@@ -195,6 +195,7 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+# Requirements on the class of a model, recounted by SQL over its spans and over the leaves that show counts.
 Places = npt.NDArray[np.int64]
 _GROUP, _CLASS = "span", "class"
 

@@ -19,6 +19,7 @@ from incrowd.errors import FileFormatError
 from incrowd.verification.delimited import LONGEST_LINE, check_count, examine
 from incrowd.vocabulary.forms import FileForm
 
+# ARFF: its declarations and rows, told by its lines alone, and its fields as SQL.
 # a field: quoted parts, in which a backslash takes the next letter as it is, and plain ones
 FIELD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,'"])+"""
 NEVER_IN_A_LINE = "\x1f\x1e\x1d\x1c"

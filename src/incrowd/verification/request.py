@@ -1,4 +1,10 @@
-"""What the verification is told: what was asked for and promised, where input and release lie, and a hint."""
+"""What the verification is told: what was asked for and promised, where input and release lie, and a hint.
+
+The document is small and plain. Roles, requirement, form and reading options are the user's; where the user said
+nothing, they are what the program has announced. The one thing that comes from the work itself is the *hint*: from
+which input row each released row was made. It is not believed, it is tried: every cell is compared with the input,
+and if the hint is wrong, the cells do not agree.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""What released cells show, told by their text alone: nothing, a value, a set, an interval, or counts."""
+"""What released cells show, told by their text alone: nothing, a value, a set, an interval, or counts.
+
+Recount published counts: ``value:rows|value:rows`` in every row of a group, ``*`` where the attribute is hidden. What
+must be true: every cell can be read; its values are each named once, in one order that is the same in all cells; the
+bins of a number do not overlap; and the counts of a class of rows that look alike are exactly those of its rows, so
+that they add up to the class, every row's own value is among them, and their totals are those of the table.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""In which form the groups of a method are released, and how a table is laid out in a file."""
+"""In which form the groups of a method are released, and how a table is laid out in a file.
+
+::
+
+    strict   plain values: the group's own value, a set, an interval, or nothing
+    counts   for each group and attribute all values with their counts, the same text in all rows of the group
+    pair     the same counts as a table of groups, beside a table of rows
+"""
 
 from __future__ import annotations
 
@@ -8,6 +15,7 @@ from pathlib import Path
 
 from incrowd.errors import OutputError, ParameterError
 
+# How a table is laid out in a file.
 _KINDS = {
     ".csv": "csv",
     ".tsv": "csv",

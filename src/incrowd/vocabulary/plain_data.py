@@ -11,6 +11,7 @@ import yaml
 from incrowd.errors import ParameterError
 
 
+# JSON that was written by a program and may have been damaged, or made to harm, since.
 def read_plain_json(text: str | bytes) -> Any:
     """The data of a JSON document; raises ValueError if it is none, has a key twice, or is nested too deeply.
 
@@ -36,6 +37,7 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
+# YAML that people write by hand: settings, lists and plain values, and nothing that could surprise.
 DEEPEST = 40
 """Levels of nesting; nobody writes more by hand, and recursion would end before a thousand."""
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"

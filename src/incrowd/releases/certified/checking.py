@@ -27,6 +27,7 @@ from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.resources import bytes_of
 
+# Finding and reading certificates.
 LARGEST = 100_000_000
 SUFFIX = ".certificate.json"
 

@@ -188,6 +188,7 @@ def _date(certificate: Certificate) -> Statement:
     return consistent("made", True, made, "")
 
 
+# A certificate that is about to be published says what was asked for and what was counted, and nothing else.
 def check_issued(
     certificate: Mapping[str, Any],
     verdict: Verdict,

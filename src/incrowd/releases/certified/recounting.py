@@ -25,6 +25,7 @@ from incrowd.vocabulary.requirements.together import Columnwise, Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import ColumnType
 
+# Promises beyond k, as far as a certificate says enough to recount them.
 ORDER = "it needs the order of the values, which the certificate does not tell"
 HIERARCHY = "it needs the hierarchy of the column: name its folder with --hierarchies"
 OTHER_HIERARCHY = "the hierarchy that was given is not the one of the certificate"

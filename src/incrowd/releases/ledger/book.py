@@ -51,6 +51,7 @@ from incrowd.releases.ledger.marks import key_name
 from incrowd.tables.publishing.staging import flush, private_folder, staged
 
 OLD_ENDING = ".entry.parquet"
+# Books of version 1 knew tables, not people: a mark of all cells in their order, and a class for every row.
 _METADATA = b"incrowd.releases.ledger"
 
 

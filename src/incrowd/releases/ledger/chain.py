@@ -124,6 +124,7 @@ def _mac(key: bytes, purpose: str, said: Mapping[str, Any]) -> str:
     return hmac.digest(subkey(key, purpose), plain(said), "sha256").hex()
 
 
+# The key of a book: 32 bytes that only the owner can read. Who has it can test who is in the book.
 KEY = "ledger.key"
 
 

@@ -22,6 +22,7 @@ import polars as pl
 from incrowd.tables.reading.dates import parse_dates
 from incrowd.tables.reading.dictionary import Distinct
 
+# What a cell says, however it is written: ``007``, ``7`` and ``7.0`` are one number, ``Ä`` and ``ä `` one text.
 MISSING = b"m"
 _LOOK = 50
 _DECIMAL = re.compile(r"([+-]?)0*(\d*)(?:\.(\d*?)0*)?", re.ASCII)

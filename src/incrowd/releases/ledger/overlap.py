@@ -27,6 +27,7 @@ from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.randomness import SystemRandomness, permutation
 from incrowd.vocabulary.schema import Schema
 
+# A table as the book sees it: marks of its people, over whichever columns an entry has.
 SKETCH = 4096
 """How many marks are kept of rows without one column, and of a column's values."""
 

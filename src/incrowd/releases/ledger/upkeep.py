@@ -1,4 +1,10 @@
-"""Keeping a book: bringing old entries up to date, withdrawing, entering again, checking."""
+"""Keeping a book: bringing old entries up to date, withdrawing, entering again, checking.
+
+Marking a book again with a new key: after the old one was lost, or seen by others. Marks cannot be turned into
+others, so people are marked again from the tables they came from. While the old key is there, the group of everybody
+is found by the old marks. If it is lost, it is no longer known who was in which group: whether somebody is in an
+entry can be told, what releases tell together cannot.
+"""
 
 from __future__ import annotations
 

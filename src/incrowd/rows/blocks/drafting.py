@@ -1,4 +1,9 @@
-"""The released table, frame by frame, in random order, with the originals beside it for the verification."""
+"""The released table, frame by frame, in random order, with the originals beside it for the verification.
+
+A random order for more rows than fit into memory: each row goes to a random bucket, each bucket is shuffled. Buckets
+are files in a private folder. Every order of the rows is equally likely: it is the order of two random numbers for
+each row, the first of which names its bucket.
+"""
 
 from __future__ import annotations
 
@@ -93,6 +98,7 @@ class Buckets:
         return self._writers
 
 
+# What the groups of a release show in one column, made once for all pieces.
 @dataclass(frozen=True, eq=False)
 class Palette:
     """The distinct values of a released column, and which of them each form shows; past the last is nothing.

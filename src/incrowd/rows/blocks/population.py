@@ -24,6 +24,7 @@ from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, distinct,
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 
+# How many of the things that are drawn are good ones: the hypergeometric law, by inversion.
 @compiled
 def good_ones(good: int, bad: int, drawn: int, chance: float) -> int:
     """How many of ``drawn`` things, taken from ``good`` and ``bad`` ones without putting back, are good.
@@ -62,6 +63,7 @@ def _choices(total: int, chosen: int) -> float:
     return math.lgamma(total + 1.0) - math.lgamma(chosen + 1.0) - math.lgamma(total - chosen + 1.0)
 
 
+# How many of a block's rows go where: draws for the whole table, shared out over its blocks.
 Counts = npt.NDArray[np.int64]
 
 

@@ -29,6 +29,7 @@ from incrowd.vocabulary.released_value import (
 )
 from incrowd.vocabulary.requirements.together import Together
 
+# Filling in counts: which values the rows of each group have, and in how many rows.
 Members = tuple[tuple[Member, int], ...]
 
 

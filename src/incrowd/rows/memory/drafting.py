@@ -1,4 +1,8 @@
-"""The released table, built from fresh memory, in random order, and the original rows beside it."""
+"""The released table, built from fresh memory, in random order, and the original rows beside it.
+
+Nothing is masked in place and no container is carried over: a quasi-identifier column is made from the values its
+groups show, other columns are copied value by value.
+"""
 
 from __future__ import annotations
 
@@ -102,6 +106,7 @@ def _number_type(forms: Sequence[Form]) -> type[pl.DataType]:
     return pl.Int64 if whole and not any(isinstance(form, Mean | Level | Midpoint) for form in forms) else pl.Float64
 
 
+# The original rows in the order of a draft, for the verification to compare with.
 def evidence(draft: Draft, source: pl.DataFrame, table: EncodedTable, plan: ReleasePlan) -> Any:
     """A PyArrow table: for each released column and row what the input held.
 

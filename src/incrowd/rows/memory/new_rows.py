@@ -32,6 +32,7 @@ from incrowd.vocabulary.released_value import (
 from incrowd.vocabulary.schema import Column
 
 
+# Keep only what is true of a row that the plan was not made for.
 def truthful(column: EncodedColumn, asked: Column, forms: Sequence[Form], shown: Codes) -> Codes:
     """The form each row shows, ``DROPPED`` where its own value does not bear it out.
 
@@ -106,6 +107,7 @@ def _values(form: Form, asked: Column) -> Sequence[Value]:
             return ()
 
 
+# New rows in the words of a release of counts: their own values, numbers as the public bin they lie in.
 def own_words(plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
     """The rows as a recipient has them next to the dealt-out counts; what no group shows is missing."""
     columns = []

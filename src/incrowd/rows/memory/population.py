@@ -23,6 +23,7 @@ from incrowd.vocabulary.released_value import Interval, Value, render
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 
+# Numbers seen as the public bins they lie in.
 def bin_table(table: EncodedTable, step: Bin) -> EncodedTable:
     """The table with the step's attributes as categories, one for each bin that occurs, named by its interval."""
     cuts = dict(step.cuts)
@@ -56,6 +57,7 @@ def bin_column(column: EncodedColumn, cuts: Sequence[float]) -> EncodedColumn:
     return EncodedColumn(column.name, ColumnType.CATEGORICAL, places[column.codes], labels)
 
 
+# Combinations of codes, numbered: which rows are equal in several columns.
 Numbers = npt.NDArray[np.int64]
 _SMALL_TABLE = 1 << 20
 
@@ -96,6 +98,7 @@ def _without_gaps(keys: Numbers, bound: int) -> tuple[Numbers, int]:
     return numbers.astype(np.int64), len(values)
 
 
+# Rows of rare combinations show nothing.
 def rare_rows(table: EncodedTable, step: Hide, kept: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """The rows, of those that are kept, whose combination is rare or named by the step."""
     columns = [table[name].take(kept) for name in step.names]
@@ -126,6 +129,7 @@ def drop_rows(groups: Codes | None, height: int, rows: npt.NDArray[np.intp]) -> 
     return left
 
 
+# Values seen as the parts they belong to.
 def recode_table(table: EncodedTable, step: Recode) -> EncodedTable:
     """The table with the step's attributes as positions of parts; what belongs to no part is missing."""
     columns = dict(table.columns)

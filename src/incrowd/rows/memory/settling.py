@@ -17,6 +17,7 @@ from incrowd.vocabulary.released_value import Common, Counts, Form, Level, Mean,
 Times = npt.NDArray[np.int64]
 
 
+# How many rows show which form while they have which value: all that means and ends are made of.
 @dataclass(frozen=True, eq=False)
 class FormTally:
     """Pairs of a form and a value's code that occur, each once and in order, with their rows.

@@ -14,6 +14,7 @@ import polars as pl
 from incrowd import errors
 from incrowd.errors import IncrowdError, MissingPackageError, OutputError
 
+# Work that is shipped to the executors, and what comes back when it fails.
 Work = Callable[[Iterable[Any]], Iterator[Any]]
 _TOLD = re.compile(r"incrowd\.errors\.(\w+): (.+)")
 
@@ -96,6 +97,7 @@ def translated(words: str, kind: str) -> IncrowdError:
     return OutputError(f"A task of Spark failed ({reason}). Nothing was released. See what the executors log.")
 
 
+# Frames as bytes: a block of rows travels through Spark as one cell.
 def packed(frame: pl.DataFrame) -> bytes:
     """A frame as an Arrow stream.
 

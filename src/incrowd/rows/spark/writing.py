@@ -20,6 +20,7 @@ from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_whi
 from incrowd.rows.spark.tasks import cells, mapped, told
 
 
+# Folders on any file system that Hadoop knows: local, HDFS, object stores.
 def listed_files(session: Any, folder: str) -> list[str]:
     """The files of a folder, without hidden ones."""
     with told():

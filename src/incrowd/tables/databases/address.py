@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from incrowd.errors import OutputError, ParameterError
 
+# Names of tables and columns in SQL.
 LONGEST = 63
 """Bytes of a name that PostgreSQL keeps; it cuts the rest off without a word."""
 

@@ -16,6 +16,7 @@ from incrowd.tables.databases.tables import Query
 from incrowd.tables.reading.headers import check_headers
 
 
+# Rows as they come from the server, in types that incrowd reads.
 class Rows(NamedTuple):
     """A PyArrow schema, and record batches that have it."""
 

@@ -1,4 +1,9 @@
-"""One connection and its transaction."""
+"""One connection and its transaction.
+
+What the server or the driver says, in our own words. Their messages hold names of users and hosts, parts of the query
+and values of cells. So none of it is passed on: a message is chosen by its code, and where there is no code, by words
+in it.
+"""
 
 from __future__ import annotations
 

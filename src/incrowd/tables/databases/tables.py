@@ -14,6 +14,7 @@ from incrowd.errors import ParameterError
 from incrowd.tables.databases.address import Address, TableName, is_address
 
 
+# What is read: a table, or the rows of a query.
 @dataclass(frozen=True)
 class Query:
     """One question to a database. Its text may hold values of persons, so it is not shown either.
@@ -59,6 +60,7 @@ def query_of(given: object) -> Query | None:
     return Query.of(given) if isinstance(given, str) and is_address(given) else None
 
 
+# Where a release goes on a server.
 @dataclass(frozen=True)
 class NewTable:
     """A table to be written, perhaps in place of an old one.

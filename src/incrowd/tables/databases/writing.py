@@ -20,6 +20,7 @@ from incrowd.tables.databases.reading import Rows, relations_read, rows_of, save
 from incrowd.tables.databases.session import WRITING, Session, connected
 from incrowd.tables.databases.tables import NewTable, Query
 
+# The place of a new table: may it be written there, and what is there already?
 _LOCK = "SELECT pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1::pg_catalog.text, 20190))"
 _MAY_CREATE = "SELECT pg_catalog.has_schema_privilege($1::pg_catalog.text, 'CREATE'::pg_catalog.text)"
 _OLD = (
@@ -237,6 +238,7 @@ def _arrow(frame: pl.DataFrame) -> Any:
     return storable(frame).to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
+# A written release copied into a table, and given back for the verification before anybody sees it.
 _ROWS = 1 << 16
 
 

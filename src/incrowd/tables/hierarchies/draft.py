@@ -19,6 +19,7 @@ from incrowd.vocabulary.hierarchy import ROOT, Hierarchy, Leaves
 from incrowd.vocabulary.leaf_interval import STEPS, period_name
 from incrowd.vocabulary.schema import ColumnType
 
+# Categories: ordered ones joined with their neighbours; plain ones by how alike their classes are.
 _MOST_CATEGORIES = 20_000
 _SHOWN = 2
 _LONGEST = 24
@@ -90,6 +91,7 @@ def _values(column: EncodedColumn) -> list[str]:
     return values
 
 
+# Codes whose first characters say most, such as postal or diagnosis codes: ``42119``, ``4211*``, … ``4****``.
 def prefixes(column: EncodedColumn, keep: Sequence[int] | None = None) -> Hierarchy:
     """Hide characters from the right.
 
@@ -127,6 +129,7 @@ def _hidden(value: str, length: int) -> str:
     return value[:length] + ROOT * (len(value) - length)
 
 
+# Dates by the calendar: day, month, quarter, year, decade.
 _MOST_DATES = 20_000
 
 

@@ -11,6 +11,7 @@ import polars.selectors as cs
 from incrowd.errors import OutputError
 from incrowd.vocabulary.forms import FileForm
 
+# ARFF, the format of Weka.
 _PLAIN = r"^[A-Za-z0-9_.<>=+/-]+$"
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from incrowd.errors import OutputError, VerificationError
 
 
+# Drafts take the places of files, all of them or none: every change knows its way back.
 class Exchange:
     """Renames that can be taken back, in the reverse order, for as long as the old files are kept.
 

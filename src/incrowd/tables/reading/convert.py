@@ -13,6 +13,7 @@ from incrowd.tables.reading.dictionary import EXACT, Tally
 from incrowd.tables.reading.wording import counted
 from incrowd.vocabulary.schema import Column, ColumnType
 
+# Clean the distinct texts of a column: what looks the same must be the same value.
 # Zero-width space, word joiner, byte order mark, soft hyphen and the marks and embeddings of direction.
 _INVISIBLE = "[\u200b\u2060\ufeff\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 _WORDS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0"), ("on", "off"))

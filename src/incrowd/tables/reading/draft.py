@@ -18,6 +18,7 @@ from incrowd.tables.reading.dictionary import EXACT, present, repeating
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
+# What the name of a column suggests about its role.
 # Each word may be a part of a name (as in patient_id) or the whole of it.
 _IDENTIFIER = """
     id uuid guid ssn nino nhs mrn passport email mail phone telephone mobile fax name surname firstname

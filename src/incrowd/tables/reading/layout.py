@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from incrowd.errors import FileFormatError, Notice, ParameterError
 from incrowd.tables.reading.headers import check_headers, without_pandas_index
 
+# Guess encoding, line ends and delimiter of a text file from its first bytes.
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_BYTES = 1 << 16
 _SAMPLE_RECORDS = 50

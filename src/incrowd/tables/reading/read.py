@@ -158,6 +158,7 @@ def _check_magic(path: Path, expected: str) -> None:
     )
 
 
+# The population a table comes from: read like the table, for requirements that look at it.
 def read_population(
     given: Any, requirement: Requirement, schema: Schema, reading: Mapping[str, Any] | None = None
 ) -> EncodedTable | None:

@@ -14,6 +14,7 @@ from incrowd.tables.reading.wording import counted
 from incrowd.vocabulary.forms import MISSING_MARKERS as MISSING_MARKERS
 from incrowd.vocabulary.schema import Column
 
+# Markers of missing values in text.
 SUPPRESSED = "*"
 
 

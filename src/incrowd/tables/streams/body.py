@@ -63,6 +63,7 @@ def exact(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame([frame.get_column(name) for name in names])
 
 
+# Notice a file that changes between two passes over it.
 @dataclass(frozen=True)
 class Stamp:
     """What a file looked like when it was opened.
@@ -118,6 +119,7 @@ def changed(path: Path) -> FileFormatError:
     return FileFormatError(f"{path.name!r} changed while it was read. Start again when it is at rest.")
 
 
+# What can go wrong with the folder in which a run keeps its own files.
 def scratch_full() -> OutputError:
     """The error for a scratch folder that takes no more."""
     return OutputError("The scratch folder is full or cannot be written. Free space there, or choose another.")

@@ -72,6 +72,7 @@ def _sample(stream: Stream, rows: int) -> pl.DataFrame:
     return pl.concat([stream.part(0, first), *(stream.part(start, run) for start in starts)])
 
 
+# How many different values columns have, counted over all rows of a stream, in bounded memory.
 _BUCKET_ROWS = 1 << 21
 _ROWS_OF_A_PERSON = 50
 _MARK = np.dtype([("first", np.uint64), ("second", np.uint64)])

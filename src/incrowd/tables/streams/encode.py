@@ -25,6 +25,7 @@ from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Schema
 
 
+# An encoded table in blocks on disk, all of which share their dictionaries.
 @dataclass(frozen=True)
 class Stored:
     """Raw codes of one column in the file of a block: where they are, and their type."""

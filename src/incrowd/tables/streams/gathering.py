@@ -1,4 +1,7 @@
-"""What one pass over a stream gathers of a column, and what becomes of it."""
+"""What one pass over a stream gathers of a column, and what becomes of it.
+
+Each value gets a raw code when it first occurs, and keeps it; null has the raw code 0.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from incrowd.tables.reading.source import marker_spellings, spellings
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.schema import Column, ColumnType
 
+# Codes for 64-bit numbers in the order in which they first occur.
 Words = npt.NDArray[np.uint64]
 RawCodes = npt.NDArray[np.uint32]
 

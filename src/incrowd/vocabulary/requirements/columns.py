@@ -70,6 +70,7 @@ class RequirementSubject:
         return len(self.occurring)
 
 
+# What all requirements on a column have in common.
 class OnColumn(Protocol):
     """A promise about the values of one column in every group of rows that look alike.
 

@@ -15,6 +15,7 @@ from incrowd.vocabulary.requirements.columns import RequirementSubject, holds, o
 from incrowd.vocabulary.requirements.exact import MARGIN, Flags, Histograms, rounded, shares, text, written
 
 
+# beta-likeness, basic and enhanced.
 @dataclass(frozen=True)
 class BetaLikeness:
     """No value of the column is much more frequent in a group than in the whole table, in proportion.
@@ -104,6 +105,7 @@ def below_log(number: Fraction, of: Fraction) -> bool:
         digits *= 2
 
 
+# delta-disclosure privacy.
 @dataclass(frozen=True)
 class DeltaDisclosure:
     """Every value of the column is about as frequent in a group as in the whole table, by the logarithm of the ratio.
@@ -190,6 +192,7 @@ def below_power_of_two(ratio: Fraction, power: Fraction) -> bool:
         digits *= 2
 
 
+# A cap on the confidence: the alpha of (alpha, k)-anonymity.
 _ROOM = 2**62
 
 

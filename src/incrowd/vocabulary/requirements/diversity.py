@@ -1,4 +1,9 @@
-"""l-diversity in its three forms: distinct, entropy (decided exactly) and recursive (c, l)."""
+"""l-diversity in its three forms: distinct, entropy (decided exactly) and recursive (c, l).
+
+Entropy l-diversity, decided exactly. A group with counts c of n rows keeps it if ``n log n - sum c log c >= n log
+l``. Floats decide where the two sides are clearly apart. Else the sides are equal if and only if ``n^n`` and ``l^n
+prod c^c`` have the same factors; if they are not, decimals of growing precision tell which is larger.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +32,7 @@ from incrowd.vocabulary.requirements.exact import (
 )
 
 
+# Distinct l-diversity.
 @dataclass(frozen=True)
 class DistinctDiversity:
     """Every group has at least l different values of the column.
@@ -237,6 +243,7 @@ def coprime_base(numbers: Iterable[int]) -> list[int]:
     return base
 
 
+# Recursive (c, l)-diversity.
 _ROOM = 2**62
 
 

@@ -12,6 +12,7 @@ from incrowd.errors import ParameterError, RequirementError
 from incrowd.vocabulary.requirements.exact import Flags, Histograms, rounded, text, written
 
 
+# k-map: k people of a population could be the row, not k rows of the table.
 @dataclass(frozen=True)
 class KMap:
     """Every released combination of quasi-identifiers fits at least k people of a population table.
@@ -56,6 +57,7 @@ class KMap:
         return f"{self.k}-map"
 
 
+# delta-presence: how sure one can be that a person of a population is in the table.
 @dataclass(frozen=True)
 class DeltaPresence:
     """Of the people of a population table that fit a released combination, a share between two bounds is in the table.

@@ -146,6 +146,7 @@ def together_from_json(data: dict[str, Any]) -> Together:
     return Together(tuple(found))
 
 
+# Which columns a requirement is about, and whether a table can keep it.
 def subject_names(requirement: Requirement, target: str | None) -> tuple[str, ...]:
     """The columns a requirement is about, each once; what names none is about the target.
 

@@ -17,6 +17,7 @@ from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Columnwise, OfPopulation, Part, Together
 
+# Requirements in words: ``k=10, entropy-l=1.5 on diagnosis, t=0.2 on income``.
 _ITEM = re.compile(
     r"""\s*(?P<word>[A-Za-z][A-Za-z-]*)\s*=\s*(?P<value>[^\s,="]+)
     (?:\s+c\s*=\s*(?P<c>[^\s,="]+))?
@@ -140,6 +141,7 @@ def asked_for(
 
 
 _N, _OF = r"([0-9./]+)", r"of (?:the class|(?P<on>.+?))"
+# Requirements read back from the words in which they are promised: the inverse of ``str``.
 _WORDS: dict[str, Callable[[re.Match[str]], Any]] = {
     r"(\d+)-anonymity": lambda said: KAnonymity(int(said[1])),
     r"(\d+)-anonymity of (?P<names>.+)": lambda said: KnownSet(tuple(said["names"].split(", ")), int(said[1])),
@@ -184,6 +186,7 @@ def _read(said: str) -> Part | KnownSet:
     raise ParameterError("A promise is in words that this incrowd does not read. Update it, or say what was required.")
 
 
+# What a class that must not be inferred keeps at least.
 DEFAULT = Fraction(3, 10)
 """The t of t-closeness with equal distance: the share of a class in any group differs by at most 30 points."""
 
