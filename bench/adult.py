@@ -16,8 +16,8 @@ import polars as pl
 from bench.held import hold
 from bench.people import ATTRIBUTES, TARGET, people
 from bench.setting import Setting, tell
+from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
-from incrowd.compare.charts.standalone import line_chart
 from incrowd.methods.catalog import find_method
 from incrowd.releases.holdout import measure_accuracy
 from incrowd.releases.job import Job, Outputs

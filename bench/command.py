@@ -17,8 +17,8 @@ from bench.people import ATTRIBUTES, COPIES, TARGET, decode, encode, expand, peo
 from bench.process import Costs, Workshop
 from bench.setting import Setting, tell
 from bench.touched import rows_touched
+from experiments.charts import bar_chart, line_chart
 from experiments.pages import Goal, Picture, Section, Table
-from incrowd.compare.charts.standalone import bar_chart, line_chart
 
 K, MOST_COPIES, MOST_GIGABYTES = 150, 6, 2.0
 FEW, QUICK_COPIES = 1_000, 2

@@ -15,8 +15,8 @@ from bench.alone import Figures, measure_alone
 from bench.census import ATTRIBUTES, METHODS, K, census, lengthen, widen
 from bench.process import LeftOut
 from bench.setting import Setting, tell
+from experiments.charts import line_chart
 from experiments.pages import Picture, Section, Table
-from incrowd.compare.charts.standalone import line_chart
 
 LIMIT, FEW = 120.0, 500
 ROWS, WIDTHS = (45_222, 200_000, 1_000_000, 5_000_000), (2, 4, 8, 16, 40)

@@ -14,8 +14,8 @@ import polars as pl
 import incrowd
 from bench.people import ATTRIBUTES, NUMERIC, QUICK_ROWS, TARGET, encode, people
 from bench.setting import Setting, tell
+from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
-from incrowd.compare.charts.standalone import line_chart
 from incrowd.models.induction.induction import Induction
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree

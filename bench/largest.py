@@ -11,8 +11,8 @@ from bench.process import Cost, LeftOut, Workshop
 from bench.renamed import people_with_hierarchies
 from bench.setting import Setting, tell
 from bench.sizes import CAPPED_FROM, FEW, FIRST, MOST_GIGABYTES, K, Measured, first_table, run_first
+from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section
-from incrowd.compare.charts.standalone import line_chart
 
 SIZES, QUICK_SIZES = (1_000_000, 10_000_000, 100_000_000), (1_500, 3_000)
 ONCE_FROM, MOST_GROWTH, LIMIT = 50_000_000, 1.2, 3600.0

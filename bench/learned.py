@@ -10,8 +10,8 @@ from statistics import mean, pstdev
 from bench.held import hold
 from bench.releasing import recipe_for, release_timed
 from bench.setting import Setting, tell
+from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Table
-from incrowd.compare.charts.standalone import line_chart
 from incrowd.releases.holdout import measure_accuracy
 from incrowd.report.facts import Accuracy, Facts
 

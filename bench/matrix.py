@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bench.process import Cost, LeftOut
+from experiments.charts import Scale, line_chart
 from experiments.pages import Picture, Table
-from incrowd.compare.charts.standalone import Scale, line_chart
 
 Matrix = Mapping[str, Mapping[int, Cost | LeftOut]]
 Value = Callable[[Cost], float]

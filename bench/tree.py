@@ -17,8 +17,8 @@ import numpy as np
 
 from bench.people import ATTRIBUTES, COPIES, TARGET, encode, expand, head, people
 from bench.setting import Setting, tell
+from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
-from incrowd.compare.charts.standalone import line_chart
 from incrowd.trees.c45 import C45
 from incrowd.trees.routing import route
 from incrowd.trees.tree import Tree

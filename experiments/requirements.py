@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
-from incrowd.compare.charts.standalone import line_chart
+from experiments.charts import line_chart
 from incrowd.compare.datasets.catalog import find_dataset
 from incrowd.compare.datasets.load import load
 from incrowd.compare.examples import Examples

@@ -14,8 +14,8 @@ from bench.peers.environment import environment
 from bench.peers.table import write_paths, write_table
 from bench.process import ROOT, Cost, Costs, LeftOut, Workshop
 from bench.setting import Setting, tell
+from experiments.charts import bar_chart
 from experiments.pages import Goal, Picture, Section, Table
-from incrowd.compare.charts.standalone import bar_chart
 from incrowd.releases.recount import recount
 
 KS, QUICK_KS = (10, 100), (10,)

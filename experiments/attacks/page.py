@@ -23,10 +23,10 @@ from experiments.attacks.adult import (
     attack_trees,
     read_adult,
 )
+from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table, machine, write_page
 from incrowd.attacks.attack import LEAK, Finding
 from incrowd.attacks.catalog import ATTACKS
-from incrowd.compare.charts.standalone import line_chart
 
 LIMIT = 600.0
 PERCENT = (

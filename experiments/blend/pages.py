@@ -35,9 +35,9 @@ from experiments.blend.cells import (
 )
 from experiments.blend.figures import LEARNERS, Figures, asker, at_or_above, rivals_named, said, table
 from experiments.blend.trying import SEED
+from experiments.charts import line_chart
 from experiments.pages import Picture, machine
 from experiments.papers import printed
-from incrowd.compare.charts.standalone import line_chart
 
 DRAWN = (
     ("blend", COUNTS),

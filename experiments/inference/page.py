@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from experiments.charts import line_chart
 from experiments.inference.attackers import MOST, Strong, Told
 from experiments.inference.loss import ENHANCED, METRICS, Loss, metric
 from experiments.inference.scale import Many, One
@@ -20,7 +21,6 @@ from experiments.inference.success import (
     against,
 )
 from experiments.pages import Goal, Picture, Table
-from incrowd.compare.charts.standalone import line_chart
 from incrowd.hiding.generic import Generic, Quiet
 from incrowd.hiding.secret import Status
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from experiments.critical_difference import critical_difference_diagram
 from experiments.reproduce.document import Block, Picture, Words
 from experiments.reproduce.evidence import Cell, Evidence, Ranking, ranked
 from experiments.reproduce.experiment import ERROR, Part
-from incrowd.compare.charts.critical_difference import critical_difference_diagram
 from incrowd.compare.charts.drawing import (
     BOTTOM,
     HEIGHT,

@@ -20,8 +20,8 @@ from bench.process import Cost, Costs, LeftOut, Workshop
 from bench.releasing import release_timed
 from bench.setting import Setting
 
+from experiments.charts import bar_chart, line_chart
 from experiments.pages import Goal, Section, Table
-from incrowd.compare.charts.standalone import bar_chart, line_chart
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = [f"## {PARTS[name].title}" for name in GROUPS["all"]]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.compare.charts.critical_difference import WIDTH, critical_difference_diagram
+from experiments.critical_difference import WIDTH, critical_difference_diagram
 from incrowd.compare.statistics.significance import bonferroni_dunn
 
 RANKED = {"TDR": 2.917, "TDS": 2.944, "kACTUS": 1.278, "kADET": 2.861}
