@@ -49,12 +49,12 @@ class Telling:
     source: HidingInput
     rename: Callable[[str], str]
 
-    def of(self, adversaries: Sequence[str]) -> Withheld:
-        """Everything that is told; the adversaries are those that judged, in their order."""
+    def of(self, adversaries: Sequence[str], confidential: Sequence[tuple[int, str]]) -> Withheld:
+        """Everything that is told: the adversaries are those that judged, in their order, the cells what was asked."""
         outcomes, rename, schema = self.plan.outcomes, self.rename, self.source.schema
         return Withheld(
             columns=[rename(name) for name in schema.names],
-            confidential=[(outcome.cell.row, rename(outcome.cell.attribute)) for outcome in outcomes],
+            confidential=[(row, rename(name)) for row, name in confidential],
             changes={(change.row, rename(change.attribute)): change.shows for change in self.plan.changes},
             deleted={outcome.cell.row for outcome in outcomes if outcome.status is Status.DELETED},
             hierarchies={rename(c.name): c.hierarchy for c in schema.columns if c.hierarchy is not None},

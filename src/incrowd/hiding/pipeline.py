@@ -27,17 +27,19 @@ from incrowd.hiding.adversaries import Adversary, SklearnAdversary
 from incrowd.hiding.methods import Options
 from incrowd.hiding.planner import Cell, CellChange, HidingPlan, plan_hiding
 from incrowd.hiding.request import AUTO, HidingInput, HidingRequest, read_input
+from incrowd.report.certificate import sha256_of
 from incrowd.report.hiding_facts import HidingFacts
 from incrowd.report.hiding_report import hiding_html, hiding_summary
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.publishing.piece_writer import write_pieces
 from incrowd.tables.publishing.serialise import safe_name, write_table
-from incrowd.tables.publishing.staging import staged, staged_together
+from incrowd.tables.publishing.staging import Drafts, staged, staged_together
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, with_hierarchies
 from incrowd.verification.hidden_cells import HiddenPieces, verify_hidden_cells
 from incrowd.verification.verdict import Verdict
+from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -172,7 +174,7 @@ def hide_cells(
 def run_hiding(request: HidingRequest) -> Hidden:
     """Read, hide, write, compare; publish only what the comparison proves."""
     request.check()
-    with _private_places(request) as (place, report):
+    with _private_places(request) as (place, report, drafts):
         source = read_input(request, place.parent)
         plan = hide(request, source)
         with request.clock("writing"):
@@ -184,6 +186,7 @@ def run_hiding(request: HidingRequest) -> Hidden:
         table = None if request.to else to_frame_like(pl.read_parquet(place), source.rows.origin)
         if report:
             report.write_text(hiding_html(facts), encoding="utf-8")
+        drafts.keep(place, digests=verdict.digests)
     path = request.to
     return Hidden(
         report=facts,
@@ -270,7 +273,8 @@ def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame
 def verify(request: HidingRequest, source: HidingInput, plan: HidingPlan, written: Path) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
     rename = safe_name if request.form.kind == "csv" else str
-    withheld_cells = Telling(plan, source, rename).of(request.adversaries)
+    confidential = [(row - request.first_row, name) for row, name in request.cells]
+    withheld_cells = Telling(plan, source, rename).of(request.adversaries, confidential)
 
     def pieces() -> Iterator[Any]:
         for frame in source.rows.frames():
@@ -283,6 +287,8 @@ def verify(request: HidingRequest, source: HidingInput, plan: HidingPlan, writte
         verdict = verify_hidden_cells(written, request.form, original, withheld_cells)
     else:
         verdict = verify_hidden_cells(written, request.form, next(pieces()), withheld_cells)
+    checks = (*verdict.checks, bytes_check(written, request.form))
+    verdict = replace(verdict, checks=checks, digests=(sha256_of(written),))
     if not verdict.passed:
         failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
         raise VerificationError(f"The table failed its verification and was not published. {failed}.")
@@ -312,13 +318,13 @@ def _sampled(judges: Iterable[Adversary]) -> Iterator[Notice]:
 
 
 @contextmanager
-def _private_places(request: HidingRequest) -> Iterator[tuple[Path, Path | None]]:
+def _private_places(request: HidingRequest) -> Iterator[tuple[Path, Path | None, Drafts]]:
     """Where table and report are written first: beside their targets, where both appear or none; or in passing."""
     to, report = request.to, request.report_to
     with ExitStack() as stack:
         if to:
             drafts = stack.enter_context(staged_together(to, [report] if report else []))
-            yield drafts[to], drafts[report] if report else None
+            yield drafts[to], drafts[report] if report else None, drafts
         else:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="incrowd-"))
-            yield Path(folder) / "hidden.parquet", stack.enter_context(staged(report)) if report else None
+            yield Path(folder) / "hidden.parquet", stack.enter_context(staged(report)) if report else None, Drafts()

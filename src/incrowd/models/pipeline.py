@@ -10,8 +10,10 @@ count, is not published.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,16 +27,19 @@ from incrowd.models.induction.kadet import KAdet
 from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree, write_model
-from incrowd.report.certificate import hmac_of, owner_key, sha256_of
+from incrowd.report.certificate import hmac_of, owner_key
+from incrowd.rows.hint import input_file
 from incrowd.tables.hierarchies.read import hierarchies_in
-from incrowd.tables.publishing.staging import check_target, staged_together
+from incrowd.tables.publishing.staging import Drafts, check_target, staged_together
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
-from incrowd.tables.reading.source import Source
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
+from incrowd.verification.input_table import InputTable, encoded
 from incrowd.verification.model_file import ModelFile
+from incrowd.verification.opening import connect
 from incrowd.verification.spans import MOST_VISITS, verify_spans
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.clock import Clock
@@ -169,7 +174,7 @@ def publish_model(
 def run_model(job: ModelJob) -> Published:
     """Read, induce, write, recount; publish only what the recount proves."""
     job.files.check(job.path)
-    schema, table, notices = understand(job)
+    schema, table, notices, origin = understand(job)
     model = induce(job, table, schema)
     with _private_places(job.files) as drafts:
         hidden = drafts[job.files.model] if job.files.model else None
@@ -178,14 +183,20 @@ def run_model(job: ModelJob) -> Published:
         with job.clock("verifying"):
             text = hidden.read_text("utf-8") if hidden else json.dumps(model.to_json())
             check_as_asked(job, schema, ModelFile.of(json.loads(text)))
-            verdict = proven(verify_spans(json.loads(text), table))
-        issued = certificate(job, model, verdict, hidden)
+            verdict = proven(verify_spans(json.loads(text), read_again(job, schema, list(table.columns), origin)))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        issued = certificate(job, model, verdict, digest)
         _write_beside(job.files, drafts, model, issued)
+        if hidden:
+            drafts.keep(hidden, digests=[digest])
     return Published(model, issued, verdict, notices, job.clock.seconds)
 
 
-def understand(job: ModelJob) -> tuple[Schema, EncodedTable, tuple[Notice, ...]]:
-    """The table as integer codes, every column with its role and type; columns that are not named are not used."""
+def understand(job: ModelJob) -> tuple[Schema, EncodedTable, tuple[Notice, ...], Origin]:
+    """The table as integer codes, every column with its role and type; columns that are not named are not used.
+
+    Also what was noticed, and where the table came from.
+    """
     with job.clock("reading"):
         source = read(job.given, **job.recipe.reading)
     with job.clock("encoding"):
@@ -196,7 +207,15 @@ def understand(job: ModelJob) -> tuple[Schema, EncodedTable, tuple[Notice, ...]]
     typed = [replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns]
     schema = Schema(tuple(typed))
     told = [notice for notice in doubts if notice.code not in ("unnamed", "dropped")]
-    return schema, table, (*source.notices, *told, *notices, *_asked(job, schema, table))
+    return schema, table, (*source.notices, *told, *notices, *_asked(job, schema, table)), source.origin
+
+
+def read_again(job: ModelJob, schema: Schema, names: Sequence[str], origin: Origin) -> EncodedTable:
+    """The table by the verification's own road: what the induction was given is not believed."""
+    typed = frozenset(name for name, column in job.recipe.columns.items() if "type" in column)
+    with tempfile.TemporaryDirectory(prefix="incrowd-") as folder, connect() as connection:
+        file = input_file(job.given, origin, Path(folder), "input", job.recipe.reading)
+        return encoded(InputTable.open(connection, file, Path(folder), typed), [schema[name] for name in names])
 
 
 def induce(job: ModelJob, table: EncodedTable, schema: Schema) -> PublishedTree:
@@ -227,13 +246,13 @@ def proven(verdict: Verdict) -> Verdict:
     return verdict
 
 
-def certificate(job: ModelJob, model: PublishedTree, verdict: Verdict, written: Path | None) -> dict[str, Any]:
+def certificate(job: ModelJob, model: PublishedTree, verdict: Verdict, digest: str) -> dict[str, Any]:
     """What was asked and recounted; it holds no number of rows, from which hidden counts could be found."""
     return {
         "incrowd_model_certificate": 1,
         "statement": f"The model satisfies {verdict.checks[0].name}, recounted independently from the written file.",
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "output": {"file": job.files.model.name, "sha256": sha256_of(written)} if job.files.model and written else None,
+        "output": {"file": job.files.model.name, "sha256": digest} if job.files.model else None,
         "input_hmac_sha256": hmac_of(job.path, owner_key()) if job.path else None,
         "versions": {name: version(name) for name in _VERSIONS} | {"python": platform.python_version()},
         "target": {"name": model.target, "private": model.class_private},
@@ -321,11 +340,11 @@ def _asked(job: ModelJob, schema: Schema, table: EncodedTable) -> Iterator[Notic
 
 
 @contextmanager
-def _private_places(files: ModelFiles) -> Iterator[dict[Path, Path]]:
+def _private_places(files: ModelFiles) -> Iterator[Drafts]:
     """Where the files that are asked for are written first; they appear together, or none of them does."""
     beside = [path for path in (files.plot, files.pmml) if path is not None]
     if not files.model and not beside:
-        yield {}
+        yield Drafts()
         return
     with staged_together(files.model or beside.pop(), beside, certificate=files.certificate) as drafts:
         yield drafts

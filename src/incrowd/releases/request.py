@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from incrowd.methods.catalog import find_method
 from incrowd.releases.job import Job
 from incrowd.rows.held import Held
-from incrowd.tables.databases.tables import query_of
-from incrowd.tables.reading.read import missing_markers
-from incrowd.tables.reading.source import Origin
+from incrowd.rows.hint import input_file
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.vocabulary.forms import COUNTS, PAIR, groups_path
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role, Schema
-
-_FRAMES = ("pandas", "polars", "pyarrow")
 
 
 def request_of(job: Job, held: Held, hint: Hint, written: Path, left_out: int) -> Request:
@@ -78,35 +71,6 @@ def _asked(column: Column, said: Any) -> Column:
     """A column with the role and the hierarchy that the user gave it."""
     role = Role(said["role"]) if "role" in said else column.role
     return replace(column, role=role, hierarchy=said.get("hierarchy", column.hierarchy))
-
-
-def input_file(given: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
-    """The file that the user named, as the user says it is read and else as was announced; a frame is put down as one.
-
-    What is read from a server lies where the reader says.
-    """
-    if origin.form in _FRAMES:
-        return InputFile(_put_down(given, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
-    path = Path(str(origin.path) if query_of(given) is not None else given)
-    delimiter = reading.get("delimiter") or origin.delimiter
-    missing = missing_markers(reading.get("missing"))
-    return InputFile(path.resolve(), origin.form, delimiter, origin.encoding, origin.compression, missing)
-
-
-def _put_down(frame: Any, path: Path) -> Path:
-    """A frame as an Arrow file, cell by cell as it is."""
-    import narwhals as nw
-    import pyarrow as pa
-
-    if isinstance(frame, pl.DataFrame):
-        table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    elif isinstance(frame, pa.Table):
-        table = frame
-    else:
-        table = nw.from_native(frame.reset_index(drop=True), eager_only=True).to_arrow()
-    with pa.ipc.new_file(str(path), table.schema) as writer:
-        writer.write_table(table)
-    return path
 
 
 def _population(job: Job, folder: Path) -> InputFile:

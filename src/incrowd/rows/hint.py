@@ -1,16 +1,22 @@
-"""The hint for the verification: from which input row each released row was made."""
+"""What the verification is told of rows: where the input lies, and from which input row each released one was made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from incrowd.errors import OutputError
 from incrowd.rows.held import Drafted
-from incrowd.verification.request import Hint
+from incrowd.tables.databases.tables import query_of
+from incrowd.tables.reading.read import missing_markers
+from incrowd.tables.reading.source import Origin
+from incrowd.verification.request import Hint, InputFile
+
+_FRAMES = ("pandas", "polars", "pyarrow")
 
 
 class Hints:
@@ -59,3 +65,32 @@ class Hints:
         except OSError:
             raise OutputError("The private folder is full or cannot be written. Free space there.") from None
         return path
+
+
+def input_file(given: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
+    """The file that the user named, as the user says it is read and else as was announced; a frame is put down as one.
+
+    What is read from a server lies where the reader says.
+    """
+    if origin.form in _FRAMES:
+        return InputFile(_put_down(given, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
+    path = Path(str(origin.path) if query_of(given) is not None else given)
+    delimiter = reading.get("delimiter") or origin.delimiter
+    missing = missing_markers(reading.get("missing"))
+    return InputFile(path.resolve(), origin.form, delimiter, origin.encoding, origin.compression, missing)
+
+
+def _put_down(frame: Any, path: Path) -> Path:
+    """A frame as an Arrow file, cell by cell as it is."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(frame, pl.DataFrame):
+        table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    elif isinstance(frame, pa.Table):
+        table = frame
+    else:
+        table = nw.from_native(frame.reset_index(drop=True), eager_only=True).to_arrow()
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table)
+    return path

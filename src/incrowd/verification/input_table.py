@@ -171,6 +171,8 @@ def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
         cells = pl.Series(meant[one.name].to_pylist() if one.type is ColumnType.BOOLEAN else meant[one.name])
         cells = cells.cast(pl.String) if isinstance(cells.dtype, pl.Categorical | pl.Enum) else cells
         values = cells.drop_nulls().unique().sort()
+        if one.order:
+            values = pl.Series([value for value in one.order if value in set(values)], dtype=pl.String)
         codes = cells.replace_strict(values, pl.int_range(len(values), eager=True), default=len(values))
         found.append(
             EncodedColumn(one.name, one.type, codes.fill_null(len(values)).to_numpy().astype(np.int32), values)
