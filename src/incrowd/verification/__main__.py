@@ -76,9 +76,20 @@ def _say(words: dict[str, Any]) -> None:
 
 
 def _import_all() -> None:
-    """Import before the fork what every judgement needs."""
+    """Import before the fork what every judgement needs, and nothing that none does."""
+    sys.meta_path.insert(0, _WithoutPandas)
     for module in ("duckdb", "pyarrow.compute", "pyarrow.parquet", "_strptime", "incrowd.verification.judge"):
         importlib.import_module(module)
+
+
+class _WithoutPandas:
+    """PyArrow imports pandas at its first array, in case it is given a frame: none is given here."""
+
+    @staticmethod
+    def find_spec(name: str, _path: Any = None, _target: Any = None) -> None:
+        """Say of pandas that it is not there."""
+        if name == "pandas":
+            raise ModuleNotFoundError("the verification does without pandas", name=name)
 
 
 def _confine(memory: int | None) -> None:
