@@ -174,7 +174,7 @@ def draft_type(values: pl.Series, fact: ColumnFacts) -> Column:
     elif (dtype.is_float() or dtype.is_decimal()) and not _whole(values):
         kind, reason = ColumnType.REAL, "numbers with decimals"
     elif dtype.is_numeric():
-        kind, reason = ColumnType.INTEGER, "whole numbers"
+        kind, reason = _whole_type(present(values))
     else:
         reason = "values of a kind without numbers"
     return Column(fact.name, type=kind, reason=reason)
@@ -213,9 +213,7 @@ def _number_type(values: pl.Series) -> tuple[ColumnType, str] | None:
     if digits.all():
         if values.str.contains(_LEADING_ZERO).any():
             return ColumnType.CATEGORICAL, "digits with leading zeros: a code, not a number"
-        if values.cast(pl.Int64, strict=False).null_count():
-            return ColumnType.TEXT, "whole numbers too large to count with"
-        return ColumnType.INTEGER, "whole numbers"
+        return _whole_type(values)
     if values.cast(pl.Float64, strict=False).null_count() == 0:
         if values.str.contains(_WHOLE).all() and (values.cast(pl.Float64).abs() <= EXACT).all():
             return ColumnType.INTEGER, "whole numbers, some with a decimal point"
@@ -225,6 +223,14 @@ def _number_type(values: pl.Series) -> tuple[ColumnType, str] | None:
             return ColumnType.CATEGORICAL, "numbers with commas that may part decimals or thousands"
         return ColumnType.REAL, "numbers with a decimal comma"
     return None
+
+
+def _whole_type(numbers: pl.Series) -> tuple[ColumnType, str]:
+    """Means and limits are computed in floats: what these cannot tell apart is a name rather than a number."""
+    limit = int(EXACT)
+    if numbers.cast(pl.Int64, strict=False).is_between(-limit, limit).fill_null(False).all():
+        return ColumnType.INTEGER, "whole numbers"
+    return ColumnType.TEXT, "whole numbers too large to count with"
 
 
 def _date_type(values: pl.Series) -> tuple[ColumnType, str] | None:

@@ -29,6 +29,8 @@ def drafted(values, name="v", dtype=None):
         (["1,5", "2"], "real"),
         (["1,500", "2,250"], "categorical"),
         (["99999999999999999999", "1"], "text"),
+        (["9007199254740993", "1"], "text"),
+        (["9007199254740992", "-9007199254740992"], "integer"),
         (["yes", "no", "yes"], "boolean"),
         (["1", "0"], "boolean"),
         (["T", "f", "T"], "boolean"),
@@ -49,6 +51,8 @@ def test_types_of_text(values, kind):
     ("values", "kind"),
     [
         ([1, 2], "integer"),
+        ([1, 2**53], "integer"),
+        ([None, -(2**53) - 1], "text"),
         ([1.0, None, float("nan")], "integer"),
         ([1.5, None], "real"),
         ([True, None], "boolean"),
