@@ -17,13 +17,13 @@ from incrowd.methods.catalog import METHODS, find_method, make_method
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Seat
-from incrowd.rows.blocks.engine import BlockedEngine
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.engines import BlockedEngine
 from support.method_parameters import ways_of
 from support.strategies import TARGET, Case, cases
 

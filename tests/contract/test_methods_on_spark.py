@@ -11,19 +11,17 @@ import pytest
 from test_methods_on_engines import AWKWARD, check, make
 
 from incrowd.methods.catalog import METHODS
-from incrowd.rows.blocks.drafting import Drafting
-from incrowd.rows.blocks.engine import BlockedEngine, settle_blocks
-from incrowd.rows.blocks.population import BlockedPopulation, stacked
-from incrowd.rows.blocks.store import LocalBlocks
+from incrowd.rows.blocks.drafting import Drafting, settle_blocks
+from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks, stacked
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.rows.spark.blocks import SparkBlocks
-from incrowd.rows.spark.engine import SparkEngine
 from incrowd.rows.spark.session import EXACT, set_for_a_while
 from incrowd.rows.spark.store import stored
 from incrowd.rows.spark.table import open_table
 from incrowd.rows.spark.tasks import unpacked
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.randomness import SeededRandomness
+from support.engines import BlockedEngine, SparkEngine
 from support.spark_session import SparkSteps, local_session, spark_release
 
 ROWS, BLOCK = 300, 70

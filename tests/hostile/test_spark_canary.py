@@ -133,7 +133,7 @@ def failing(self, key, parts):
 def test_a_task_that_fails_midway_leaves_nothing_and_tells_no_cell(spark, path, tmp_path, monkeypatch):
     from pyspark import cloudpickle
 
-    import incrowd.rows.spark.pieces as shipped
+    import incrowd.rows.spark.drafting as shipped
 
     monkeypatch.setattr(shipped.Mixing, "released", failing)
     for module in (shipped, sys.modules[__name__]):

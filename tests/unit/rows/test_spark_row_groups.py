@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from incrowd.releases.clusters import _clean, _code
 
 from incrowd.errors import OutputError
-from incrowd.releases.clusters import _clean, _code
 from incrowd.rows.spark import row_groups as reader
 from incrowd.rows.spark import writing
 from incrowd.rows.spark.row_groups import File, RowGroup, RowGroups
