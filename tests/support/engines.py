@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,6 +91,9 @@ class SparkEngine(BlockedEngine):
 
     def population(self, table: EncodedTable, schema: Schema, randomness: Randomness) -> BlockedPopulation:
         """The rows, as algorithms know them."""
+        from pyspark import cloudpickle
+
+        cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors lack the tests
         meanings = {name: _meaning(column) for name, column in table.columns.items()}
         blocks = SparkBlocks.of(distributed(table, self.session, self.block_rows), meanings)
         return BlockedPopulation.of(blocks, schema, randomness, self.largest_sample)

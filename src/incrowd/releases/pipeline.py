@@ -20,11 +20,10 @@ from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
-from incrowd.releases.issuing import issue
+from incrowd.releases.issuing import describe
 from incrowd.releases.job import Job, Outputs, request_of
-from incrowd.releases.ledger.page import JointRecount, opened_book, page_of
-from incrowd.releases.measured import check_measurable, measure
-from incrowd.report.certificate import sha256_of
+from incrowd.releases.ledger.page import opened_book, page_of
+from incrowd.releases.measured import check_measurable
 from incrowd.report.html import report_html
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
@@ -33,7 +32,7 @@ from incrowd.rows.choice import in_blocks
 from incrowd.rows.held import Held, Unverified
 from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import Destination
-from incrowd.tables.databases.reading import fetch_query, read_query
+from incrowd.tables.databases.reading import fetch_query
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.databases.writing import published
 from incrowd.tables.publishing.staging import Drafts, staged_files
@@ -199,49 +198,6 @@ def verify(job: Job, request: Request, draft: Unverified) -> Verdict:
     if refused:
         raise VerificationError(refused)
     return verdict
-
-
-def describe(
-    job: Job,
-    held: Held,
-    notices: tuple[Notice, ...],
-    plan: ReleasePlan,
-    verdict: Verdict,
-    draft: Unverified,
-    beside: JointRecount | None = None,
-) -> Release:
-    """Facts and certificate of a verified release."""
-    source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
-    outputs = job.outputs
-    measured = measure(job, held, plan, draft, source)
-    digests = () if outputs.table is not None else _verified_digests(verdict, draft)
-    hashed = digests if outputs.release else ()
-    facts, issued = issue(
-        job,
-        plan,
-        verdict,
-        (*notices, *measured.notices, *(beside.notices if beside else ())),
-        held.columns,
-        source=source,
-        written=held.writes if outputs.table is None else "table",
-        sha256=hashed[0] if hashed else None,
-        measured=measured,
-        earlier=beside.facts if beside else None,
-        groups={"file": draft.files[1].name, "sha256": hashed[1]} if job.pair and hashed else None,
-    )
-    if outputs.table is not None:
-        place = outputs.table.address
-        return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
-    path, second = outputs.release, outputs.release and groups_path(outputs.release)
-    groups = draft.loader(second, 1) if job.pair else lambda: None
-    return Release(plan, issued, facts, path, draft.loader(path), groups)
-
-
-def _verified_digests(verdict: Verdict, draft: Unverified) -> tuple[str, ...]:
-    """The SHA-256 of each file of the release, if its bytes are still those that were verified."""
-    if tuple(map(sha256_of, draft.files)) != verdict.digests:
-        raise VerificationError("The written file changed after it was verified. Nothing was published.")
-    return verdict.digests
 
 
 @contextmanager
