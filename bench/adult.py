@@ -19,8 +19,8 @@ from bench.setting import Setting, tell
 from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.methods.catalog import find_method
-from incrowd.releases.holdout import measure_accuracy
 from incrowd.releases.job import Job, Outputs
+from incrowd.releases.measured import measure_accuracy
 from incrowd.releases.pipeline import run_release
 from incrowd.report.facts import Facts
 from incrowd.tables.recipe import Recipe, with_roles
@@ -124,9 +124,7 @@ def _release(case: Case, file: Path, setting: Setting) -> Result:
     job = _job(case, file)
     facts = run_release(job).report
     known = hold(file, case.recipe)
-    measured = [
-        measure_accuracy(known.source, known.schema, case.recipe, job.engine) for _ in range(setting.repetitions)
-    ]
+    measured = [measure_accuracy(known.source, known.schema, case.recipe) for _ in range(setting.repetitions)]
     tell(f"{facts.rows:,} rows, {case.attributes}, k = {case.k}, {case.variant}")
     return Result(
         case,

@@ -12,7 +12,7 @@ from bench.releasing import recipe_for, release_timed
 from bench.setting import Setting, tell
 from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Table
-from incrowd.releases.holdout import measure_accuracy
+from incrowd.releases.measured import measure_accuracy
 from incrowd.report.facts import Accuracy, Facts
 
 KS, QUICK_KS = (5, 10, 50, 100), (5, 10)
@@ -73,7 +73,7 @@ def _keep(file: Path, method: str, k: int, setting: Setting) -> Kept:
     facts = release_timed(file, method, k).facts
     recipe = recipe_for(file, method, k)
     known = hold(file, recipe)
-    learned = [measure_accuracy(known.source, known.schema, recipe, known.engine) for _ in range(setting.repetitions)]
+    learned = [measure_accuracy(known.source, known.schema, recipe) for _ in range(setting.repetitions)]
     tell(f"k = {k}, {method}")
     return Kept(method, k, facts, learned)
 

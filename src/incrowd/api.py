@@ -19,7 +19,7 @@ from incrowd.report.outcome import Release
 from incrowd.tables.databases.tables import NewTable, in_memory, query_of
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.reading.draft import draft_schema
-from incrowd.tables.reading.frames import is_spark_frame, to_frame_like
+from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, read_recipe, with_hierarchies, with_roles
 from incrowd.verification.verdict import Verdict
@@ -198,6 +198,8 @@ def release(
     >>> made.table.height, made.verdict.sizes.smallest >= 5
     (20, True)
     """
+    if engine not in (None, "spark"):
+        raise ParameterError("The engine is spark, or none is named: this machine is used then.")
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
     said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "form": form, "reading": reading}
     said |= {"require": require, "class_sensitive": class_sensitive, "population": population}
@@ -224,17 +226,7 @@ def release(
         "alone_at_most": alone_at_most,
         "sign": _path(sign),
     }
-    return _run(replace(job, **measured, **book, **beside), engine, master)
-
-
-def _run(job: Job, engine: str | None, master: str | None) -> Release:
-    if engine not in (None, "spark"):
-        raise ParameterError("The engine is spark, or none is named: this machine is used then.")
-    if engine is None and not is_spark_frame(job.given):
-        return run_release(job)
-    from incrowd.releases.clusters import run_cluster_release
-
-    return run_cluster_release(job, master)
+    return run_release(replace(job, **measured, **book, **beside, spark=engine is not None, master=master))
 
 
 @guarded

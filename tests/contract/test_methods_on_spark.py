@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from contextlib import suppress
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -11,20 +13,19 @@ import pytest
 from test_methods_on_engines import AWKWARD, check, make
 
 from incrowd.methods.catalog import METHODS
-from incrowd.rows.blocks.drafting import Drafting
-from incrowd.rows.blocks.engine import BlockedEngine, settle_blocks
-from incrowd.rows.blocks.population import BlockedPopulation, stacked
-from incrowd.rows.blocks.store import LocalBlocks
+from incrowd.releases.job import Job
+from incrowd.releases.pipeline import plan_of
+from incrowd.rows.blocks.drafting import Drafting, settle_blocks
+from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks, stacked
 from incrowd.rows.memory.engine import EmbeddedEngine
-from incrowd.rows.spark.blocks import SparkBlocks
-from incrowd.rows.spark.engine import SparkEngine
+from incrowd.rows.spark import held
 from incrowd.rows.spark.session import EXACT, set_for_a_while
-from incrowd.rows.spark.store import stored
-from incrowd.rows.spark.table import open_table
 from incrowd.rows.spark.tasks import unpacked
 from incrowd.tables.recipe import Recipe
+from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.randomness import SeededRandomness
-from support.spark_session import SparkSteps, local_session, spark_release
+from support.engines import BlockedEngine, SparkEngine
+from support.spark_session import local_session, spark_release
 
 ROWS, BLOCK = 300, 70
 QUASI_IDENTIFIERS = ["age", "weight", "sex", "job", "born"]
@@ -72,24 +73,29 @@ def path(tmp_path_factory):
     return str(folder)
 
 
-def local_blocks(path, steps, spark):
+class EnoughSeenError(Exception):
+    """Nothing was written that could be published."""
+
+
+def local_blocks(path, recipe, folder):
     """The rows in the very blocks that Spark has them in, brought here: only a test may do so."""
-    with set_for_a_while(spark, EXACT):
-        table = open_table(path, spark)
-        schema = steps.schema(table)
-        store = stored(table, schema.encoded, schema.untouched, steps.code, steps.clean, BLOCK)
-        schema, meanings = steps.meanings(schema, store.gathered())
-    blocks = SparkBlocks.of(store, meanings)
-    tables = list(blocks.each(lambda block, _: block))
-    beside = {(row.part, row.place): unpacked(row.beside) for row in store.frame.collect()}
-    return schema, blocks, tables, [beside[block.part, block.place] for block in store.listed]
+    with (
+        patch.object(held, "BLOCK_ROWS", BLOCK),
+        suppress(EnoughSeenError),
+        held.hold_on_spark(path, recipe, Clock(), to=folder) as rows,
+    ):
+        tables, store = list(rows.blocks.each(lambda block, _: block)), rows.blocks.store
+        beside = {(row.part, row.place): unpacked(row.beside) for row in store.frame.collect()}
+        found = rows, tables, [beside[block.part, block.place] for block in store.listed]
+        raise EnoughSeenError
+    return found
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_whole_way_and_the_same_groups_as_in_blocks(name, spark, path, tmp_path):
     numeric = {"numeric": NUMERIC[name]} if name in NUMERIC else {}
     recipe = Recipe(k=6, method=name, columns=ROLES, parameters=numeric)
-    made, _ = spark_release(path, tmp_path / "out", recipe, spark, seed=5, block_rows=BLOCK)
+    made = spark_release(path, tmp_path / "out", recipe, seed=5, block_rows=BLOCK)
     assert made.verdict.passed
     released = pl.read_parquet(str(tmp_path / "out" / "*.parquet"))
     assert released.columns == [column.name for column in made.plan.written]
@@ -98,20 +104,19 @@ def test_the_whole_way_and_the_same_groups_as_in_blocks(name, spark, path, tmp_p
     assert Counter(released["note"]) <= Counter(people()["note"])
     assert set(released["Note"]) == {None, *(f"n{i}" for i in range(7))}
 
-    chance = SeededRandomness(5)
-    steps = SparkSteps(recipe, chance)
-    schema, blocks, tables, beside = local_blocks(path, steps, spark)
-    local = LocalBlocks(blocks.rows, lambda place: tables[place])
-    population = BlockedPopulation.of(local, schema, chance)
-    plan = settle_blocks(steps.plan(population, blocks.columns), population, blocks.columns)
+    job, chance = Job(path, recipe), SeededRandomness(5)
+    rows, tables, beside = local_blocks(path, recipe, tmp_path / "again")
+    local = LocalBlocks(rows.blocks.rows, lambda place: tables[place])
+    population = BlockedPopulation.of(local, rows.schema, chance)
+    plan = settle_blocks(plan_of(job, rows, population, chance), population, rows.columns)
     assert plan == made.plan
     (tmp_path / "buckets").mkdir()
-    drafts = Drafting(plan, population, blocks.columns, chance).frames(iter(beside), tmp_path / "buckets")
+    drafts = Drafting(plan, population, rows.columns, chance).frames(iter(beside), tmp_path / "buckets")
     frames = [pl.DataFrame(draft.table).cast({pl.Categorical: pl.String}) for draft in drafts]
     assert rows_of(pl.concat(frames)) == rows_of(released)
 
-    whole = EmbeddedEngine().population(stacked(tables), schema, SeededRandomness(5))
-    embedded = EmbeddedEngine().settle(steps.plan(whole, blocks.columns), whole)
+    whole = EmbeddedEngine().population(stacked(tables), rows.schema, SeededRandomness(5))
+    embedded = EmbeddedEngine().settle(plan_of(job, rows, whole, chance), whole)
     if METHODS[name].draws_groups:  # engines draw in another order
         assert sum(group.rows for group in embedded.groups) == sum(group.rows for group in made.plan.groups)
     else:
@@ -153,14 +158,14 @@ def without_note(spark, path):
 def test_a_frame_comes_back_as_a_frame(spark, path, tmp_path):
     frame = spark.read.schema(without_note(spark, path)).parquet(path).repartition(3)
     recipe = Recipe(k=6, columns=ROLES)
-    made, steps = spark_release(frame, tmp_path / "out", recipe, spark, block_rows=BLOCK)
-    assert made.frame.count() == made.plan.rows_released
-    assert made.frame.schema["seen at"].dataType == frame.schema["seen at"].dataType
-    assert [notice.code for notice in steps.notices if notice.where == "Note"]
+    made = spark_release(frame, tmp_path / "out", recipe, block_rows=BLOCK)
+    assert made.table.count() == made.plan.rows_released
+    assert made.table.schema["seen at"].dataType == frame.schema["seen at"].dataType
+    assert [notice.code for notice in made.report.notices if notice.where == "Note"]
 
 
 def test_a_table_of_the_catalog(spark, path, tmp_path):
     spark.read.schema(without_note(spark, path)).parquet(path).createOrReplaceTempView("people_here")
-    made, _ = spark_release("people_here", tmp_path / "out", Recipe(k=6, columns=ROLES), spark)
+    made = spark_release("people_here", tmp_path / "out", Recipe(k=6, columns=ROLES))
     assert made.verdict.passed
-    assert made.verdict.sizes.rows == made.frame.count()
+    assert made.verdict.sizes.rows == made.table.count()

@@ -18,7 +18,6 @@ from incrowd.methods.catalog import METHODS, make_method
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.rows.blocks.engine import BlockedEngine
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.verification.opening import connect, register
 from incrowd.verification.requirements import Further, recount_requirements
@@ -31,6 +30,7 @@ from incrowd.vocabulary.requirements.diversity import DistinctDiversity, Entropy
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.engines import BlockedEngine
 from support.strategies import TARGET, Case, cases
 
 ENGINES = [EmbeddedEngine(), BlockedEngine(7)]

@@ -92,8 +92,8 @@ def test_nothing_is_left_of_a_release_for_this_process(folder):
     [
         "incrowd.tables.streams.encode.BlockFile.write",
         "incrowd.rows.blocks.drafting.Buckets.shuffled",
-        "incrowd.rows.hint.Hints._saved",
-        "incrowd.releases.pipeline.verdict_on",
+        "incrowd.rows.one_machine.Hints._saved",
+        "incrowd.rows.one_machine.verdict_on",
     ],
 )
 def test_nothing_is_left_after_an_error_anywhere(folder, monkeypatch, error, to, moment):
@@ -134,7 +134,7 @@ def test_what_the_verification_refuses_is_not_there(folder, monkeypatch):
 
 WAITING = IN_BLOCKS + textwrap.dedent(
     """
-    from incrowd.rows.hint import Hints
+    from incrowd.rows.one_machine import Hints
     from incrowd.cli import main as cli
     real = Hints._saved
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pickle
 import sys
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from incrowd.errors import OutputError, SchemaError, VerificationError
-from incrowd.releases.clusters import _compare
+from incrowd.rows.spark import checking, held
+from incrowd.rows.spark.checking import _compare
 from incrowd.tables.recipe import Recipe
-from support.spark_session import SparkSteps, local_session, spark_release
+from incrowd.vocabulary.clock import Clock
+from support.spark_session import local_session, spark_release
 
 ROWS = 400
 KEPT, DROPPED, RARE = "kept-canary-1f6b", "dropped-canary-77d0", "rare-canary-9a3c"
@@ -81,7 +82,7 @@ class Border:
 
 def test_the_driver_sees_values_counts_and_codes_but_no_row(spark, path, tmp_path, monkeypatch):
     border = Border(monkeypatch)
-    made, steps = spark_release(path, tmp_path / "out", RECIPE, spark, block_rows=90, largest_sample=50)
+    made = spark_release(path, tmp_path / "out", RECIPE, block_rows=90, largest_sample=50)
     seen = len(border.rows)
     spark.read.parquet(path).collect()
     monkeypatch.undo()
@@ -97,7 +98,7 @@ def test_the_driver_sees_values_counts_and_codes_but_no_row(spark, path, tmp_pat
     assert set(dictionary["text"].drop_nulls()) == {RARE, "cook", "nurse", "y", "n"}
     assert dictionary.filter(text=RARE)["rows"].to_list() == [1]
     assert len(everything) < 60_000
-    assert KEPT not in repr(vars(steps))
+    assert KEPT not in repr((made.plan, made.report, made.certificate))
 
 
 def test_what_comes_to_the_driver_does_not_grow_with_the_rows(spark, path, tmp_path, monkeypatch):
@@ -111,7 +112,6 @@ def test_what_comes_to_the_driver_does_not_grow_with_the_rows(spark, path, tmp_p
                 frame,
                 tmp_path / f"out{place}",
                 Recipe(k=5, columns={name: said for name, said in ROLES.items() if name != "name"}),
-                spark,
                 block_rows=100 * times,
                 largest_sample=50,
             )
@@ -133,14 +133,14 @@ def failing(self, key, parts):
 def test_a_task_that_fails_midway_leaves_nothing_and_tells_no_cell(spark, path, tmp_path, monkeypatch):
     from pyspark import cloudpickle
 
-    import incrowd.rows.spark.pieces as shipped
+    import incrowd.rows.spark.drafting as shipped
 
     monkeypatch.setattr(shipped.Mixing, "released", failing)
     for module in (shipped, sys.modules[__name__]):
         cloudpickle.register_pickle_by_value(module)
     try:
         with pytest.raises(OutputError, match=r"A task of Spark failed \(ValueError\)") as failed:
-            spark_release(path, tmp_path / "out", RECIPE, spark, block_rows=90)
+            spark_release(path, tmp_path / "out", RECIPE, block_rows=90)
     finally:
         cloudpickle.unregister_pickle_by_value(shipped)
     assert KEPT not in str(failed.value)
@@ -148,24 +148,19 @@ def test_a_task_that_fails_midway_leaves_nothing_and_tells_no_cell(spark, path, 
     assert nothing_left(tmp_path)
 
 
-class Interrupted(SparkSteps):
-    """Stops when everything is written."""
+def test_an_interrupt_leaves_nothing(spark, path, tmp_path, monkeypatch):
+    """It comes when everything is written."""
 
-    def judge(self, plan, found):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
-
-def test_an_interrupt_leaves_nothing(spark, path, tmp_path):
-    from incrowd.rows.spark.release import run_spark_release
-    from incrowd.vocabulary.randomness import SystemRandomness
-
-    chance = SystemRandomness()
+    monkeypatch.setattr(held, "checked", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_spark_release(path, str(tmp_path / "out"), Interrupted(RECIPE, chance), session=spark, randomness=chance)
+        spark_release(path, tmp_path / "out", RECIPE)
     assert nothing_left(tmp_path)
 
 
-def swapped(expected, rows, salt, written, draft):
+def swapped(expected, salt, written, original):
     """What the comparison finds if two cells of the file had changed places."""
     import pyarrow as pa
 
@@ -173,43 +168,30 @@ def swapped(expected, rows, salt, written, draft):
     other = next(place for place, cell in enumerate(column) if cell != column[0])
     column[0], column[other] = column[other], column[0]
     place = written.column_names.index("note")
-    return _compare(expected, rows, salt, written.set_column(place, "note", pa.array(column)), draft)
+    return _compare(expected, salt, written.set_column(place, "note", pa.array(column)), original)
 
 
-class Swapping(SparkSteps):
-    """Looks at files in which two cells have changed places."""
-
-    def checks(self, columns, rows):
-        from functools import partial
-
-        checks = super().checks(columns, rows)
-        return replace(checks, compare=partial(swapped, self.expected, rows, self.salt))
-
-
-def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path):
+def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path, monkeypatch):
     from pyspark import cloudpickle
 
-    from incrowd.rows.spark.release import run_spark_release
-    from incrowd.vocabulary.randomness import SystemRandomness
-
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    chance = SystemRandomness()
+    monkeypatch.setattr(checking, "_compare", swapped)
     with pytest.raises(VerificationError, match=r"note untouched: [1-9]"):
-        run_spark_release(path, str(tmp_path / "out"), Swapping(RECIPE, chance), session=spark, randomness=chance)
+        spark_release(path, tmp_path / "out", RECIPE)
     assert nothing_left(tmp_path)
 
 
 def test_a_target_that_exists_is_refused_before_any_work(spark, path, tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(OutputError, match="out exists"):
-        spark_release(path, tmp_path / "out", RECIPE, spark)
+        spark_release(path, tmp_path / "out", RECIPE)
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
 def test_an_identifier_that_repeats_is_refused(spark, path, tmp_path):
     twice = spark.read.parquet(path, path)
     with pytest.raises(SchemaError, match=r"The identifier 'name' repeats: 400 rows"):
-        spark_release(twice, tmp_path / "out", RECIPE, spark)
+        spark_release(twice, tmp_path / "out", RECIPE)
     assert nothing_left(tmp_path)
 
 
@@ -218,7 +200,7 @@ def test_nothing_stays_with_spark(spark, path, tmp_path):
         return spark.sparkContext._jsc.getPersistentRDDs().size()
 
     before, during = kept(), []
-    spark_release(path, tmp_path / "out", RECIPE, spark, progress=lambda _: during.append(kept()))
+    spark_release(path, tmp_path / "out", RECIPE, clock=Clock(lambda _: during.append(kept())))
     assert max(during) == before + 2
     assert kept() == before
 
@@ -230,7 +212,7 @@ def test_nothing_stays_in_the_checkpoint_folder(spark, path, tmp_path):
     during = []
     spark.sparkContext.setCheckpointDir(str(tmp_path / "checkpoints"))
     try:
-        spark_release(path, tmp_path / "out", RECIPE, spark, progress=lambda _: during.append(len(files())))
+        spark_release(path, tmp_path / "out", RECIPE, clock=Clock(lambda _: during.append(len(files()))))
     finally:
         getattr(spark.sparkContext._jsc.sc(), "checkpointDir_$eq")(spark._jvm.scala.Option.empty())
     assert max(during) > 0
@@ -239,7 +221,7 @@ def test_nothing_stays_in_the_checkpoint_folder(spark, path, tmp_path):
 
 
 def test_files_hold_released_values_and_no_more(spark, path, tmp_path):
-    spark_release(path, tmp_path / "out", RECIPE, spark, block_rows=90)
+    spark_release(path, tmp_path / "out", RECIPE, block_rows=90)
     files = [file.read_bytes() for file in (tmp_path / "out").iterdir()]
     assert files
     assert not any(needle.encode() in data for data in files for needle in (RARE, DROPPED))
@@ -248,6 +230,6 @@ def test_files_hold_released_values_and_no_more(spark, path, tmp_path):
 def test_rows_come_in_random_order(spark, path, tmp_path):
     frame = spark.read.parquet(path).drop("note").selectExpr("*", "row_number() OVER (ORDER BY name) AS place")
     roles = {name: said for name, said in ROLES.items() if name != "note"} | {"place": {"role": "other"}}
-    spark_release(frame, tmp_path / "out", Recipe(k=5, columns=roles), spark)
+    spark_release(frame, tmp_path / "out", Recipe(k=5, columns=roles))
     places = pl.read_parquet(str(tmp_path / "out" / "*.parquet"))["place"].to_numpy()
     assert abs(np.corrcoef(np.arange(len(places)), places)[0, 1]) < 4 / np.sqrt(len(places))

@@ -1,18 +1,20 @@
-"""One Spark session for a test module, and the whole way through Spark with all that a test may want to see of it."""
+"""One Spark session for a test module, and a release by it."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from pathlib import Path
+from unittest.mock import patch
 
 from pyspark.sql import SparkSession
 
-from incrowd.releases.clusters import ClusterSteps
-from incrowd.releases.job import Job
-from incrowd.rows.spark.release import run_spark_release
+from incrowd.releases.job import Job, Outputs
+from incrowd.releases.pipeline import run_release
+from incrowd.rows.blocks.population import LARGEST_SAMPLE
+from incrowd.rows.spark import held
 from incrowd.rows.spark.session import LOCAL, packaged_java
-from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
+from incrowd.rows.spark.store import BLOCK_ROWS
 
 
 def local_session(**settings):
@@ -33,16 +35,8 @@ def local_session(**settings):
     return session
 
 
-class SparkSteps(ClusterSteps):
-    """Understands, decides and judges as a release does."""
-
-    def __init__(self, recipe: Any, randomness: Any) -> None:
-        super().__init__(Job(None, recipe), randomness)
-
-
-def spark_release(given, folder, recipe, session, seed=None, **options):
-    """A release of a Spark table, and the steps that made it."""
-    randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
-    steps = SparkSteps(recipe, randomness)
-    made = run_spark_release(given, str(folder), steps, session=session, randomness=randomness, **options)
-    return made, steps
+def spark_release(given, folder, recipe, seed=None, block_rows=BLOCK_ROWS, largest_sample=LARGEST_SAMPLE, **options):
+    """A release of a Spark table, in blocks of so many rows."""
+    job = Job(given, recipe, Outputs(release=Path(folder)), seed=seed, spark=True, **options)
+    with patch.multiple(held, BLOCK_ROWS=block_rows, LARGEST_SAMPLE=largest_sample):
+        return run_release(job)

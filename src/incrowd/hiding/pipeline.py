@@ -11,17 +11,15 @@ are published, and all of them are as they were but for the cells that the repor
 from __future__ import annotations
 
 import functools
-import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from incrowd.errors import Notice, RequirementError, VerificationError, guarded
+from incrowd.errors import Notice, RequirementError, guarded
 from incrowd.hiding.account import Account, Telling
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary
 from incrowd.hiding.methods import Options
@@ -31,9 +29,9 @@ from incrowd.report.certificate import sha256_of
 from incrowd.report.hiding_facts import HidingFacts
 from incrowd.report.hiding_report import hiding_html, hiding_summary
 from incrowd.tables.hierarchies.read import hierarchies_in
-from incrowd.tables.publishing.piece_writer import write_pieces
-from incrowd.tables.publishing.serialise import safe_name, write_table
-from incrowd.tables.publishing.staging import Drafts, staged, staged_together
+from incrowd.tables.publishing.piece_writer import write_rows
+from incrowd.tables.publishing.serialise import safe_name
+from incrowd.tables.publishing.staging import staged_files
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, with_hierarchies
@@ -174,7 +172,7 @@ def hide_cells(
 def run_hiding(request: HidingRequest) -> Hidden:
     """Read, hide, write, compare; publish only what the comparison proves."""
     request.check()
-    with _private_places(request) as (place, report, drafts):
+    with staged_files(request.to, (request.report_to,), otherwise="hidden.parquet") as (place, drafts):
         source = read_input(request, place.parent)
         plan = hide(request, source)
         with request.clock("writing"):
@@ -184,8 +182,8 @@ def run_hiding(request: HidingRequest) -> Hidden:
         with request.clock("measuring"):
             facts = describe(request, source, plan, verdict)
         table = None if request.to else to_frame_like(pl.read_parquet(place), source.rows.origin)
-        if report:
-            report.write_text(hiding_html(facts), encoding="utf-8")
+        if request.report_to:
+            drafts[request.report_to].write_text(hiding_html(facts), encoding="utf-8")
         drafts.keep(place, digests=verdict.digests)
     path = request.to
     return Hidden(
@@ -227,12 +225,9 @@ def hide(request: HidingRequest, source: HidingInput) -> HidingPlan:
 
 def write(request: HidingRequest, source: HidingInput, plan: HidingPlan, place: Path) -> None:
     """Write the table with its cells withheld, whole or frame by frame."""
-    if not source.rows.large:
-        for frame in source.rows.frames():
-            write_table(withheld(frame, plan.changes), place, request.form)
-        return
-    frames = _withheld_frames(request, source, plan.changes)
-    write_pieces((frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in frames), place, request.form)
+    frames, whole = _withheld_frames(request, source, plan.changes), not source.rows.large
+    pieces = frames if whole else (frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in frames)
+    write_rows(pieces, place, request.form, whole=whole)
 
 
 def _withheld_frames(
@@ -247,7 +242,8 @@ def _withheld_frames(
         as_text = frame.with_columns(frame[name].cast(pl.String) for name in texts)
         yield withheld(as_text, [replace(change, row=change.row - start) for change in mine])
         start += frame.height
-        request.clock.rows("writing", start, source.rows.height)
+        if source.rows.large:
+            request.clock.rows("writing", start, source.rows.height)
 
 
 def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame:
@@ -288,11 +284,7 @@ def verify(request: HidingRequest, source: HidingInput, plan: HidingPlan, writte
     else:
         verdict = verify_hidden_cells(written, request.form, next(pieces()), withheld_cells)
     checks = (*verdict.checks, bytes_check(written, request.form))
-    verdict = replace(verdict, checks=checks, digests=(sha256_of(written),))
-    if not verdict.passed:
-        failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
-        raise VerificationError(f"The table failed its verification and was not published. {failed}.")
-    return verdict
+    return replace(verdict, checks=checks, digests=(sha256_of(written),)).proven("table")
 
 
 def describe(request: HidingRequest, source: HidingInput, plan: HidingPlan, verdict: Verdict) -> HidingFacts:
@@ -315,16 +307,3 @@ def _sampled(judges: Iterable[Adversary]) -> Iterator[Notice]:
         if isinstance(judge, SklearnAdversary) and judge.most_rows is not None:
             message = f"learns from at most {judge.most_rows:,} rows, taken evenly: the table is larger than memory."
             yield Notice("adversary-sampled", judge.name, message)
-
-
-@contextmanager
-def _private_places(request: HidingRequest) -> Iterator[tuple[Path, Path | None, Drafts]]:
-    """Where table and report are written first: beside their targets, where both appear or none; or in passing."""
-    to, report = request.to, request.report_to
-    with ExitStack() as stack:
-        if to:
-            drafts = stack.enter_context(staged_together(to, [report] if report else []))
-            yield drafts[to], drafts[report] if report else None, drafts
-        else:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="incrowd-"))
-            yield Path(folder) / "hidden.parquet", stack.enter_context(staged(report)) if report else None, Drafts()

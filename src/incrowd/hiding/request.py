@@ -153,7 +153,7 @@ def read_input(request: HidingRequest, folder: Path) -> HidingInput:
         schema = _published(drafted, request)
         table, notices = encode(source, schema, schema.names)
         _check_values(request, table)
-    columns = _Columns(drafted, _typed(schema, table.columns), table, _counted(table.columns))
+    columns = _Columns(drafted, schema.with_types(table.columns), table, _counted(table.columns))
     rows = InputRows(source.origin, source.frame.height, large=False, frames=lambda: iter((source.frame,)))
     return _settled(request, rows, columns, (*source.notices, *notices), Resources(request.memory))
 
@@ -186,7 +186,7 @@ def _read_large(request: HidingRequest, path: Path, folder: Path) -> HidingInput
         )
         table = FlatTable(stream, blocks, beside, scratch).table(schema.names)
         _check_values(request, table)
-    columns = _Columns(drafted, _typed(schema, blocks.columns), table, _counted(blocks.columns) | beside)
+    columns = _Columns(drafted, schema.with_types(blocks.columns), table, _counted(blocks.columns) | beside)
     rows = InputRows(stream.origin, stream.rows, large=True, frames=lambda: stream.frames(at_once))
     notices = (*stream.notices, *blocks.markers, *sampled, *blocks.notices)
     return _settled(request, rows, columns, notices, resources)
@@ -217,11 +217,6 @@ def _settled(
         notices=(*notices, *_doubts(request, columns, predictors)),
         resources=resources,
     )
-
-
-def _typed(schema: Schema, columns: Mapping[str, EncodedColumn]) -> Schema:
-    """The schema with the types that columns have on all rows."""
-    return Schema(tuple(replace(c, type=columns[c.name].type) if c.name in columns else c for c in schema.columns))
 
 
 def _counted(columns: Mapping[str, EncodedColumn]) -> dict[str, Shared]:

@@ -15,7 +15,6 @@ import json
 import platform
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -28,9 +27,9 @@ from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree, write_model
 from incrowd.report.certificate import hmac_of, owner_key
-from incrowd.rows.hint import input_file
+from incrowd.rows.one_machine import input_file
 from incrowd.tables.hierarchies.read import hierarchies_in
-from incrowd.tables.publishing.staging import Drafts, check_target, staged_together
+from incrowd.tables.publishing.staging import check_target, staged_files
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -176,19 +175,18 @@ def run_model(job: ModelJob) -> Published:
     job.files.check(job.path)
     schema, table, notices, origin = understand(job)
     model = induce(job, table, schema)
-    with _private_places(job.files) as drafts:
-        hidden = drafts[job.files.model] if job.files.model else None
-        if hidden:
-            write_model(model, hidden)
+    files, beside = job.files, (job.files.plot, job.files.pmml)
+    with staged_files(files.model, beside, certificate=files.certificate, otherwise="model.json") as (hidden, drafts):
+        write_model(model, hidden)
         with job.clock("verifying"):
-            text = hidden.read_text("utf-8") if hidden else json.dumps(model.to_json())
+            text = hidden.read_text("utf-8")
             check_as_asked(job, schema, ModelFile.of(json.loads(text)))
-            verdict = proven(verify_spans(json.loads(text), read_again(job, schema, list(table.columns), origin)))
+            again = read_again(job, schema, list(table.columns), origin)
+            verdict = verify_spans(json.loads(text), again).proven("model")
         digest = hashlib.sha256(text.encode()).hexdigest()
         issued = certificate(job, model, verdict, digest)
-        _write_beside(job.files, drafts, model, issued)
-        if hidden:
-            drafts.keep(hidden, digests=[digest])
+        _write_beside(files, drafts, model, issued)
+        drafts.keep(hidden, digests=[digest])
     return Published(model, issued, verdict, notices, job.clock.seconds)
 
 
@@ -204,8 +202,7 @@ def understand(job: ModelJob) -> tuple[Schema, EncodedTable, tuple[Notice, ...],
         schema = Schema(tuple(map(_as_written, schema.columns)))
         names = [*schema.quasi_identifiers, *job.method.private, *([schema.target] if schema.target else [])]
         table, notices = encode(source, schema, names)
-    typed = [replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns]
-    schema = Schema(tuple(typed))
+    schema = schema.with_types(table.columns)
     told = [notice for notice in doubts if notice.code not in ("unnamed", "dropped")]
     return schema, table, (*source.notices, *told, *notices, *_asked(job, schema, table)), source.origin
 
@@ -236,14 +233,6 @@ def check_as_asked(job: ModelJob, schema: Schema, written: ModelFile) -> None:
     private = set(written.attributes) - public
     if promised != asked or not public <= set(schema.quasi_identifiers) or not private <= set(method.private):
         raise VerificationError("The written model promises something else than was asked for. It was not published.")
-
-
-def proven(verdict: Verdict) -> Verdict:
-    """The verdict, if everything holds."""
-    if not verdict.passed:
-        failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
-        raise VerificationError(f"The model failed its verification and was not published. {failed}.")
-    return verdict
 
 
 def certificate(job: ModelJob, model: PublishedTree, verdict: Verdict, digest: str) -> dict[str, Any]:
@@ -337,17 +326,6 @@ def _asked(job: ModelJob, schema: Schema, table: EncodedTable) -> Iterator[Notic
         column.hierarchy.encode(table[column.name])
         yield from column.hierarchy.notices
         yield from column.hierarchy.unused(table[column.name])
-
-
-@contextmanager
-def _private_places(files: ModelFiles) -> Iterator[Drafts]:
-    """Where the files that are asked for are written first; they appear together, or none of them does."""
-    beside = [path for path in (files.plot, files.pmml) if path is not None]
-    if not files.model and not beside:
-        yield Drafts()
-        return
-    with staged_together(files.model or beside.pop(), beside, certificate=files.certificate) as drafts:
-        yield drafts
 
 
 def _write_beside(files: ModelFiles, drafts: Mapping[Path, Path], model: PublishedTree, issued: dict[str, Any]) -> None:

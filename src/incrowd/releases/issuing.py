@@ -4,76 +4,87 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from incrowd.errors import Notice
+from incrowd.errors import Notice, VerificationError
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
 from incrowd.releases.job import Job
-from incrowd.releases.measured import Measured
-from incrowd.report.certificate import WrittenRelease, certificate, form_facts, hmac_of, owner_key
-from incrowd.report.earlier_facts import Earlier
-from incrowd.report.facts import Facts, facts_of
+from incrowd.releases.ledger.page import JointRecount
+from incrowd.releases.measured import measure
+from incrowd.report.certificate import WrittenRelease, certificate, form_facts, hmac_of, owner_key, sha256_of
+from incrowd.report.facts import facts_of
+from incrowd.report.outcome import Release
 from incrowd.report.plan_notices import plan_notices
 from incrowd.report.signature import signed
+from incrowd.rows.held import Held, Unverified
+from incrowd.tables.databases.reading import read_query
+from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.forms import FileForm, groups_path
 
 
-def issue(
+def describe(
     job: Job,
+    held: Held,
+    notices: tuple[Notice, ...],
     plan: ReleasePlan,
     verdict: Verdict,
-    notices: Sequence[Notice],
-    columns: Mapping[str, EncodedColumn],
-    *,
-    source: str,
-    written: str,
-    sha256: str | None = None,
-    measured: Measured | None = None,
-    earlier: Earlier | None = None,
-    groups: dict[str, Any] | None = None,
-    form: FileForm | None = None,
-) -> tuple[Facts, dict[str, Any]]:
-    """Facts and certificate of a verified release; ``form`` is how it is written if its name does not tell."""
-    found, laid_out = measured or Measured(), form or job.form
+    draft: Unverified,
+    beside: JointRecount | None = None,
+) -> Release:
+    """A verified release with its facts and its certificate; ``beside`` is what was counted with earlier releases."""
+    outputs = job.outputs
+    source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
+    measured = measure(job, held, plan, draft, source)
+    told = (*notices, *measured.notices, *(beside.notices if beside else ()), *plan_notices(plan, held.columns))
     facts = facts_of(
         plan,
         verdict,
         source=source,
-        output=job.outputs.name,
-        notices=(*notices, *plan_notices(plan, columns)),
-        accuracy=found.accuracy,
-        risk=found.risk,
-        attacks=found.attacks,
-        earlier=earlier,
+        output=outputs.name,
+        notices=told,
+        accuracy=measured.accuracy,
+        risk=measured.risk,
+        attacks=measured.attacks,
+        earlier=beside.facts if beside else None,
         unchanged=verdict.unchanged,
-        written=written,
+        written=held.writes if outputs.table is None else "table",
         seconds=job.clock.seconds,
-        columns=columns,
+        columns=held.columns,
         class_sensitive=job.recipe.class_sensitive,
-        responsible=job.outputs.responsible,
+        responsible=outputs.responsible,
     )
     issued = certificate(
         facts,
-        WrittenRelease(_output(job, sha256, groups, laid_out), _released(plan, laid_out), plan.requirement.to_json()),
+        WrittenRelease(_output(job, verdict, draft), _released(plan, job.form), plan.requirement.to_json()),
         recipe_sha256=_recipe_hash(job.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
-        responsible=job.outputs.responsible,
+        responsible=outputs.responsible,
     )
-    return facts, issued if job.sign is None else signed(issued, job.sign)
+    issued = issued if job.sign is None else signed(issued, job.sign)
+    if outputs.table is not None:
+        place = outputs.table.address
+        return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
+    second = draft.loader(outputs.release and groups_path(outputs.release), 1) if job.pair else lambda: None
+    return Release(plan, issued, facts, outputs.release, draft.loader(outputs.release), second)
 
 
-def _output(job: Job, sha256: str | None, groups: dict[str, Any] | None, form: FileForm) -> dict[str, Any]:
-    """Where the release is, and how it is read; a table of a database has no bytes to be hashed."""
+def _output(job: Job, verdict: Verdict, draft: Unverified) -> dict[str, Any]:
+    """Where the release is, and how it is read, if its bytes are still those that were verified.
+
+    A table of a database has no bytes to be hashed, nor has a release for this process a file.
+    """
     table = job.outputs.table
     if table is not None:
         return {"database": table.address.database, "table": str(table.name)}
-    file = {"file": job.outputs.name, "sha256": sha256, "form": form_facts(form)}
+    if tuple(map(sha256_of, draft.files)) != verdict.digests:
+        raise VerificationError("The written file changed after it was verified. Nothing was published.")
+    digests = verdict.digests if job.outputs.release else ()
+    file = {"file": job.outputs.name, "sha256": next(iter(digests), None), "form": form_facts(job.form)}
+    groups = {"file": draft.files[1].name, "sha256": digests[1]} if job.pair and digests else None
     return file | ({"groups": groups} if groups else {})
 
 

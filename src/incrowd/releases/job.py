@@ -1,23 +1,30 @@
-"""What was asked for: a release of what, by what, to where."""
+"""What was asked for: a release of what, by what, to where; and what the verification is told of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import OutputError, ParameterError
+from incrowd.errors import OutputError, ParameterError, RequirementError
+from incrowd.methods.catalog import find_method
 from incrowd.report.signature import private_key
-from incrowd.rows.held import Engine
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.held import Held, Unverified
+from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.address import is_address
 from incrowd.tables.databases.tables import NewTable, Query, query_of
 from incrowd.tables.databases.writing import check_table
 from incrowd.tables.publishing.staging import check_target
+from incrowd.tables.reading.frames import is_spark_frame
+from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe
+from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
-from incrowd.vocabulary.forms import PAIR, FileForm, groups_path
+from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
+from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import Column, Role
 
 
 @dataclass(frozen=True)
@@ -73,13 +80,13 @@ class Job:
     publishes whatever they tell together with this one; ``other_people`` are numbers of entries that are about other
     people, ``same_columns`` what columns were called in earlier tables; with ``presence_known`` outsiders may know who
     joined and who left. ``despite_unchanged`` publishes whatever unchanged columns give back; ``alone_at_most`` people
-    may be alone by such columns. ``sign`` is the private key that signs the certificate.
+    may be alone by such columns. ``sign`` is the private key that signs the certificate. With ``spark`` the table is
+    read by Spark, which runs where ``master`` says; a Spark frame is in any case.
     """
 
     given: Any
     recipe: Recipe
     outputs: Outputs = field(default_factory=Outputs)
-    engine: Engine = field(default_factory=EmbeddedEngine)
     recipe_path: Path | None = None
     seed: int | None = None
     accuracy: bool = False
@@ -96,6 +103,8 @@ class Job:
     other_people: tuple[int, ...] = ()
     same_columns: tuple[tuple[str, str], ...] = ()
     presence_known: bool = False
+    spark: bool = False
+    master: str | None = None
 
     @property
     def path(self) -> Path | None:
@@ -112,9 +121,17 @@ class Job:
         """Whether the release is to be two tables, rows and groups."""
         return self.recipe.form == PAIR
 
+    @property
+    def on_spark(self) -> bool:
+        """Whether Spark has the rows."""
+        return self.spark or is_spark_frame(self.given)
+
     def check(self) -> None:
-        """Refuse impossible targets before any work is done."""
-        self.outputs.check(self.path, self.recipe_path, query=self.query)
+        """Refuse what cannot be done before any work is done."""
+        if self.on_spark:
+            self._check_on_spark()
+        else:
+            self.outputs.check(self.path, self.recipe_path, query=self.query)
         if self.sign is not None:
             private_key(self.sign)
         if self.alone_at_most is not None and (isinstance(self.alone_at_most, bool) or self.alone_at_most < 0):
@@ -136,7 +153,84 @@ class Job:
             if any(path is not None and path.resolve() == second.resolve() for path in others):
                 raise OutputError(f"{second.name} is where the table of groups goes. Name another file.")
 
+    def _check_on_spark(self) -> None:
+        """Refuse what only one machine does; the folder of the release is Spark's business."""
+        if self.accuracy:
+            raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
+        if self.risk or self.attacks or self.ledger is not None or self.alone_at_most is not None:
+            raise ParameterError(
+                "On Spark no risk is measured, no attack is run, no ledger is kept, and nobody counts who is alone by "
+                "unchanged columns: that takes the whole table on one machine. Leave them out, or release there."
+            )
+        if self.recipe.rarest is not None:
+            raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")
+        if isinstance(self.recipe.requirement, Together):
+            raise RequirementError(
+                "On Spark groups are promised their size, k. Further requirements are kept on one machine."
+            )
+        if self.query is not None:
+            raise ParameterError(
+                "Rows of PostgreSQL are read without Spark. Leave the engine out, or read them with spark.read."
+            )
+        if self.pair:
+            raise ParameterError("Spark writes one table. Choose form counts, or release without Spark.")
+        if self.outputs.table is not None:
+            raise OutputError("With Spark the release goes to a folder of Parquet files. Name one.")
+        replace(self.outputs, release=None, certified=self.outputs.certificate).check(self.recipe_path)
+
     @property
     def form(self) -> FileForm:
-        """How the release is written; a release for this process goes through Parquet."""
-        return FileForm.of(self.outputs.release) if self.outputs.release else FileForm("parquet")
+        """How the release is written; one of Spark or for this process as Parquet."""
+        return FileForm("parquet") if self.on_spark or not self.outputs.release else FileForm.of(self.outputs.release)
+
+
+# What the verification is told: the user's request, and where input and release lie.
+def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Request:
+    """What the user asked for, and what was announced where the user said nothing."""
+    recipe, (written, *groups) = job.recipe, draft.files or (Path(),)
+    folder = written.parent
+    resources = held.resources or Resources(job.memory)
+    on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
+    return Request(
+        input=input_file(job.given, held.origin, folder, "input", recipe.reading),
+        release=written,
+        form=job.form,
+        columns=tuple(_asked(column, recipe.columns.get(column.name, {})) for column in held.schema.columns),
+        requirement=recipe.requirement,
+        hint=draft.hint,
+        groups=groups[0] if groups else None,
+        typed=frozenset(name for name, said in recipe.columns.items() if "type" in said),
+        counted=_has_counts(recipe),
+        levels=_has_levels(recipe),
+        extremes=recipe.parameters.get("boxes") == "extremes",
+        loses_rows=find_method(recipe.method).loses_rows,
+        left_out=left_out,
+        seeded=job.seed is not None,
+        rarest=recipe.rarest or 0,
+        population=_population(job, folder) if on_population else None,
+        memory=resources.memory,
+        threads=resources.threads,
+        scratch=resources.scratch or folder,
+    )
+
+
+def _has_counts(recipe: Recipe) -> bool:
+    """Whether the user asks for counts, by the form or by a method that releases them by itself."""
+    return recipe.form in (COUNTS, PAIR) or (recipe.form is None and find_method(recipe.method).counts)
+
+
+def _has_levels(recipe: Recipe) -> bool:
+    """Whether the user asks for numbers as levels; methods that show value by value give means of that kind, too."""
+    numeric = recipe.parameters.get("numeric")
+    return numeric == "levels" or (numeric == "mean" and find_method(recipe.method).by_value)
+
+
+def _asked(column: Column, said: Any) -> Column:
+    """A column with the role and the hierarchy that the user gave it."""
+    role = Role(said["role"]) if "role" in said else column.role
+    return replace(column, role=role, hierarchy=said.get("hierarchy", column.hierarchy))
+
+
+def _population(job: Job, folder: Path) -> InputFile:
+    population, reading = job.recipe.population, job.recipe.reading
+    return input_file(population, read(population, **reading).origin, folder, "population", reading)

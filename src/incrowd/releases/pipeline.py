@@ -1,18 +1,15 @@
-"""The whole way on one screen: from a file or frame to a verified release."""
+"""The whole way on one screen: from a file, a frame or a table of Spark to a verified release."""
 
 from __future__ import annotations
 
 import functools
 import json
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import polars as pl
 
 from incrowd.errors import Notice, VerificationError
 from incrowd.methods.catalog import MethodEntry, find_method, make_method
@@ -23,34 +20,28 @@ from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
-from incrowd.releases.issuing import issue
-from incrowd.releases.job import Job, Outputs
-from incrowd.releases.ledger.page import JointRecount, opened_book, page_of
-from incrowd.releases.measured import check_measurable, measure
-from incrowd.releases.request import request_of
-from incrowd.report.certificate import sha256_of
+from incrowd.releases.issuing import describe
+from incrowd.releases.job import Job, Outputs, request_of
+from incrowd.releases.ledger.page import opened_book, page_of
+from incrowd.releases.measured import check_measurable
 from incrowd.report.html import report_html
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
 from incrowd.rows.blocks.held import InBlocks
 from incrowd.rows.choice import in_blocks
-from incrowd.rows.held import Held
-from incrowd.rows.hint import Hints
+from incrowd.rows.held import Held, Unverified
 from incrowd.rows.memory.held import InMemory
-from incrowd.tables.databases.reading import fetch_query, read_query
+from incrowd.rows.one_machine import Destination
+from incrowd.tables.databases.reading import fetch_query
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.databases.writing import published
-from incrowd.tables.publishing.pair import write_pair
-from incrowd.tables.publishing.piece_writer import write_pieces
-from incrowd.tables.publishing.serialise import safe_name, write_table
-from incrowd.tables.publishing.staging import Drafts, staged_together
-from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.publishing.staging import Drafts, staged_files
 from incrowd.tables.reading.read import read
 from incrowd.tables.streams.stream import open_stream
-from incrowd.verification.process import start, verdict_on
-from incrowd.verification.request import Original, Request
+from incrowd.verification.process import start
+from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import groups_path
 from incrowd.vocabulary.randomness import (
     KeyedRandomness,
@@ -63,54 +54,40 @@ from incrowd.vocabulary.requirements.together import check_columns, subject_name
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
 
-SCRATCH, PRIVATE = "scratch", "private"
+SCRATCH = "scratch"
 _DRAWS = (lambda source: source.words(8), lambda source: permutation(32, source))
 
 
 def run_release(job: Job) -> Release:
-    """Read, decide, apply, write, verify; publish only what the verification proves."""
+    """Read, decide, apply, write, verify; publish only what the verification proves. Where rows live is not asked."""
     job.check()
     randomness = chance(job)
     make_method(job.recipe.method, dict(job.recipe.parameters))
-    start()
-    with opened_book(job) as book, _private_place(job) as (hidden, drafts):
-        private = hidden.parent / PRIVATE
-        private.mkdir(mode=0o700)
-        held = understand(job, hidden.parent)
+    with opened_book(job) as book, hold(job) as (held, drafts):
         check_measurable(job, held)
-        notices = (*held.notices, *possible(job, held.schema, held.columns, held.rows), *notices_asked(job))
+        notices = (*held.notices, *possible(job, held), *notices_asked(job))
         page = page_of(job, book, held)
         held = held if page is None else page.held
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
-        large = isinstance(held, InBlocks)
-        hints = Hints(private, None if page is None else page.order)
         with job.clock("applying"):
-            pieces = hints.pieces(held.drafts(plan, population, randomness, typed=job.form.kind != "csv"))
-            if job.pair:
-                write_pair(pieces, hidden, job.form, plan.counted, randomness)
-            else:
-                write(job, pieces, hidden, whole=not large)
+            draft = held.write(plan, population, randomness)
         with job.clock("verifying"):
-            request = request_of(job, held, hints.save(), hidden, plan.rows_dropped)
-            verdict = verify(job, request, private)
-            beside = (
-                None
-                if page is None
-                else page.together(plan, hidden, job.form, _rename(job), Original(None, hints.origin, held.rows))
-            )
-        with _on_the_server(job, hidden) as back:
+            request = request_of(job, held, draft, plan.rows_dropped)
+            verdict = verify(job, request, draft)
+            beside = None if page is None else page.together(plan, request)
+        with _on_the_server(job, draft) as back:
             if back is not None:
                 with job.clock("verifying"):
-                    verdict = verify(job, replace(request, release=back, file=False), private)
-            release = describe(job, held, notices, plan, verdict, hidden, beside)
+                    verdict = verify(job, replace(request, release=back, file=False), draft)
+            release = describe(job, held, notices, plan, verdict, draft, beside)
             roles = {column.name: str(column.role) for column in request.columns}
             check_issued(release.certificate, verdict, job.recipe.requirement, roles, job.sign)
             write_beside(release, job.outputs, drafts)
-            drafts.keep(hidden, *([groups_path(hidden)] if job.pair else []), digests=verdict.digests)
+            drafts.keep(*draft.files, digests=verdict.digests)
             if certificate := job.outputs.certificate:
                 drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])
             if beside is not None:
-                beside.enter(hidden)
+                beside.enter(request.release)
     return release
 
 
@@ -124,20 +101,44 @@ def chance(job: Job) -> Randomness:
     return made
 
 
-def understand(job: Job, folder: Path) -> Held:
-    """The table as integer codes, every column with its role and type: in memory, or in a scratch folder."""
-    path = job.path if job.query is None else _fetched(job, job.query, folder)
+@contextmanager
+def hold(job: Job) -> Iterator[tuple[Held, Drafts]]:
+    """The rows where they live, and where the files of the release are written first: in the end all appear, or none.
+
+    Spark writes a folder of its own, which appears before the files beside it.
+    """
+    outputs = job.outputs
+    release, beside = None if job.on_spark else outputs.release, (outputs.plan, outputs.report)
+    groups = groups_path(release) if release is not None and job.pair else None
+    with staged_files(release, beside, groups=groups, certificate=outputs.certificate, otherwise="release.parquet") as (
+        place,
+        drafts,
+    ):
+        if not job.on_spark:
+            start()
+            yield _on_one_machine(job, Destination(place, job.form, job.pair)), drafts
+            return
+        from incrowd.rows.spark.held import hold_on_spark
+
+        with hold_on_spark(job.given, job.recipe, job.clock, to=outputs.release, master=job.master) as held:
+            yield held, drafts
+
+
+def _on_one_machine(job: Job, to: Destination) -> Held:
+    """The table as integer codes: in memory, or in a scratch folder beside the release."""
+    scratch = to.path.parent / SCRATCH
+    path = job.path if job.query is None else _fetched(job, job.query, scratch)
     if path is None or job.pair or not _in_blocks(job, path):
         with job.clock("reading"):
             source = read(job.given if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
-            return InMemory.of(source, job.recipe, job.engine)
-    resources = Resources(job.memory, scratch=folder / SCRATCH, program=PROGRAM)
-    (folder / SCRATCH).mkdir(mode=0o700, exist_ok=True)
+            return InMemory.of(source, job.recipe, to)
+    resources = Resources(job.memory, scratch=scratch, program=PROGRAM)
+    scratch.mkdir(mode=0o700, exist_ok=True)
     with job.clock("reading"):
-        stream = open_stream(path, **job.recipe.reading, scratch=resources.scratch)
+        stream = open_stream(path, **job.recipe.reading, scratch=scratch)
     with job.clock("encoding"):
-        return InBlocks.of(stream, job.recipe, resources, job.clock.rows)
+        return InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
 
 
 def _in_blocks(job: Job, path: Path) -> bool:
@@ -147,69 +148,50 @@ def _in_blocks(job: Job, path: Path) -> bool:
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 
 
-def _fetched(job: Job, query: Query, folder: Path) -> Path:
+def _fetched(job: Job, query: Query, scratch: Path) -> Path:
     """The rows of a query, of one moment, as a file in the scratch folder."""
-    (folder / SCRATCH).mkdir(mode=0o700)
+    scratch.mkdir(mode=0o700)
     with job.clock("reading"):
-        return fetch_query(query, folder / SCRATCH, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
+        return fetch_query(query, scratch, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
 
 
-def possible(job: Job, schema: Schema, columns: Mapping[str, EncodedColumn], rows: int) -> Iterator[Notice]:
+def possible(job: Job, held: Held) -> Iterator[Notice]:
     """Refuse what cannot be promised, or what the method cannot do with this table; tell what was handled."""
-    job.recipe.requirement.check_possible(rows)
-    job.recipe.requirement.sets(schema.quasi_identifiers)
-    check_columns(job.recipe.requirement, columns, schema)
-    subjects = subject_names(job.recipe.requirement, schema.target)
-    yield from _hierarchies(schema, columns, find_method(job.recipe.method), subjects)
+    requirement, schema = job.recipe.requirement, held.schema
+    requirement.check_possible(held.rows)
+    requirement.sets(schema.quasi_identifiers)
+    check_columns(requirement, held.columns, schema)
+    subjects = subject_names(requirement, schema.target)
+    yield from _hierarchies(schema, held.columns, find_method(job.recipe.method), subjects)
 
 
 def decide(job: Job, held: Held, randomness: Randomness) -> tuple[ReleasePlan, Population]:
     """The plan, and the rows it was made for."""
     with job.clock("deciding"):
         population = held.population(randomness)
-        people = held.people if isinstance(held, InMemory) else None
-        plan = plan_of(job, held.schema, held.rows, population, randomness, people)
-        return held.settle(plan, population), population
+        return held.settle(plan_of(job, held, population, randomness), population), population
 
 
-def plan_of(
-    job: Job,
-    schema: Schema,
-    rows: int,
-    population: Population,
-    randomness: Randomness,
-    people: EncodedTable | None = None,
-) -> ReleasePlan:
-    """What the method decides; means are not known yet. ``people`` are the population, if something is asked of it."""
-    method = suited(make_method(job.recipe.method, dict(job.recipe.parameters)), job.recipe.form)
-    steps = method.decide(population, job.recipe.requirement, randomness)
-    steps = formed(steps, job.recipe.form, population, job.recipe.requirement)
-    steps = fitted(steps, population, job.recipe.requirement, people)
+def plan_of(job: Job, held: Held, population: Population, randomness: Randomness) -> ReleasePlan:
+    """What the method decides; means are not known yet."""
+    recipe, schema = job.recipe, held.schema
+    method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
+    steps = method.decide(population, recipe.requirement, randomness)
+    steps = formed(steps, recipe.form, population, recipe.requirement)
+    steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(
         method=method.name,
         parameters=tuple(method.parameters().items()),
-        requirement=job.recipe.requirement,
+        requirement=recipe.requirement,
         schema=schema,
-        rows=rows,
-        steps=(Drop(schema.identifiers), *steps, *rare_kept_out(job.recipe.rarest, job.recipe.requirement)),
+        rows=held.rows,
+        steps=(Drop(schema.identifiers), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
     )
 
 
-def write(job: Job, pieces: Iterator[Any], hidden: Path, *, whole: bool) -> None:
-    """Write the release in its private place, whole or piece by piece."""
-    if not whole:
-        write_pieces(pieces, hidden, job.form)
-        return
-    for piece in pieces:
-        write_table(pl.DataFrame(piece), hidden, job.form)
-
-
-def verify(job: Job, request: Request, folder: Path) -> Verdict:
-    """The second opinion on the written bytes, by another process; raises unless everything holds."""
-    verdict = verdict_on(request, folder, functools.partial(job.clock.rows, "verifying"))
-    if not verdict.passed:
-        failed = "; ".join(f"{check.name}: {check.found}" for check in verdict.checks if not check.passed)
-        raise VerificationError(f"The release failed its verification and was not published. {failed}.")
+def verify(job: Job, request: Request, draft: Unverified) -> Verdict:
+    """The second opinion on the written bytes; raises unless everything holds."""
+    verdict = draft.verify(request, functools.partial(job.clock.rows, "verifying")).proven("release")
     refused = verdict.unchanged and refusal(
         verdict.unchanged, despite=job.despite_unchanged, alone_at_most=job.alone_at_most
     )
@@ -218,91 +200,15 @@ def verify(job: Job, request: Request, folder: Path) -> Verdict:
     return verdict
 
 
-def describe(
-    job: Job,
-    held: Held,
-    notices: tuple[Notice, ...],
-    plan: ReleasePlan,
-    verdict: Verdict,
-    written: Path,
-    beside: JointRecount | None = None,
-) -> Release:
-    """Facts and certificate of a verified release."""
-    source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
-    written_as = "file" if job.outputs.table is None else "table"
-    second = groups_path(written)
-    measured = measure(job, held, plan, written, source)
-    hashed = _verified_digest(job, verdict, written) if job.outputs.table is None else None
-    facts, issued = issue(
-        job,
-        plan,
-        verdict,
-        (*notices, *measured.notices, *(beside.notices if beside else ())),
-        held.columns,
-        source=source,
-        written=written_as,
-        sha256=hashed if job.outputs.release else None,
-        measured=measured,
-        earlier=beside.facts if beside else None,
-        groups={"file": second.name, "sha256": verdict.digests[1]} if job.pair and job.outputs.release else None,
-    )
-    if job.outputs.table is not None:
-        place = job.outputs.table.address
-        return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
-    if job.outputs.release is None:
-        frame = to_frame_like(pl.read_parquet(written), held.origin)
-        groups = to_frame_like(pl.read_parquet(groups_path(written)), held.origin) if job.pair else None
-        return Release(plan, issued, facts, None, lambda: frame, lambda: groups)
-    path = job.outputs.release
-    return Release(
-        plan, issued, facts, path, lambda: _load(path), lambda: _load(groups_path(path)) if job.pair else None
-    )
-
-
-def _verified_digest(job: Job, verdict: Verdict, written: Path) -> str:
-    """The SHA-256 of the release, if its bytes are still those that were verified."""
-    files = [written, groups_path(written)] if job.pair else [written]
-    if tuple(map(sha256_of, files)) != verdict.digests:
-        raise VerificationError("The written file changed after it was verified. Nothing was published.")
-    return verdict.digests[0]
-
-
 @contextmanager
-def _private_place(job: Job) -> Iterator[tuple[Path, Drafts]]:
-    """Where the release is written first, and for each file beside it where that is; in the end all appear, or none."""
-    outputs, others = job.outputs, [path for path in (job.outputs.plan, job.outputs.report) if path is not None]
-    if outputs.release is not None:
-        groups = groups_path(outputs.release) if job.pair else None
-        with staged_together(outputs.release, others, groups=groups, certificate=outputs.certificate) as drafts:
-            yield drafts[outputs.release], drafts
-    elif outputs.certificate is not None:
-        with staged_together(outputs.certificate, others) as drafts:
-            yield drafts[outputs.certificate].with_name("release.parquet"), drafts
-    else:
-        with staged_files(outputs) as drafts, tempfile.TemporaryDirectory(prefix="incrowd-") as temporary:
-            yield Path(temporary) / "release.parquet", drafts
-
-
-@contextmanager
-def staged_files(outputs: Outputs) -> Iterator[Drafts]:
-    """Where certificate, plan and report are written first; in the end they appear, all or none."""
-    files = [path for path in (outputs.certificate, outputs.plan, outputs.report) if path is not None]
-    if not files:
-        yield Drafts()
-        return
-    with staged_together(files[0], files[1:]) as drafts:
-        yield drafts
-
-
-@contextmanager
-def _on_the_server(job: Job, hidden: Path) -> Iterator[Path | None]:
+def _on_the_server(job: Job, draft: Unverified) -> Iterator[Path | None]:
     """For a release that goes into a table: put it there, unseen, and give what the server then has."""
     if job.outputs.table is None:
         yield None
         return
     with ExitStack() as stack:
         with job.clock("copying to the database"):
-            back = stack.enter_context(published(hidden, job.outputs.table))
+            back = stack.enter_context(published(draft.files[0], job.outputs.table))
         yield back
 
 
@@ -316,16 +222,6 @@ def write_beside(release: Release, outputs: Outputs, drafts: Mapping[Path, Path]
         drafts[outputs.report].write_text(page, encoding="utf-8")
     if outputs.plan:
         write_plan(release.plan, drafts[outputs.plan])
-
-
-def _load(path: Path) -> pl.DataFrame:
-    """A written release as a frame, without guessing at what its text means."""
-    return read(path).frame
-
-
-def _rename(job: Job) -> Callable[[str], str]:
-    """From the name of a column to its name in the written file."""
-    return safe_name if job.form.kind == "csv" else str
 
 
 def _hierarchies(

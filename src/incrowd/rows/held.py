@@ -1,9 +1,19 @@
-"""What a release asks of the rows, wherever they are held, and what an engine does with them."""
+"""Where the rows live, behind one protocol: a release asks these questions in this order, and never which it is.
+
+::
+
+    read     Held       schema, columns, notices: the table as integer codes, every column with its role and type
+    decide   Held       population, settle: counts for the method; what only the rows tell, for its plan
+    apply    Held       write: the released rows, in random order, in a private place
+    verify   Unverified verify: the second opinion on what was written there
+    publish  Unverified files, loader: what must still be the same when it appears, and how it is read again
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,30 +24,50 @@ from incrowd.errors import Notice
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.reading.source import Origin, Source
+from incrowd.verification.request import Hint, Request
+from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Schema
 
 
-@dataclass(frozen=True, eq=False)
-class Drafted:
-    """Some released rows in random order as a PyArrow table, and the input row of each.
+class Unverified(Protocol):
+    """A release in its private place that nobody has verified yet."""
 
-    ``claims`` has the ends of the interval behind each number that is a middle.
-    """
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The written files, each of which is hashed; none where the files are Spark's."""
+        ...
 
-    table: Any
-    origin: Any
-    claims: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    @property
+    def hint(self) -> Hint:
+        """From which input row each released row was made."""
+        ...
+
+    def verify(self, request: Request, progress: Callable[[int, int], None], /) -> Verdict:
+        """The second opinion on what was written; ``progress`` gets the rows that are done, and all."""
+        ...
+
+    def loader(self, path: Path | None, place: int = 0, /) -> Callable[[], Any]:
+        """What gives the published release, or the file with that place among its files, as a frame.
+
+        ``path`` is where it will be; without one, a frame of the kind that came in.
+        """
+        ...
 
 
 class Held(Protocol):
-    """A table that was read and encoded."""
+    """The rows of a table that was read and encoded, wherever they live."""
+
+    @property
+    def writes(self) -> str:
+        """What a release of these rows is written as: one file, or files."""
+        ...
 
     @property
     def origin(self) -> Origin:
-        """Where it comes from."""
+        """Where the table comes from."""
         ...
 
     @property
@@ -65,6 +95,16 @@ class Held(Protocol):
         """Dictionaries and counts of the quasi-identifiers and the target."""
         ...
 
+    @property
+    def source(self) -> Source | None:
+        """The whole table as it was read, where it is in memory."""
+        ...
+
+    @property
+    def people(self) -> EncodedTable | None:
+        """The population that something is required of, if any."""
+        ...
+
     def population(self, randomness: Randomness) -> Population:
         """The rows, as algorithms know them."""
         ...
@@ -73,21 +113,18 @@ class Held(Protocol):
         """Deal the rows to the plan's groups and fill in what only the rows tell."""
         ...
 
-    def drafts(
-        self, plan: ReleasePlan, population: Population, randomness: Randomness, *, typed: bool
-    ) -> Iterator[Drafted]:
-        """The release, one piece or several; text that holds numbers throughout as numbers, if typed."""
+    def write(self, plan: ReleasePlan, population: Population, randomness: Randomness) -> Unverified:
+        """Write the released rows, in random order, in a private place."""
         ...
 
-    def sample(self, rows: int) -> Source:
+    def sample(self, rows: int, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""
         ...
 
 
-# What an engine does. The embedded one works in memory; others hand batches to the same functions.
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """A release that nobody has verified yet.
+    """A released table in memory.
 
     ``frame`` has the released columns, rows in random order, every column built from fresh memory. ``origin``
     says which input row each released row comes from, ``claims`` which interval (low excluded, high included) stands
@@ -97,23 +134,3 @@ class Draft:
     frame: pl.DataFrame
     origin: npt.NDArray[np.intp]
     claims: Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = field(default_factory=dict)
-
-
-class Engine(Protocol):
-    """Answers questions about a table and applies plans to it."""
-
-    def population(self, table: EncodedTable, schema: Schema, randomness: Randomness) -> Population:
-        """The rows, as algorithms know them."""
-        ...
-
-    def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
-        """Deal the rows to the plan's groups and fill in what only the rows tell: the exact means."""
-        ...
-
-    def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
-        """The released table."""
-        ...
-
-    def transform(self, plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
-        """New rows, seen through the plan, in their own order."""
-        ...

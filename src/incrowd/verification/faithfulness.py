@@ -62,17 +62,21 @@ def compare_pieces(
             yield found
 
 
-def compare_piece(written: Any, asked: Expected, original: Original, *, escapes: bool) -> PieceFindings:
-    """What a PyArrow table that was read back shows next to its original, for who reads the pieces elsewhere."""
+def compare_piece(written: Any, asked: Expected, original: Original) -> tuple[PieceFindings, dict[str, dict[str, int]]]:
+    """What a PyArrow table that was read back shows next to its original, and how many of its cells show what.
+
+    For who reads the pieces elsewhere, where text has no apostrophe before it.
+    """
     with connect(threads=1) as connection:
         register(connection, written, "released")
-        return CellComparison(connection, asked, escapes=escapes).piece(original)
+        shown = count_shown(connection, asked.columns, asked.quasi_identifiers, asked.counts)
+        return CellComparison(connection, asked, escapes=False).piece(original), shown
 
 
-def added_pieces(found: Iterator[PieceFindings], asked: Expected, *, escapes: bool) -> dict[str, int]:
-    """How many cells of each column of all pieces do not follow from the original."""
+def added_pieces(found: Iterable[PieceFindings], asked: Expected) -> dict[str, int]:
+    """How many cells of each column of all such pieces do not follow from the original."""
     with connect() as connection:
-        return CellComparison(connection, asked, escapes=escapes).added(found)
+        return CellComparison(connection, asked, escapes=False).added(found)
 
 
 Told = Callable[[int, int], None]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from incrowd.errors import VerificationError
 from incrowd.verification.unchanged_counts import Alone, UnchangedCounts
 
 
@@ -90,6 +91,13 @@ class Verdict:
     def passed(self) -> bool:
         """True if every check passed."""
         return all(check.passed for check in self.checks)
+
+    def proven(self, thing: str) -> Verdict:
+        """The verdict itself; raises unless every check passed: then the ``thing`` is not published."""
+        if not self.passed:
+            failed = "; ".join(f"{check.name}: {check.found}" for check in self.checks if not check.passed)
+            raise VerificationError(f"The {thing} failed its verification and was not published. {failed}.")
+        return self
 
     @property
     def exit_status(self) -> int:

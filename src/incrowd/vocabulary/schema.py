@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from incrowd.errors import HeaderError, SchemaError
 
 if TYPE_CHECKING:
+    from incrowd.vocabulary.encoded_table import EncodedColumn
     from incrowd.vocabulary.hierarchy import Hierarchy
 
 
@@ -110,6 +111,10 @@ class Schema:
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
+
+    def with_types(self, columns: Mapping[str, EncodedColumn]) -> Schema:
+        """The schema with the types that encoded columns have on all rows."""
+        return Schema(tuple(replace(c, type=columns[c.name].type) if c.name in columns else c for c in self.columns))
 
     def _named(self, *roles: Role) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns if column.role in roles)

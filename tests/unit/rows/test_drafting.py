@@ -14,8 +14,7 @@ import pytest
 from incrowd.errors import PlanError, SchemaError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Drop, Group, Place, Share, Show
-from incrowd.rows.held import Draft
-from incrowd.rows.memory.drafting import draft_columns, evidence, shown_values
+from incrowd.rows.memory.drafting import draft_columns, shown_values
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -163,23 +162,6 @@ def test_columns_the_source_lacks_are_left_out():
     )
     assert made.columns == ["job", "pay"]
     assert made.height == 3
-
-
-def test_evidence_is_the_original_in_the_order_of_the_draft():
-    table, schema, encoded, _ = make_case(8)
-    origin = np.array([5, 0, 3])
-    found = evidence(Draft(table.clear(), origin), table, encoded, make_plan(schema, 8))
-    assert found.column_names == ["job", "pay", "ill", "note"]
-    assert found.to_pylist() == [{name: table[name][int(i)] for name in found.column_names} for i in origin]
-
-
-def test_evidence_keeps_missing_values():
-    column = EncodedColumn("q", ColumnType.INTEGER, np.array([1, 0], np.int32), pl.Series([4]))
-    schema = Schema((Column("q", Role.QUASI_IDENTIFIER, ColumnType.INTEGER),))
-    source = pl.DataFrame({"q": ["?", "4"]})
-    plan = ReleasePlan("m", (), KAnonymity(1), schema, 2, (Show(("q",), ()),))
-    found = evidence(Draft(source.clear(), np.array([0, 1, 0])), source, EncodedTable.of([column]), plan)
-    assert found["q"].to_pylist() == [None, 4, None]
 
 
 def test_unknown_steps_are_refused():

@@ -25,12 +25,10 @@ from incrowd.errors import (
     ParameterError,
     ValuesError,
 )
-from incrowd.releases.clusters import _code
-from incrowd.rows.blocks.population import BlockedPopulation
-from incrowd.rows.blocks.store import LocalBlocks
+from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks, check_all_answered
-from incrowd.rows.spark.engine import distributed
-from incrowd.rows.spark.pieces import partition_keys
+from incrowd.rows.spark.drafting import partition_keys
+from incrowd.rows.spark.held import raw_codes
 from incrowd.rows.spark.session import _started, find_java, packaged_java, set_for_a_while, spark_session
 from incrowd.rows.spark.store import as_words, from_words, stored
 from incrowd.rows.spark.table import open_table, polars_type
@@ -39,6 +37,7 @@ from incrowd.rows.spark.writing import check_free, staged_folder
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.schema import ColumnType, Schema
+from support.engines import distributed
 from support.spark_session import local_session
 
 
@@ -213,7 +212,7 @@ def test_blocks_answer_in_order_and_a_lost_one_is_an_error(spark):
 
 def test_values_are_gathered_over_all_blocks_and_too_many_are_refused(spark):
     frame = spark.range(100).selectExpr("id % 7 AS a", "IF(id % 10 = 0, NULL, CONCAT('t', id % 3)) AS b", "id AS c")
-    store = stored(open_table(frame.repartition(3), spark), ["a", "b"], ["c"], _code, lambda kept: kept, 11)
+    store = stored(open_table(frame.repartition(3), spark), ["a", "b"], ["c"], raw_codes, lambda kept: kept, 11)
     found = store.gathered()
     assert dict(zip(found["a"].values, found["a"].counts, strict=False)) == {i: len(range(i, 100, 7)) for i in range(7)}
     assert found["b"].values.sort().to_list() == ["t0", "t1", "t2"]

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import OutputError
-from incrowd.releases.clusters import _clean, _code
 from incrowd.rows.spark import row_groups as reader
 from incrowd.rows.spark import writing
+from incrowd.rows.spark.held import _clean, raw_codes
 from incrowd.rows.spark.row_groups import File, RowGroup, RowGroups
 from incrowd.rows.spark.session import EXACT, set_for_a_while
 from incrowd.rows.spark.store import from_words, stored, texts_coded
@@ -84,7 +84,7 @@ def path(tmp_path_factory):
 
 def values_and_rows(table, coded, beside):
     """The values of a table with their counts, and its rows with the values put back for codes."""
-    store = stored(table, coded, beside, _code, partial(_clean, ("?",)), BLOCK)
+    store = stored(table, coded, beside, raw_codes, partial(_clean, ("?",)), BLOCK)
     found = store.gathered()
     rows = Counter()
     for row in store.frame.collect():
@@ -194,7 +194,7 @@ def test_a_file_that_changes_is_an_error(spark, tmp_path):
     table = open_table(str(tmp_path), spark)
     pq.write_table(PEOPLE.slice(1), tmp_path / "1.parquet")
     with pytest.raises(OutputError, match="changed while it was read"):
-        stored(table, ["a"], [], _code, lambda kept: kept, BLOCK)
+        stored(table, ["a"], [], raw_codes, lambda kept: kept, BLOCK)
 
 
 @given(st.lists(st.integers(0, 9), min_size=1), st.integers(1, 12))
@@ -247,10 +247,10 @@ def one_file(folder):
 
 def test_with_and_without_sparks_reader_and_writer_the_same_is_released(spark, tmp_path, monkeypatch):
     source, recipe = one_file(tmp_path), Recipe(k=4, columns=ROLES)
-    plan = spark_release(source, tmp_path / "tasks", recipe, spark, seed=3, block_rows=BLOCK)[0].plan
+    plan = spark_release(source, tmp_path / "tasks", recipe, seed=3, block_rows=BLOCK).plan
     monkeypatch.setattr("incrowd.rows.spark.table.row_groups", lambda _: None)
     monkeypatch.setattr(writing, "tasks_may_write", lambda *_: False)
-    assert spark_release(source, tmp_path / "spark", recipe, spark, seed=3, block_rows=BLOCK)[0].plan == plan
+    assert spark_release(source, tmp_path / "spark", recipe, seed=3, block_rows=BLOCK).plan == plan
     ours, theirs = (sorted((tmp_path / name).glob("*.parquet")) for name in ("tasks", "spark"))
     assert len(ours) == len(theirs) == 4
     assert all(pl.read_parquet(a).equals(pl.read_parquet(b)) for a, b in zip(ours, theirs, strict=True))
@@ -260,7 +260,7 @@ def test_with_and_without_sparks_reader_and_writer_the_same_is_released(spark, t
 
 
 def test_files_that_tasks_write_hold_data_alone(spark, tmp_path):
-    spark_release(one_file(tmp_path), tmp_path / "out", Recipe(k=4, columns=ROLES), spark, block_rows=BLOCK)
+    spark_release(one_file(tmp_path), tmp_path / "out", Recipe(k=4, columns=ROLES), block_rows=BLOCK)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "people.parquet"]
     files = sorted((tmp_path / "out").iterdir())
     assert [file.name for file in files] == [f"part-{place:05d}-release.parquet" for place in range(4)]
@@ -279,7 +279,7 @@ def test_a_task_that_is_run_twice_does_no_harm(spark, tmp_path, monkeypatch):
 
     monkeypatch.setattr(writing, "Mapped", writing.mapped, raising=False)
     monkeypatch.setattr(writing, "mapped", twice)
-    made, _ = spark_release(one_file(tmp_path), tmp_path / "out", Recipe(k=4, columns=ROLES), spark, block_rows=BLOCK)
+    made = spark_release(one_file(tmp_path), tmp_path / "out", Recipe(k=4, columns=ROLES), block_rows=BLOCK)
     assert len(list((tmp_path / "out").iterdir())) == 4
     assert made.verdict.passed
 

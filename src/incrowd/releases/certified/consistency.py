@@ -50,7 +50,7 @@ def check_consistency(certificate: Certificate) -> Iterator[Statement]:
 def _requirement(certificate: Certificate) -> Statement:
     """The sentence, the words and the data say the same, and every promise of it was recounted."""
     requirement, asked = requirement_of(certificate), certificate["requirement_asked"]
-    sentences = [statement_of(asked, written) for written in ("file", "table")]
+    sentences = [statement_of(asked, written) for written in ("file", "table", "files")]
     recounted = [one["promise"] for one in certificate["requirement_recounted"]]
     checks = {(one["name"], one["found"]) for one in certificate["verification"]["checks"]}
     agrees = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -32,11 +32,10 @@ from incrowd.report.certificate import sha256_of
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.rows.held import Held
 from incrowd.rows.memory.held import InMemory
+from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.joint import classes_of_rows
-from incrowd.verification.request import Original, Originals
-from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.forms import FileForm
+from incrowd.verification.request import Original, Request
 from incrowd.vocabulary.requirement import KAnonymity
 
 _KEY_BYTES = 32
@@ -126,32 +125,20 @@ class Page:
     @cached_property
     def held(self) -> InMemory:
         """The table with its rows in that order; row i of it is row ``order[i]`` of the input."""
-        source = replace(self.as_read.source, frame=self.as_read.source.frame[self.order])
-        table = EncodedTable.of(self.as_read.table[name].take(self.order) for name in self.as_read.table.columns)
-        return replace(self.as_read, source=source, table=table)
+        return self.as_read.reordered(self.order)
 
     def check(self) -> None:
         """Refuse before any work is done if it cannot be told who is in an entry."""
         if self.beside.unknown and not self.job.despite_earlier:
             raise LedgerError(_not_told(self.beside.unknown[0]))
 
-    def together(
-        self,
-        plan: ReleasePlan,
-        written: Path,
-        form: FileForm,
-        rename: Callable[[str], str],
-        original: Original | Originals,
-    ) -> JointRecount:
-        """What this release and the earlier ones tell together; raises if that is more than was promised.
-
-        ``rename`` goes from the name of a column to its name in the written file; ``original`` says which row of the
-        input each released row is.
-        """
-        assert isinstance(original, Original)
-        quasi = self.as_read.schema.quasi_identifiers
+    def together(self, plan: ReleasePlan, request: Request) -> JointRecount:
+        """What a written release and the earlier ones tell together; raises if that is more than was promised."""
+        quasi, written = self.as_read.schema.quasi_identifiers, request.release
+        rename = safe_name if request.form.kind == "csv" else str
         columns = [rename(column.name) for column in plan.written if column.source in quasi]
-        classes = classes_of_rows(written, form, columns, original)
+        original = Original(None, np.load(request.hint.origin), self.as_read.rows)
+        classes = classes_of_rows(written, request.form, columns, original)
         judgement = self._judged(classes)
         if judgement.decision == CANNOT:
             raise LedgerError(_not_told(self.beside.unknown[0]))

@@ -1,4 +1,4 @@
-"""The released table, frame by frame, in random order, with the originals beside it for the verification.
+"""A plan applied to blocks: what only the rows tell, and the released table, frame by frame, in random order.
 
 A random order for more rows than fit into memory: each row goes to a random bucket, each bucket is shuffled. Buckets
 are files in a private folder. Every order of the rows is equally likely: it is the order of two random numbers for
@@ -18,10 +18,13 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import OutputError
+from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan, Written
 from incrowd.rows.blocks.population import BlockedPopulation
-from incrowd.rows.memory.applying import applied, shown_forms
+from incrowd.rows.memory.applying import applied, settled, shown_forms, tally_forms
 from incrowd.rows.memory.drafting import claims, column_values
+from incrowd.rows.memory.settling import FormTally, needs_rows
+from incrowd.rows.one_machine import Drafted
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.randomness import Randomness, permutation
@@ -154,19 +157,16 @@ Positions = npt.NDArray[np.intp]
 BUCKET_ROWS = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class DraftFrame:
-    """Some released rows, in random order, and what the input held.
-
-    ``table`` is a PyArrow table of the released columns, ``original`` one of the same columns: quasi-identifiers as
-    they were understood, others as they were read. ``claims`` and ``origin`` are those of an
-    :class:`incrowd.rows.held.Draft`.
-    """
-
-    table: Any
-    original: Any
-    origin: np.ndarray[tuple[int], np.dtype[np.int64]]
-    claims: Mapping[str, tuple[Any, Any]]
+def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:
+    """The plan with what only the rows tell; ``columns`` have the dictionaries and the rows of each value."""
+    after = applied(plan, population)
+    assert isinstance(after, BlockedPopulation)
+    if not any(needs_rows(plan.forms(name)) for name in plan.names):
+        return settled(plan, columns, {})
+    found = list(
+        after.blocks.each(lambda block, place: tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
+    )
+    return settled(plan, columns, {name: FormTally.sum([one[name] for one in found]) for name in found[0]})
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ class Drafting:
         """The type of a quasi-identifier in the source."""
         return self.types.get(name, self.columns[name].dictionary.dtype)
 
-    def frames(self, sources: Iterator[pl.DataFrame], folder: Path, rows: int = BUCKET_ROWS) -> Iterator[DraftFrame]:
+    def frames(self, sources: Iterator[pl.DataFrame], folder: Path, rows: int = BUCKET_ROWS) -> Iterator[Drafted]:
         """The release. ``sources`` are the rows of each block with the columns that are not quasi-identifiers."""
         buckets = Buckets(folder, self.randomness, rows=rows, total=self.population.rows)
         after = applied(self.plan, self.population)
@@ -199,7 +199,7 @@ class Drafting:
             beside = source.select(name for name in source.columns if name not in self.plan.names)
             buckets.add(beside[kept].hstack(marked.with_columns(pl.col(ORIGIN) + start)))
             start += height
-        return (self._drafted(frame) for frame in buckets.shuffled())
+        return (self.drafted(frame) for frame in buckets.shuffled())
 
     def marked(self, after: BlockedPopulation, block: EncodedTable, place: int) -> pl.DataFrame:
         """The rows of a block that are kept: where they come from, what they show, what they have."""
@@ -223,15 +223,19 @@ class Drafting:
         }
 
     @cached_property
-    def claimed(self) -> Mapping[str, tuple[Any, Any]]:
+    def _claimed(self) -> Mapping[str, tuple[Any, Any]]:
         """What each form of an attribute claims; the last entry is for rows that show nothing."""
         every = {name: np.arange(len(self.plan.forms(name)) + 1, dtype=np.int32) for name in self.plan.names}
         return claims(self.plan, every)
 
-    def _drafted(self, rows: pl.DataFrame) -> DraftFrame:
+    def drafted(self, rows: pl.DataFrame) -> Drafted:
+        """Some rows, mixed, as they are released."""
         shown = self.shown(rows)
-        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in self.claimed.items()}
-        return DraftFrame(self.released(rows, shown), self.originals(rows), rows[ORIGIN].to_numpy(), claimed)
+        return Drafted(self.released(rows, shown), rows[ORIGIN].to_numpy(), self.claims(shown))
+
+    def claims(self, shown: Mapping[str, tuple[Positions, Positions]]) -> dict[str, tuple[Any, Any]]:
+        """The ends of the interval behind each number that is a middle."""
+        return {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in self._claimed.items()}
 
     def released(self, rows: pl.DataFrame, shown: Mapping[str, tuple[Positions, Positions]]) -> Any:
         """The rows as they are released: a PyArrow table in fresh memory."""

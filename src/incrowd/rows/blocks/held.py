@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -11,12 +12,10 @@ import polars as pl
 from incrowd.errors import Notice
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.blocks.drafting import Drafting
-from incrowd.rows.blocks.engine import settle_blocks
-from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation
-from incrowd.rows.blocks.store import LocalBlocks
-from incrowd.rows.held import Drafted
+from incrowd.rows.blocks.drafting import Drafting, settle_blocks
+from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation, LocalBlocks
 from incrowd.rows.memory.held import as_numbers, castable, numeric
+from incrowd.rows.one_machine import Destination, Drafted, OnOneMachine
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_stream
@@ -39,7 +38,7 @@ _FOR_BLOCKS, _FOR_SAMPLE = 0.25, 0.25  # of the memory for rows; dictionaries ma
 
 
 @dataclass(frozen=True, eq=False)
-class InBlocks:
+class InBlocks(OnOneMachine):
     """The input, encoded block by block."""
 
     stream: Stream
@@ -49,8 +48,12 @@ class InBlocks:
     resources: Resources
     told: Told
 
+    whole: ClassVar[bool] = False
+    source: ClassVar[None] = None
+    people: ClassVar[None] = None
+
     @classmethod
-    def of(cls, stream: Stream, recipe: Recipe, resources: Resources, told: Told) -> InBlocks:
+    def of(cls, stream: Stream, recipe: Recipe, resources: Resources, told: Told, to: Destination) -> InBlocks:
         """The table as integer codes in the scratch folder, every column with its role and type."""
         assert resources.scratch is not None
         check_blocks(resources, len(stream.columns), stream.bytes_of_a_row)
@@ -68,10 +71,8 @@ class InBlocks:
             drafted=drafted,
             resources=resources,
         )
-        types = {name: column.type for name, column in blocks.columns.items()}
-        typed = tuple(replace(c, type=types[c.name]) if c.name in types else c for c in blocks.schema.columns)
         notices = (*stream.notices, *blocks.markers, *doubts, *blocks.notices)
-        return cls(stream, Schema(typed), blocks, notices, resources, told)
+        return cls(to, stream, blocks.schema.with_types(blocks.columns), blocks, notices, resources, told)
 
     @property
     def origin(self) -> Origin:
@@ -111,7 +112,7 @@ class InBlocks:
         rows = max(self.blocks.rows)
         written = 0
         for draft in drafting.frames(self._beside(beside, rows, numbers), folder, rows):
-            yield Drafted(as_numbers(draft.table, numbers), draft.origin, draft.claims)
+            yield replace(draft, table=as_numbers(draft.table, numbers))
             written += len(draft.origin)
             self.told("writing", written, self.rows)
 
@@ -128,7 +129,7 @@ class InBlocks:
             done += frame.height
             self.told("applying", done, self.rows)
 
-    def sample(self, rows: int) -> Source:
+    def sample(self, rows: int, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""
         chosen = distinct(self.rows, min(rows, self.rows), SystemRandomness())
         parts, start = [], 0

@@ -1,4 +1,4 @@
-"""The released table, built from fresh memory, in random order, and the original rows beside it.
+"""The released table, built from fresh memory, in random order.
 
 Nothing is masked in place and no container is carried over: a quasi-identifier column is made from the values its
 groups show, other columns are copied value by value.
@@ -7,16 +7,14 @@ groups show, other columns are copied value by value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from incrowd.plan.release_plan import LOW, ReleasePlan, Written
-from incrowd.rows.held import Draft
 from incrowd.vocabulary.counts_text import HIDDEN
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.released_value import (
     Category,
@@ -106,23 +104,6 @@ def _number_type(forms: Sequence[Form]) -> type[pl.DataType]:
     return pl.Int64 if whole and not any(isinstance(form, Mean | Level | Midpoint) for form in forms) else pl.Float64
 
 
-# The original rows in the order of a draft, for the verification to compare with.
-def evidence(draft: Draft, source: pl.DataFrame, table: EncodedTable, plan: ReleasePlan) -> Any:
-    """A PyArrow table: for each released column and row what the input held.
-
-    Quasi-identifiers come as they were understood (numbers, dates, cleaned text), other columns as they were read.
-    """
-    import pyarrow as pa
-
-    columns = {
-        written.name: _understood(table[written.source], draft)
-        if written.source in plan.schema.quasi_identifiers
-        else source[written.source].gather(draft.origin).to_arrow()
-        for written in plan.written
-    }
-    return pa.table(columns)
-
-
 def claims(
     plan: ReleasePlan, shown: Mapping[str, Codes]
 ) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
@@ -138,11 +119,3 @@ def claims(
                     high[i] = np.inf if form.high is None else form.high
             found[name] = (low[shown[name]], high[shown[name]])
     return found
-
-
-def _understood(column: EncodedColumn, draft: Draft) -> Any:
-    import pyarrow as pa
-
-    codes = pl.Series(column.codes[draft.origin])
-    known = pl.select(pl.when(codes != column.missing_code).then(codes)).to_series()
-    return pa.DictionaryArray.from_arrays(known.to_arrow(), column.dictionary.to_arrow())

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import Notice
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.held import Drafted, Engine
+from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.one_machine import Destination, Drafted, OnOneMachine
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read_population
 from incrowd.tables.reading.source import Origin, Source
@@ -20,7 +23,6 @@ from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
 from incrowd.vocabulary.requirements.together import subject_names, with_subjects
-from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 _TYPES: dict[ColumnType, pl.DataType] = {ColumnType.INTEGER: pl.Int64(), ColumnType.REAL: pl.Float64()}
@@ -72,27 +74,40 @@ def as_numbers(table: Any, types: dict[str, pl.DataType]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class InMemory:
-    """The input, read and encoded; an engine works on it. ``people`` are the population that something is asked of."""
+class InMemory(OnOneMachine):
+    """The input, read and encoded.
+
+    ``people`` are the population that something is asked of; ``order`` has the input row of each row, if rows were put
+    in another order.
+    """
 
     source: Source
     schema: Schema
     table: EncodedTable
     notices: tuple[Notice, ...]
-    engine: Engine
     people: EncodedTable | None = None
-    resources: Resources | None = None
+    order: npt.NDArray[np.intp] | None = None
+
+    whole: ClassVar[bool] = True
+    resources: ClassVar[None] = None
+    engine: ClassVar[EmbeddedEngine] = EmbeddedEngine()
 
     @classmethod
-    def of(cls, source: Source, recipe: Recipe, engine: Engine) -> InMemory:
+    def of(cls, source: Source, recipe: Recipe, to: Destination) -> InMemory:
         """The table as integer codes, every column with its role and type."""
         schema, doubts = settle_schema(source, recipe)
         schema = with_subjects(recipe.requirement, schema)
         names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))
         table, notices = encode(source, schema, names)
-        typed = Schema(tuple(replace(c, type=table[c.name].type) if c.name in names else c for c in schema.columns))
+        typed = schema.with_types(table.columns)
         people = read_population(recipe.population, recipe.requirement, typed, recipe.reading)
-        return cls(source, typed, table, (*source.notices, *doubts, *notices), engine, people)
+        return cls(to, source, typed, table, (*source.notices, *doubts, *notices), people)
+
+    def reordered(self, order: npt.NDArray[np.intp]) -> InMemory:
+        """The same table with its rows in another order."""
+        source = replace(self.source, frame=self.source.frame[order])
+        table = EncodedTable.of(column.take(order) for column in self.table.columns.values())
+        return replace(self, source=source, table=table, order=order)
 
     @property
     def origin(self) -> Origin:
@@ -123,9 +138,10 @@ class InMemory:
         """The release, in one piece."""
         draft = self.engine.draft(plan, population, self.source.frame, randomness)
         frame = _typed(draft.frame, plan) if typed else draft.frame
-        yield Drafted(frame.to_arrow(compat_level=pl.CompatLevel.newest()), draft.origin, draft.claims)
+        origin = draft.origin if self.order is None else self.order[draft.origin]
+        yield Drafted(frame.to_arrow(compat_level=pl.CompatLevel.newest()), origin, draft.claims)
 
-    def sample(self, rows: int) -> Source:
+    def sample(self, rows: int, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""
         if self.rows <= rows:
             return self.source

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import OutputError
-from incrowd.rows.blocks.store import Answer
+from incrowd.rows.blocks.population import Answer
 from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.store import COLUMN, Listed, Store, from_words
 from incrowd.rows.spark.tasks import cells, mapped, told, unpacked

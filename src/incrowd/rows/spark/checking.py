@@ -1,34 +1,120 @@
-"""The recount of a written release, done where its files and the rows it came from are. Only counts come back.
+"""The verdict on a written release, counted where its files and the rows it came from are. Only counts come back.
 
-Classes are counted by Spark SQL from the files. Cells are compared by a function that is given, piece by piece: it
-gets the file of a piece, read back from its bytes, and what the input held.
+Classes are counted by Spark SQL from the files. Cells are compared piece by piece: the file of a piece, read back from
+its bytes, with what the program says the input held; that this is the input is shown by a salted sum over all rows.
 """
 
 from __future__ import annotations
 
 import pickle
+import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from incrowd.errors import OutputError
-from incrowd.rows.blocks.drafting import DraftFrame
-from incrowd.rows.spark.pieces import BLOCK, KEY, Mixing, Pieces
+from incrowd.rows.spark.blocks import SparkBlocks
+from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
 from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.store import Listed
 from incrowd.rows.spark.table import SparkTable
 from incrowd.rows.spark.tasks import mapped, quiet, told, unwarned
 from incrowd.rows.spark.writing import listed_files
+from incrowd.verification.class_sizes import k_check, sizes_of
+from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
+from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
+from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.judge import asked_of, expected_columns
+from incrowd.verification.meaning import CellMeaning, decided
+from incrowd.verification.request import Expected, Original, Request
+from incrowd.verification.shown import FORMS
+from incrowd.verification.verdict import Check, Verdict
 
-Compare = Callable[[Any, DraftFrame], Any]
+Compare = Callable[[Any, Original], Any]
 """Given a PyArrow table that was read back and what the input held, what was found; must be small."""
 
 Reader = Callable[[Iterable[Any]], Any]
 """Given batches of rows, what is to be known of them; must be small."""
 
 _PART = r"part-(\d+)-"
+_KINDS: dict[type[pl.DataType], str] = {
+    pl.String: "VARCHAR",
+    pl.Boolean: "BOOLEAN",
+    pl.Int8: "TINYINT",
+    pl.Int16: "SMALLINT",
+    pl.Int32: "INTEGER",
+    pl.Int64: "BIGINT",
+    pl.Float32: "FLOAT",
+    pl.Float64: "DOUBLE",
+    pl.Date: "DATE",
+    pl.Datetime: "TIMESTAMP",
+    pl.Decimal: "DECIMAL",
+}
+"""What DuckDB calls the types of Spark's columns."""
+
+
+def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) -> Verdict:
+    """The verdict on the files in a folder, given the input and the rows that the release was made of."""
+    blocks, dropped = pieces.drafting.population.blocks, pieces.drafting.plan.rows_dropped
+    assert isinstance(blocks, SparkBlocks)
+    assert blocks.store is not None
+    session, input_rows, salt = table.session, pieces.drafting.population.rows, secrets.randbits(62)
+    columns = written_columns(session, folder)
+    sources = expected_columns(request, columns)
+    asked = asked_of(request, sources, None)
+    rows, different = rows_used(pieces, blocks.listed)
+    sizes = [sizes_of(class_sizes(session, folder, names)) for _, names, _ in asked.promises]
+    findings = list(compared(pieces, folder, partial(_compare, asked, salt)))
+    reader = InputReader(sources, _meanings(request, table, blocks, sources), salt)
+    read = summed_up(table, [one.column.name for one in sources], reader)
+    lost = left_out(blocks.store, pieces.drafting, partial(_fingerprint, salt)) if dropped else ()
+    same = sum((*(marks for _, _, marks in findings), *lost), Fingerprint()) == sum(read, Fingerprint())
+    gone = input_rows - rows
+    whole = rows == different == sizes[0].rows and 0 <= gone <= asked.may_lose
+    wrong = added_pieces((cells for cells, _, _ in findings), asked)
+    checks = [
+        Check("columns", columns == list(asked.columns), f"{len(columns)} columns, as asked for"),
+        *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, asked.promises, strict=True)),
+        Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
+        Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
+        Check("left out", gone == request.left_out, f"{gone:,} rows"),
+        *(cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in asked.columns),
+    ]
+    nearest = min(zip(sizes, asked.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
+    shown = _added([counts for _, counts, _ in findings], asked.quasi_identifiers)
+    return Verdict(nearest, tuple(checks), input_rows, shown)
+
+
+def _added(counts: Sequence[dict[str, dict[str, int]]], names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """How many cells of each column show what, over all pieces; in the usual order of forms."""
+    totals = {name: sum((Counter(one[name]) for one in counts), Counter[str]()) for name in names}
+    return {name: {form: total[form] for form in FORMS if form in total} for name, total in totals.items()}
+
+
+def _meanings(
+    request: Request, table: SparkTable, blocks: SparkBlocks, sources: Sequence[ReleasedColumn]
+) -> dict[str, CellMeaning]:
+    """How the cells of each column are read; what all of them decide together is decided on their values."""
+    found = {}
+    for one in sources:
+        name = one.column.name
+        meaning = CellMeaning(one.column.type, _KINDS.get(type(table.schema[name]), ""), request.input.missing)
+        known = blocks.meanings.get(name)
+        found[one.name] = meaning if known is None else decided(known.values.to_arrow(), meaning)
+    return found
+
+
+def _compare(asked: Expected, salt: int, written: Any, original: Original) -> Any:
+    return *compare_piece(written, asked, original), _fingerprint(salt, original.table)
+
+
+def _fingerprint(salt: int, rows: Any) -> Fingerprint:
+    return fingerprint(rows, salt)
 
 
 def class_sizes(session: Any, folder: str, names: Sequence[str]) -> list[tuple[int, int]]:
@@ -149,8 +235,8 @@ class Comparing:
                     raise _foreign()
                 return pa.table({"answer": pa.array([None], pa.binary())})
             blobs = zip(parts[BLOCK].to_pylist(), parts["rows"], strict=True)
-            draft = self.mixing.evidence(parts[KEY][0].as_py(), [(block, blob.as_buffer()) for block, blob in blobs])
-            return pa.table({"answer": [pickle.dumps(self.compare(written, draft))]})
+            original = self.mixing.original(parts[KEY][0].as_py(), [(block, blob.as_buffer()) for block, blob in blobs])
+            return pa.table({"answer": [pickle.dumps(self.compare(written, original))]})
 
 
 def _foreign() -> OutputError:

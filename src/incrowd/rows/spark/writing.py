@@ -14,7 +14,7 @@ import polars as pl
 from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import Drafting
 from incrowd.rows.memory.drafting import draft_columns
-from incrowd.rows.spark.pieces import Mixing, Pieces, by_piece
+from incrowd.rows.spark.drafting import Mixing, Pieces, by_piece
 from incrowd.rows.spark.row_groups import PLAIN, open_to_tasks
 from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.tasks import cells, mapped, told

@@ -1,4 +1,4 @@
-"""A table as bytes in a file, frame by frame, for tables that do not fit into memory."""
+"""A table as bytes in a file, whole or frame by frame, for tables that do not fit into memory."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.errors import OutputError
-from incrowd.tables.publishing.serialise import compressed, spreadsheet_safe
+from incrowd.tables.publishing.serialise import compressed, spreadsheet_safe, write_table
 from incrowd.vocabulary.forms import FileForm
 
 STREAMED = ("csv", "parquet", "arrow")
+
+
+def write_rows(pieces: Iterable[Any], path: Path, form: FileForm, *, whole: bool) -> None:
+    """Write tables, polars' or PyArrow's: one that is the whole, or many of PyArrow one after the other."""
+    if not whole:
+        write_pieces(pieces, path, form)
+        return
+    for piece in pieces:
+        write_table(pl.DataFrame(piece), path, form)
 
 
 def write_pieces(pieces: Iterable[Any], path: Path, form: FileForm) -> int:

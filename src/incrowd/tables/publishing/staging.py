@@ -12,6 +12,7 @@ import hashlib
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -223,6 +224,32 @@ def staged_together(
         yield drafts
         first = [certificate] if groups is None else [certificate, target]
         _exchange(order, drafts, folders, [path for path in first if path is not None])
+
+
+@contextlib.contextmanager
+def staged_files(
+    target: Path | None,
+    beside: Sequence[Path | None] = (),
+    *,
+    groups: Path | None = None,
+    certificate: Path | None = None,
+    otherwise: str,
+) -> Iterator[tuple[Path, Drafts]]:
+    """Give a private path for the target, and the drafts of all files that are wanted; ``None`` is not.
+
+    Without a target the path ends in ``otherwise`` and nothing appears there: it lies in the private folder of another
+    file, or in a temporary one.
+    """
+    others = [path for path in beside if path is not None]
+    first = target or certificate or next(iter(others), None)
+    if first is None:
+        with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
+            yield Path(folder) / otherwise, Drafts()
+        return
+    others = [path for path in others if path != first]
+    certificate = certificate if target else None
+    with staged_together(first, others, groups=groups, certificate=certificate) as drafts:
+        yield drafts[target] if target else drafts[first].with_name(otherwise), drafts
 
 
 def _exchange(order: list[Path], drafts: Drafts, folders: dict[Path, Path], first: list[Path]) -> None:

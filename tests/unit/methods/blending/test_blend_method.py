@@ -15,7 +15,6 @@ from incrowd.methods.public_bins import public_bins
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Reasons, Seat, Show
-from incrowd.rows.blocks.engine import BlockedEngine
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -24,6 +23,7 @@ from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.engines import BlockedEngine
 
 ROWS = 400
 

@@ -1,22 +1,26 @@
-"""The engine for tables in blocks."""
+"""Tables in memory, worked on in blocks, here or by Spark: they show that where rows live changes nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from incrowd.methods.population import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.blocks.population import BlockedPopulation
-from incrowd.rows.blocks.store import LocalBlocks
+from incrowd.rows.blocks.drafting import settle_blocks
+from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
 from incrowd.rows.held import Draft
-from incrowd.rows.memory.applying import applied, settled, shown_forms, tally_forms
+from incrowd.rows.memory.applying import applied, shown_forms
 from incrowd.rows.memory.drafting import claims, draft_columns
 from incrowd.rows.memory.engine import EmbeddedEngine
-from incrowd.rows.memory.settling import FormTally, needs_rows
+from incrowd.rows.spark.blocks import Meaning, SparkBlocks
+from incrowd.rows.spark.store import STORED, Listed, Store, as_words
+from incrowd.rows.spark.tasks import packed
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, WholeColumn
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.schema import Schema
@@ -24,11 +28,7 @@ from incrowd.vocabulary.schema import Schema
 
 @dataclass(frozen=True)
 class BlockedEngine:
-    """Cuts a table into blocks of so many rows and works on each by itself.
-
-    A table that is in memory anyway has no need of it; it shows that blocks change nothing. Tables that are not come as
-    blocks already.
-    """
+    """Cuts a table into blocks of so many rows and works on each by itself."""
 
     block_rows: int = 1 << 20
     largest_sample: int = 1_000_000
@@ -67,18 +67,6 @@ class BlockedEngine:
         return EmbeddedEngine().transform(plan, table, source)
 
 
-def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:
-    """The plan with what only the rows tell; ``columns`` have the dictionaries and the rows of each value."""
-    after = applied(plan, population)
-    assert isinstance(after, BlockedPopulation)
-    if not any(needs_rows(plan.forms(name)) for name in plan.names):
-        return settled(plan, columns, {})
-    found = list(
-        after.blocks.each(lambda block, place: tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
-    )
-    return settled(plan, columns, {name: FormTally.sum([one[name] for one in found]) for name in found[0]})
-
-
 def _without_rows(block: EncodedTable) -> dict[str, WholeColumn]:
     """The columns of a block without its codes, with the rows of each value."""
     return {
@@ -93,3 +81,44 @@ def _shown(
     """The rows of a block that are kept, and what they show."""
     seen = after.seen(block, place)
     return seen.kept, {name: codes[seen.kept] for name, codes in shown_forms(plan, seen).items()}
+
+
+@dataclass(frozen=True)
+class SparkEngine(BlockedEngine):
+    """Cuts a table into blocks of so many rows; executors of Spark work on each by itself."""
+
+    session: Any = None
+
+    def population(self, table: EncodedTable, schema: Schema, randomness: Randomness) -> BlockedPopulation:
+        """The rows, as algorithms know them."""
+        from pyspark import cloudpickle
+
+        cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors lack the tests
+        meanings = {name: _meaning(column) for name, column in table.columns.items()}
+        blocks = SparkBlocks.of(distributed(table, self.session, self.block_rows), meanings)
+        return BlockedPopulation.of(blocks, schema, randomness, self.largest_sample)
+
+
+def distributed(table: EncodedTable, session: Any, block_rows: int) -> Store:
+    """An encoded table in blocks that Spark has."""
+    starts = range(0, max(table.height, 1), block_rows)
+    rows = [_stored(table, place, start, block_rows) for place, start in enumerate(starts)]
+    listed = tuple(Listed(row[0], row[1], row[2], row[3]) for row in rows)
+    frame = session.createDataFrame(rows, STORED).repartition(2)
+    return Store(frame, listed, {name: column.dictionary.dtype for name, column in table.columns.items()}, ())
+
+
+def _stored(table: EncodedTable, place: int, start: int, block_rows: int) -> tuple[Any, ...]:
+    block = table.take(np.arange(start, min(start + block_rows, table.height)))
+    codes, values = {}, []
+    for at, (name, column) in enumerate(block.columns.items()):
+        raw = (column.codes + 1) % column.width  # missing comes first
+        codes[name] = raw.astype(np.uint32)
+        values.append(as_words(at, column.dictionary, np.bincount(raw, minlength=column.width)))
+    whole = pl.concat(values) if values else pl.DataFrame()
+    return 0, place, block.height, os.urandom(16), packed(pl.DataFrame(codes)), packed(whole), b""
+
+
+def _meaning(column: EncodedColumn) -> Meaning:
+    places = np.arange(column.width, dtype=np.int32)
+    return Meaning(column.type, column.dictionary, column.dictionary, places, column.counts)

@@ -15,13 +15,14 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import OutputError
-from incrowd.rows.blocks.drafting import ORIGIN, OWN, DraftFrame, Drafting
+from incrowd.rows.blocks.drafting import ORIGIN, OWN, Drafting
 from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.memory.applying import applied
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.store import Store, forget, kept
 from incrowd.rows.spark.tasks import cells, mapped, packed, told, unpacked
+from incrowd.verification.request import Original
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, keys_of, permutation
 
 KEY, BLOCK = "key", "block"
@@ -158,12 +159,11 @@ class Mixing:
         rows = self._mixed(key, parts, without=OWN)
         return self.drafting.released(rows, self.drafting.shown(rows))
 
-    def evidence(self, key: int, parts: Parts) -> DraftFrame:
-        """What the input held in the rows of a piece, in the same order; of the released table nothing."""
-        rows, ends = self._mixed(key, parts), self.drafting.claimed
-        shown = self.drafting.shown(rows) if ends else {}
-        claimed = {name: (low[shown[name][0]], high[shown[name][0]]) for name, (low, high) in ends.items()}
-        return DraftFrame(None, self.drafting.originals(rows), rows[ORIGIN].to_numpy(), claimed)
+    def original(self, key: int, parts: Parts) -> Original:
+        """What the input held in the rows of a piece, in the same order."""
+        rows = self._mixed(key, parts)
+        claims = self.drafting.claims(self.drafting.shown(rows))
+        return Original(self.drafting.originals(rows), rows[ORIGIN].to_numpy(), self.drafting.population.rows, claims)
 
     def _mixed(self, key: int, parts: Parts, without: str | None = None) -> pl.DataFrame:
         rows = pl.concat([unpacked(data, without) for _, data in sorted(parts, key=lambda part: part[0])])

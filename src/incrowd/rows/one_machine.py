@@ -1,0 +1,173 @@
+"""What rows on one machine have in common, in memory or in blocks: this process writes files, another verifies them.
+
+The verification is told where the input lies, and from which input row each released one was made.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import OutputError
+from incrowd.methods.population import Population
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.tables.databases.tables import query_of
+from incrowd.tables.publishing.pair import write_pair
+from incrowd.tables.publishing.piece_writer import write_rows
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.read import missing_markers, read
+from incrowd.tables.reading.source import Origin
+from incrowd.verification.process import verdict_on
+from incrowd.verification.request import Hint, InputFile, Request
+from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.forms import FileForm, groups_path
+from incrowd.vocabulary.randomness import Randomness
+
+PRIVATE = "private"
+_FRAMES = ("pandas", "polars", "pyarrow")
+
+
+@dataclass(frozen=True, eq=False)
+class Drafted:
+    """Some released rows in random order as a PyArrow table, and the input row of each.
+
+    ``claims`` has the ends of the interval behind each number that is a middle.
+    """
+
+    table: Any
+    origin: Any
+    claims: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The private path at which a release is written, and how: laid out in which form, as one table or as a pair."""
+
+    path: Path
+    form: FileForm
+    pair: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class OnOneMachine(ABC):
+    """Rows of this machine; ``to`` is where and how their release is written."""
+
+    to: Destination
+
+    writes: ClassVar[str] = "file"
+    whole: ClassVar[bool]
+    """Whether all rows are in memory."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> Origin:
+        """Where the table comes from."""
+
+    @abstractmethod
+    def drafts(
+        self, plan: ReleasePlan, population: Population, randomness: Randomness, *, typed: bool
+    ) -> Iterator[Drafted]:
+        """The release, one piece or several; text that holds numbers throughout as numbers, if typed."""
+
+    def write(self, plan: ReleasePlan, population: Population, randomness: Randomness) -> WrittenFiles:
+        """Write the release at its private path, whole or piece by piece, and the hint in a folder beside it."""
+        path, form = self.to.path, self.to.form
+        hints = Hints(path.parent / PRIVATE)
+        pieces = hints.pieces(self.drafts(plan, population, randomness, typed=form.kind != "csv"))
+        if self.to.pair:
+            write_pair(pieces, path, form, plan.counted, randomness)
+        else:
+            write_rows(pieces, path, form, whole=self.whole)
+        return WrittenFiles((path, groups_path(path)) if self.to.pair else (path,), hints.save(), self.origin)
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenFiles:
+    """A release in a private file, or in two; which rows it was made of; and what it is a release of."""
+
+    files: tuple[Path, ...]
+    hint: Hint
+    origin: Origin
+
+    def verify(self, request: Request, progress: Callable[[int, int], None], /) -> Verdict:
+        """The verdict of another process."""
+        return verdict_on(request, self.hint.origin.parent, progress)
+
+    def loader(self, path: Path | None, place: int = 0, /) -> Callable[[], Any]:
+        """What gives a published file as a frame, without guessing at what its text means."""
+        if path is not None:
+            return lambda: read(path).frame
+        frame = to_frame_like(pl.read_parquet(self.files[place]), self.origin)
+        return lambda: frame
+
+
+class Hints:
+    """Takes drafts, hands on their tables and keeps where their rows come from; a new private folder has the files."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700)
+        self._folder = folder
+        self._origins: list[Any] = []
+        self._claims: dict[str, list[tuple[Any, Any]]] = {}
+
+    def pieces(self, drafts: Iterable[Drafted]) -> Iterator[Any]:
+        """The tables of the drafts, one after the other."""
+        for draft in drafts:
+            yield draft.table
+            self._origins.append(np.asarray(draft.origin, np.int64))
+            for name, ends in draft.claims.items():
+                self._claims.setdefault(name, []).append(ends)
+
+    def save(self) -> Hint:
+        """The hint as files."""
+        sizes = tuple(len(part) for part in self._origins)
+        claims = {}
+        for place, (name, ends) in enumerate(self._claims.items()):
+            low, high = zip(*ends, strict=True)
+            claims[name] = (self._saved(f"low-{place}", low), self._saved(f"high-{place}", high))
+        return Hint(self._saved("origin", self._origins), sizes, claims)
+
+    def _saved(self, name: str, parts: Sequence[Any]) -> Path:
+        path = self._folder / f"{name}.npy"
+        try:
+            np.save(path, np.concatenate(parts) if parts else np.empty(0, np.int64))
+        except OSError:
+            raise OutputError("The private folder is full or cannot be written. Free space there.") from None
+        return path
+
+
+def input_file(given: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
+    """The file that the user named, as the user says it is read and else as was announced; a frame is put down as one.
+
+    What is read from a server lies where the reader says; what Spark has, Spark reads again.
+    """
+    if origin.form == "Spark":
+        return InputFile(Path(), origin.form, missing=origin.missing)
+    if origin.form in _FRAMES:
+        return InputFile(_put_down(given, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
+    path = Path(str(origin.path) if query_of(given) is not None else given)
+    delimiter = reading.get("delimiter") or origin.delimiter
+    missing = missing_markers(reading.get("missing"))
+    return InputFile(path.resolve(), origin.form, delimiter, origin.encoding, origin.compression, missing)
+
+
+def _put_down(frame: Any, path: Path) -> Path:
+    """A frame as an Arrow file, cell by cell as it is."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(frame, pl.DataFrame):
+        table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    elif isinstance(frame, pa.Table):
+        table = frame
+    else:
+        table = nw.from_native(frame.reset_index(drop=True), eager_only=True).to_arrow()
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table)
+    return path

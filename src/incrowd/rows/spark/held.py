@@ -1,0 +1,222 @@
+"""A table that Spark has: its rows stay with the executors, and its release is a folder of Parquet files.
+
+What the driver gets of the rows: distinct values of the quasi-identifiers and of the target with their counts, counts
+that are asked for, and a bounded sample as codes.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import Notice, OutputError, ParameterError
+from incrowd.methods.population import Population
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.rows.blocks.drafting import Drafting, settle_blocks
+from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation
+from incrowd.rows.spark.blocks import Meaning, SparkBlocks
+from incrowd.rows.spark.checking import checked
+from incrowd.rows.spark.drafting import Pieces, deal
+from incrowd.rows.spark.session import EXACT, set_for_a_while, spark_session
+from incrowd.rows.spark.store import BLOCK_ROWS, Gathered, stored
+from incrowd.rows.spark.table import SparkTable, open_table
+from incrowd.rows.spark.writing import staged_folder, write_pieces
+from incrowd.tables.reading.dictionary import Tally, as_coded
+from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import settle
+from incrowd.tables.reading.frames import check_types, is_spark_frame
+from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source, spellings, without_markers
+from incrowd.tables.recipe import Recipe
+from incrowd.tables.roles import settled_roles, target_of
+from incrowd.tables.streams.draft import Shared
+from incrowd.tables.streams.encode import typed_column
+from incrowd.tables.streams.gathering import GatheredColumn, growing
+from incrowd.verification.request import Hint, Request
+from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.clock import Clock
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class OnSpark:
+    """The input, encoded block by block by the executors.
+
+    Parameters
+    ----------
+    table, schema, blocks, notices, origin
+        The table as Spark has it, its columns, its rows as codes, what should be known, where it comes from.
+    folder, hidden
+        Where the release goes, and the private folder in which it is written first.
+    closing
+        What is done when the rows are needed no more.
+    """
+
+    table: SparkTable
+    schema: Schema
+    blocks: SparkBlocks
+    notices: tuple[Notice, ...]
+    origin: Origin
+    folder: str
+    hidden: str
+    closing: ExitStack
+
+    writes: ClassVar[str] = "files"
+    source: ClassVar[None] = None
+    people: ClassVar[None] = None
+    resources: ClassVar[None] = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(self.blocks.rows)
+
+    @property
+    def columns(self) -> Mapping[str, EncodedColumn]:
+        """Dictionaries and counts of the encoded columns."""
+        return self.blocks.columns
+
+    def population(self, randomness: Randomness) -> BlockedPopulation:
+        """The rows, as algorithms know them."""
+        return BlockedPopulation.of(self.blocks, self.schema, randomness, LARGEST_SAMPLE)
+
+    def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
+        """Deal the rows to the plan's groups and fill in what only the rows tell."""
+        return settle_blocks(plan, population, self.columns)
+
+    def write(self, plan: ReleasePlan, population: Population, randomness: Randomness) -> WrittenFolder:
+        """Write the release to the private folder, a file for each piece."""
+        assert isinstance(population, BlockedPopulation)
+        assert self.blocks.store is not None
+        drafting = Drafting(plan, population, self.columns, randomness, self.table.schema)
+        pieces = deal(self.blocks.store, drafting, randomness, BLOCK_ROWS)
+        self.closing.callback(pieces.forget)
+        write_pieces(pieces, self.table.fields, self.hidden)
+        return WrittenFolder(self, pieces)
+
+    def sample(self, _rows: int, /) -> Source:
+        """No row leaves the executors."""
+        raise ParameterError("Rows of Spark are not sampled. Take a sample, and release it without Spark.")
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenFolder:
+    """A release in a private folder, and the rows it was made of, which Spark keeps."""
+
+    held: OnSpark
+    pieces: Pieces
+
+    files: ClassVar[tuple[Path, ...]] = ()
+    hint: ClassVar[Hint] = Hint(Path(), ())
+
+    def verify(self, request: Request, _progress: Callable[[int, int], None], /) -> Verdict:
+        """The verdict, from what executors count in the written files and in the input."""
+        return checked(request, self.held.table, self.pieces, self.held.hidden)
+
+    def loader(self, _path: Path | None, _place: int = 0, /) -> Callable[[], Any]:
+        """What gives the published folder as a Spark frame."""
+        return lambda: self.held.table.session.read.parquet(self.held.folder)
+
+
+@contextmanager
+def hold_on_spark(
+    given: Any, recipe: Recipe, clock: Clock, *, to: Path | None, master: str | None = None
+) -> Iterator[OnSpark]:
+    """Read and encode a Spark frame, a table of Spark's catalog, or Parquet files that Spark can read.
+
+    Whatever Spark keeps of the rows is forgotten when the block ends; if it ends well, the release appears at ``to``.
+    """
+    session = given.sparkSession if is_spark_frame(given) else spark_session(master)
+    folder = str(to or _own_folder(session))
+    markers = tuple(recipe.reading.get("missing", MISSING_MARKERS))
+    with ExitStack() as closing:
+        closing.enter_context(set_for_a_while(session, EXACT))
+        hidden = closing.enter_context(staged_folder(session, folder))
+        with clock("reading"):
+            table = open_table(str(given) if isinstance(given, Path) else given, session)
+            schema, notices = _roles(table, recipe, markers)
+        with clock("encoding"):
+            store = stored(table, schema.encoded, schema.untouched, raw_codes, partial(_clean, markers), BLOCK_ROWS)
+            closing.callback(store.forget)
+            schema, meanings, further = _meanings(store.gathered(), schema, recipe, table.schema, markers)
+        blocks = SparkBlocks.of(store, meanings)
+        origin = Origin("Spark", table.name, missing=markers)
+        yield OnSpark(table, schema, blocks, (*notices, *further), origin, folder, hidden, closing)
+
+
+def _own_folder(session: Any) -> Path:
+    """A folder for a release that goes to no named place; only where all of Spark is on this machine."""
+    if not session.sparkContext.master.startswith("local"):
+        raise OutputError("Say where the release goes: to= a folder that every executor can write.")
+    return Path(tempfile.mkdtemp(prefix="incrowd-")) / "release"
+
+
+def _roles(table: SparkTable, recipe: Recipe, markers: tuple[str, ...]) -> tuple[Schema, tuple[Notice, ...]]:
+    """Every column with its role and a first type, and what should be known."""
+    shape = check_types(dict(table.schema), 1)
+    drafted = table.on_a_sample(partial(_draft, target_of(recipe), markers, shape.kept))
+
+    def repeats(names: Sequence[str]) -> dict[str, Shared]:
+        return {name: Shared(*counts) for name, counts in table.uniqueness(names, spellings(markers)).items()}
+
+    schema, doubts = settled_roles(drafted, recipe, repeats)
+    return schema, (*shape.notices, *doubts)
+
+
+def _meanings(
+    gathered: Mapping[str, Gathered],
+    schema: Schema,
+    recipe: Recipe,
+    native: Mapping[str, pl.DataType],
+    markers: tuple[str, ...],
+) -> tuple[Schema, dict[str, Meaning], list[Notice]]:
+    """The schema with the types that distinct values have, what these become, and what should be known."""
+    columns, meanings = {column.name: column for column in schema.columns}, {}
+    notices: list[Notice] = []
+    for name, values in gathered.items():
+        known, column = _without_markers(values, markers), columns[name]
+        if "type" not in recipe.columns.get(name, {}):
+            column = typed_column(column, known, native[name])
+        settled = settle(known.tally, column, markers)
+        places = known.places(settled)
+        columns[name] = replace(column, type=settled.type)
+        notices += settled.notices
+        of_values = np.append(places[1:], places[:1])
+        meanings[name] = Meaning(settled.type, settled.dictionary, values.values, of_values, settled.counts)
+    return Schema(tuple(columns.values())), meanings, notices
+
+
+def raw_codes(series: pl.Series) -> tuple[Any, pl.Series]:
+    """The raw codes of a column and the values behind them; run by an executor."""
+    known = growing(series.dtype)
+    return known.codes(as_coded(series.to_frame()).to_series()), known.values
+
+
+def _clean(markers: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
+    """Null instead of markers, in columns that are released as they are; run by an executor."""
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    return frame.with_columns(without_markers(texts, spellings(markers)))
+
+
+def _draft(target: str | None, markers: tuple[str, ...], kept: tuple[str, ...], sample: pl.DataFrame) -> Schema:
+    return draft_schema(Source.of(sample.select(kept), Origin("parquet", missing=markers)), target=target)
+
+
+def _without_markers(gathered: Gathered, markers: Sequence[str]) -> GatheredColumn:
+    """The values of a column, markers of missing values counted as null."""
+    text = gathered.values.dtype == pl.String
+    gone = gathered.values.is_in(spellings(markers)) if text else gathered.values.is_null()
+    kept = ~gone.to_numpy()
+    nothing = gathered.counts[-1] + gathered.counts[:-1][~kept].sum()
+    return GatheredColumn(
+        Tally(gathered.values.filter(~gone), np.append(gathered.counts[:-1][kept], nothing)), kept, ()
+    )
