@@ -20,7 +20,7 @@ from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.methods.catalog import find_method
 from incrowd.releases.holdout import measure_accuracy
-from incrowd.releases.job import Job, Outputs
+from incrowd.releases.job import Job, Targets
 from incrowd.releases.pipeline import run_release
 from incrowd.report.facts import Facts
 from incrowd.tables.recipe import Recipe, with_roles
@@ -139,7 +139,7 @@ def _release(case: Case, file: Path, setting: Setting) -> Result:
 
 
 def _job(case: Case, file: Path) -> Job:
-    return Job(file, case.recipe, Outputs(file.with_name("release.csv")), despite_unchanged=True)
+    return Job(file, case.recipe, Targets(file.with_name("release.csv")), despite_unchanged=True)
 
 
 def _may_lose(case: Case) -> int:

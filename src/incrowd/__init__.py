@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.plan.release_plan import ReleasePlan
     from incrowd.report.outcome import Release
     from incrowd.risk.measuring import measure_risk
+    from incrowd.tables.options import Book, Measuring, Outputs, Run
     from incrowd.tables.recipe import Recipe, read_recipe
     from incrowd.trees.c45 import C45
     from incrowd.trees.sklearn_tree import SklearnInducer
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 _HOME = {
+    "Book": "tables.options",
     "C45": "trees.c45",
     "Column": "vocabulary.schema",
     "ColumnType": "vocabulary.schema",
@@ -33,10 +35,13 @@ _HOME = {
     "KActus": "estimators",
     "KActusPlus": "estimators",
     "KAnonymity": "vocabulary.requirement",
+    "Measuring": "tables.options",
+    "Outputs": "tables.options",
     "Recipe": "tables.recipe",
     "Release": "report.outcome",
     "ReleasePlan": "plan.release_plan",
     "Role": "vocabulary.schema",
+    "Run": "tables.options",
     "Schema": "vocabulary.schema",
     "SklearnInducer": "trees.sklearn_tree",
     "attack_release": "attacks.run",
@@ -55,16 +60,20 @@ _HOME = {
 
 __all__ = [
     "C45",
+    "Book",
     "Column",
     "ColumnType",
     "IncrowdError",
     "KActus",
     "KActusPlus",
     "KAnonymity",
+    "Measuring",
+    "Outputs",
     "Recipe",
     "Release",
     "ReleasePlan",
     "Role",
+    "Run",
     "Schema",
     "SklearnInducer",
     "attack_release",

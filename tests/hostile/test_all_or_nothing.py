@@ -10,7 +10,7 @@ import pytest
 import incrowd
 from incrowd.errors import IncrowdError
 
-NAMES = {"to": "out.csv", "report_to": "report.html", "plan_to": "plan.json", "certificate_to": "certificate.json"}
+NAMES = {"to": "out.csv", "report": "report.html", "plan": "plan.json", "certificate": "certificate.json"}
 PEOPLE = pl.DataFrame(
     {
         "age": [30 + i % 3 for i in range(60)],
@@ -23,7 +23,7 @@ PEOPLE = pl.DataFrame(
 def release(folder, **more):
     targets = {name: folder / file for name, file in NAMES.items()}
     asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5, "class_sensitive": False}
-    return incrowd.release(PEOPLE, **asked, **targets, **more)
+    return incrowd.release(PEOPLE, **asked, to=targets.pop("to"), outputs=incrowd.Outputs(**targets), **more)
 
 
 def texts(folder):

@@ -135,7 +135,7 @@ def test_the_certificate_page_knows_every_field(with_patients: Path) -> None:
         target="readmitted",
         k=10,
         to="out.csv",
-        accuracy=True,
+        measuring=incrowd.Measuring(accuracy=True),
     )
     text = (ROOT / "docs" / "certificate.md").read_text(encoding="utf-8")
     assert [name for name in made.certificate if f"`{name}`" not in text] == []

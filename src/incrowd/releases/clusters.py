@@ -71,11 +71,11 @@ _KINDS: dict[type[pl.DataType], str] = {
 """What DuckDB calls the types of Spark's columns."""
 
 
-def run_cluster_release(job: Job, master: str | None = None) -> Release:
+def run_cluster_release(job: Job) -> Release:
     """Release a Spark frame, a table of Spark's catalog, or Parquet files that Spark can read."""
-    if job.accuracy:
+    if job.measuring.accuracy:
         raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
-    if job.risk or job.attacks or job.ledger is not None:
+    if job.measuring.risk or job.measuring.attacks or job.ledger is not None:
         raise ParameterError(
             "On Spark no risk is measured, no attack is run and no ledger is kept: the whole table must be in memory "
             "for that. Leave them out, or release on one machine."
@@ -96,7 +96,7 @@ def run_cluster_release(job: Job, master: str | None = None) -> Release:
         raise OutputError("With Spark the release goes to a folder of Parquet files. Name one.")
     outputs = replace(job.outputs, release=None) if job.outputs.release else job.outputs
     outputs.check(job.recipe_path)
-    session = job.given.sparkSession if is_spark_frame(job.given) else spark_session(master)
+    session = job.given.sparkSession if is_spark_frame(job.given) else spark_session(job.run.master)
     folder = str(job.outputs.release or _own_folder(session))
     randomness = chance(job)
     steps = ClusterSteps(job, randomness)

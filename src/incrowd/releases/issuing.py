@@ -56,14 +56,14 @@ def issue(
         seconds=job.clock.seconds,
         columns=columns,
         class_sensitive=job.recipe.class_sensitive,
-        responsible=job.outputs.responsible,
+        responsible=job.responsible,
     )
     issued = certificate(
         facts,
         WrittenRelease(_output(job, sha256, groups, laid_out), _released(plan, laid_out), plan.requirement.to_json()),
         recipe_sha256=_recipe_hash(job.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
-        responsible=job.outputs.responsible,
+        responsible=job.responsible,
     )
     return facts, issued if job.sign is None else signed(issued, job.sign)
 

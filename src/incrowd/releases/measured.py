@@ -46,8 +46,8 @@ def check_measurable(job: Job, held: Held) -> None:
     if isinstance(held, InMemory):
         return
     rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
-    ledger = (job.ledger, "A ledger is kept")
-    for asked, what in (ledger, rarest, (job.risk, "Risk is measured"), (job.attacks, "Attacks run")):
+    ledger, measuring = (job.ledger, "A ledger is kept"), job.measuring
+    for asked, what in (ledger, rarest, (measuring.risk, "Risk is measured"), (measuring.attacks, "Attacks run")):
         if asked:
             raise ParameterError(
                 f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "
@@ -59,17 +59,17 @@ def measure(job: Job, held: Held, plan: ReleasePlan, written: Path, source: str)
     """Measure what was asked for; risk also where a report is written, for it takes little time."""
     notices: list[Notice] = []
     accuracy, risk, attacks = None, None, None
-    if job.accuracy:
+    if job.measuring.accuracy:
         with job.clock("measuring accuracy"), _told(notices, "accuracy", _TOO_FEW, RequirementError):
             accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe, job.engine)
     if not isinstance(held, InMemory) or job.pair:
         return Measured(accuracy, notices=tuple(notices))
-    wanted = job.risk or (job.risk is None and job.outputs.report is not None)
-    released = _released(job, plan, written) if wanted or job.attacks else None
+    wanted = job.measuring.risk or (job.measuring.risk is None and job.outputs.report is not None)
+    released = _released(job, plan, written) if wanted or job.measuring.attacks else None
     if wanted:
         with job.clock("measuring risk"), _told(notices, "risk"):
             risk = _risk(job, held, released, source)
-    if job.attacks:
+    if job.measuring.attacks:
         with job.clock("attacking"), _told(notices, "attacks"):
             attacks = _attacks(job, held, plan, released)
     return Measured(accuracy, risk, attacks, tuple(notices))
@@ -116,7 +116,7 @@ def _attacks(job: Job, held: InMemory, plan: ReleasePlan, released: Any) -> Atta
     from incrowd.attacks.run import attack_release
 
     schema, table = held.schema, held.source.frame
-    only = None if job.attacks is True else tuple(job.attacks or ())
+    only = None if job.measuring.attacks is True else tuple(job.measuring.attacks or ())
     reading = {"missing": held.origin.missing}
 
     def told(words: str) -> None:

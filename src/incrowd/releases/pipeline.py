@@ -24,7 +24,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import issue
-from incrowd.releases.job import Job, Outputs
+from incrowd.releases.job import Job, Targets
 from incrowd.releases.ledger.page import JointRecount, opened_book, page_of
 from incrowd.releases.measured import check_measurable, measure
 from incrowd.releases.request import request_of
@@ -284,7 +284,7 @@ def _private_place(job: Job) -> Iterator[tuple[Path, Drafts]]:
 
 
 @contextmanager
-def staged_files(outputs: Outputs) -> Iterator[Drafts]:
+def staged_files(outputs: Targets) -> Iterator[Drafts]:
     """Where certificate, plan and report are written first; in the end they appear, all or none."""
     files = [path for path in (outputs.certificate, outputs.plan, outputs.report) if path is not None]
     if not files:
@@ -306,7 +306,7 @@ def _on_the_server(job: Job, hidden: Path) -> Iterator[Path | None]:
         yield back
 
 
-def write_beside(release: Release, outputs: Outputs, drafts: Mapping[Path, Path]) -> None:
+def write_beside(release: Release, outputs: Targets, drafts: Mapping[Path, Path]) -> None:
     """Certificate, plan and report, each in its private place."""
     if outputs.certificate:
         text = json.dumps(release.certificate, indent=2, ensure_ascii=False)

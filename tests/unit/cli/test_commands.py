@@ -12,7 +12,7 @@ import pytest
 
 from incrowd.cli.main import main
 from incrowd.cli.memory import enough_memory
-from incrowd.cli.release import parameters
+from incrowd.cli.options import _settings as parameters
 from incrowd.cli.shared import names, reading_options, whole
 from incrowd.errors import InputError, ParameterError, describe_failure
 
