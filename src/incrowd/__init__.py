@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incrowd.attacks.run import attack_release
     from incrowd.errors import IncrowdError
     from incrowd.estimators import KActus, KActusPlus
-    from incrowd.hiding import hide_cells
+    from incrowd.hiding.pipeline import hide_cells
     from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
@@ -46,7 +46,7 @@ _HOME = {
     "SklearnInducer": "trees.sklearn_tree",
     "attack_release": "attacks.run",
     "explain": "api",
-    "hide_cells": "hiding",
+    "hide_cells": "hiding.pipeline",
     "inspect": "api",
     "measure_risk": "risk.measuring",
     "publish_model": "models.pipeline",

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-from incrowd.errors import ParameterError, guarded
+from incrowd.errors import guarded
 from incrowd.plan.explain import explain as explain_plan
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job, Targets
 from incrowd.releases.new_rows import show_new_rows
 from incrowd.releases.pipeline import run_release
-from incrowd.releases.recount import recount
+from incrowd.releases.recount import verify
 from incrowd.report.outcome import Release
 from incrowd.tables.databases.tables import in_memory, query_of
-from incrowd.tables.hierarchies.read import hierarchies_in
-from incrowd.tables.options import Book, Measuring, Outputs, Reading, ReleaseOptions, Run
+from incrowd.tables.options import Book, Measuring, Outputs, Reading, ReleaseOptions, Run, names_of
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.frames import is_spark_frame, to_frame_like
 from incrowd.tables.reading.read import read
-from incrowd.tables.recipe import asked_recipe, names_of
-from incrowd.verification.verdict import Verdict
+from incrowd.tables.recipe import asked_recipe
 from incrowd.vocabulary.clock import Clock
-from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described
 from incrowd.vocabulary.schema import Schema
 
-if TYPE_CHECKING:
-    from incrowd.releases.certified.statements import CertificateVerdict
+__all__ = ["explain", "inspect", "release", "transform", "verify"]
 
 
 @described(Reading)
@@ -129,80 +125,6 @@ def _named_attacks(measuring: Measuring) -> Measuring:
     if isinstance(measuring.attacks, bool):
         return measuring
     return replace(measuring, attacks=tuple(attack.name for attack in find_attacks(names_of(measuring.attacks))))
-
-
-@guarded
-def verify(
-    table: Any,
-    *,
-    k: int | None = None,
-    quasi_identifiers: Iterable[str] = (),
-    known_together: Iterable[tuple[Iterable[str], int]] = (),
-    require: Any = None,
-    population: Any = None,
-    hierarchies: Mapping[str, Hierarchy] | str | Path | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: Iterable[str] | None = None,
-    memory: int | str | None = None,
-    certificate: Mapping[str, Any] | str | Path | None = None,
-    signed_by: str | Path | None = None,
-) -> Verdict | CertificateVerdict:
-    """Hold a release next to its certificate, or recount any table: does every combination have at least k rows?
-
-    With nothing but the file of a release, its certificate is found beside it (or named as ``certificate``), and all
-    that it states is recounted from the file: hash, columns, rows, groups, every promise, and what the cells show. With
-    ``signed_by``, a public key, the certificate must be signed by its owner.
-
-    Otherwise say what a table must keep: ``k`` and the ``quasi_identifiers``; or ``known_together``, sets of columns
-    each with its own k. ``require`` asks for more, as in :func:`release`: every requirement names its column,
-    ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and delta-presence need the ``population``, and the ``hierarchies``
-    whose groups the table shows.
-
-    The recount is DuckDB's, on the file's own bytes, with all detection switched off; its number of rows is confirmed
-    another way. A missing value is a value. Tables that DuckDB cannot read itself (data frames, Excel, text in other
-    encodings) are read by incrowd and handed over. With ``memory``, such as ``"4GB"``, what does not fit goes to a
-    private folder that is removed afterwards.
-
-    Returns
-    -------
-    Verdict or CertificateVerdict
-        Both have ``passed``, ``to_json()`` and a text of one line for each thing that was checked.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> print(verify(pl.DataFrame({"age": [30, 30, None]}), k=2, quasi_identifiers=["age"]))
-    FAILED  2-anonymity: smallest of 2 classes: 1 rows; 1 rows are in 1 classes below 2
-    >>> people = pl.DataFrame({"age": [30, 41] * 10, "ill": ["no", "yes"] * 10})
-    >>> made = release(people, quasi_identifiers=["age"], target="ill", k=5)
-    >>> verify(made.table, certificate=made.certificate).passed
-    True
-    """
-    names, sets = (
-        names_of(quasi_identifiers) or [],
-        [(names_of(columns) or [], rows) for columns, rows in known_together],
-    )
-    known = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
-    if certificate is not None or signed_by is not None or not (k is not None or names or sets or require):
-        from incrowd.releases.certified.checking import check_release
-
-        if k is not None or names or sets or require or population is not None or delimiter or encoding or missing:
-            raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")
-        return check_release(table, certificate, signed_by=signed_by, hierarchies=known, memory=memory)
-    return recount(
-        table,
-        k=k,
-        quasi_identifiers=names,
-        known_together=sets,
-        require=require,
-        population=population,
-        hierarchies=known,
-        delimiter=delimiter,
-        encoding=encoding,
-        missing=names_of(missing),
-        memory=memory,
-    )
 
 
 @guarded

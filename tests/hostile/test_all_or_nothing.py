@@ -62,7 +62,7 @@ def test_private_files_stay_private(tmp_path):
 @pytest.mark.parametrize("part", ["incrowd.models.pipeline.plot_tree", "incrowd.models.pipeline.to_pmml"])
 def test_a_model_with_all_its_files_or_none(tmp_path, monkeypatch, part):
     def publish():
-        targets = {"to": tmp_path / "m.json", "plot_to": tmp_path / "m.svg", "pmml_to": tmp_path / "m.pmml"}
+        targets = {"to": tmp_path / "m.json", "plot": tmp_path / "m.svg", "pmml": tmp_path / "m.pmml"}
         return incrowd.publish_model(PEOPLE, target="ill", public=["age", "job"], k=5, **targets)
 
     monkeypatch.setattr(part, lambda *_: 1 / 0)
@@ -75,7 +75,7 @@ def test_a_model_with_all_its_files_or_none(tmp_path, monkeypatch, part):
 
 
 def test_a_table_with_its_private_report_or_neither(tmp_path, monkeypatch):
-    targets = {"to": tmp_path / "out.csv", "report_to": tmp_path / "out.html"}
+    targets = {"to": tmp_path / "out.csv", "report": tmp_path / "out.html"}
     monkeypatch.setattr("incrowd.hiding.pipeline.hiding_html", lambda *_: 1 / 0)
     with pytest.raises(IncrowdError):
         incrowd.hide_cells(PEOPLE, [(7, "ill")], **targets)

@@ -61,15 +61,22 @@ def _parameter(one: Declared, title: str, needed: bool) -> inspect.Parameter:
     written = _WRITTEN[one.option.kind]
     kind, default = written.kind, written.default
     if one.option.kind is Kind.CHOICE:
-        kind = Enum(one.name, {word: word for word in one.option.example.split("|")}, type=str) | None  # type: ignore[misc]
+        kind = Enum(one.name, {word: word for word in one.option.example.split("|")}) | None  # type: ignore[operator]
     flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in one.flags] if kind == bool | None else one.flags
     about = f"{one.option.help} May be repeated." if written.repeats else one.option.help
     metavar = (
         None if one.option.kind in (Kind.FLAG, Kind.SWITCH, Kind.CHOICE) else one.option.example or written.metavar
     )
-    option = typer.Option(*flags, help=about, metavar=metavar, rich_help_panel=title)
+    option = typer.Option(*flags, help=about, metavar=metavar, rich_help_panel=title, show_default=_default(one))
     shown = inspect.Parameter.empty if needed else default
     return one.parameter.replace(default=shown, annotation=Annotated[kind, option])
+
+
+def _default(one: Declared) -> str | bool:
+    """What holds if the option is left out, where that is a value people would write."""
+    if one.needed or one.default in (None, False, ()):
+        return False
+    return ",".join(map(str, one.default)) if isinstance(one.default, tuple) else str(one.default)
 
 
 def names(text: str) -> list[str]:
@@ -89,12 +96,19 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in row if name.strip()]
 
 
-def _whole(text: str, one: Declared) -> int:
+def whole(text: str, flag: str) -> int:
     """A whole number, or incrowd's own error."""
     try:
         return int(text)
     except ValueError:
-        raise ParameterError(f"{one.flags[0]} must be a whole number. Give for instance {one.flags[0]} 10.") from None
+        raise ParameterError(f"{flag} must be a whole number. Give for instance {flag} 10.") from None
+
+
+def _numbers(text: str, one: Declared) -> list[float]:
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"{one.flags[0]} takes numbers with commas between, for instance 0.1,0.2.") from None
 
 
 def _sets(settings: list[str], one: Declared) -> list[tuple[list[str], int]]:
@@ -185,7 +199,8 @@ _WRITTEN = {
     Kind.CHOICE: _Written(str | None, lambda value, _: value.value),
     Kind.NAMES: _Written(str | None, lambda value, _: names(value), "a,b,c"),
     Kind.NUMBER: _Written(float | None, _as_it_is, "NUMBER"),
-    Kind.WHOLE: _Written(str | None, _whole, "N"),
+    Kind.NUMBERS: _Written(str | None, _numbers, "N,N"),
+    Kind.WHOLE: _Written(str | None, lambda value, one: whole(value, one.flags[0]), "N"),
     Kind.WHOLES: _Written(list[int] | None, _as_it_is, "N"),
     Kind.FLAG: _Written(bool, _as_it_is),
     Kind.SWITCH: _Written(bool | None, _as_it_is),

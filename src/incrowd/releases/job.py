@@ -35,7 +35,7 @@ class Targets:
         """With the release at a path or an address, and others beside it."""
         others = others or Outputs()
         beside = {"plan": others.plan, "report": others.report, "certified": others.certificate}
-        paths = {what: Path(path) for what, path in beside.items() if path is not None}
+        paths: dict[str, Any] = {what: Path(path) for what, path in beside.items() if path is not None}
         if isinstance(to, NewTable):
             return cls(table=to, **paths)
         if isinstance(to, str) and is_address(to):

@@ -21,6 +21,7 @@ from incrowd.report.attack_facts import AttackFacts, attacks_of
 from incrowd.report.facts import Accuracy
 from incrowd.rows.held import Held
 from incrowd.rows.memory.held import InMemory
+from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.read import read
 
@@ -117,7 +118,7 @@ def _attacks(job: Job, held: InMemory, plan: ReleasePlan, released: Any) -> Atta
 
     schema, table = held.schema, held.source.frame
     only = None if job.measuring.attacks is True else tuple(job.measuring.attacks or ())
-    reading = {"missing": held.origin.missing}
+    reading: Reading = {"missing": held.origin.missing}
 
     def told(words: str) -> None:
         job.clock.progress(f"attacking: {words}")

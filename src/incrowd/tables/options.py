@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
@@ -35,55 +35,84 @@ class Reading(TypedDict, total=False):
     missing: Annotated[Sequence[str] | None, Option("A text that means missing.", Kind.TEXTS, "NA", recipe="reading")]
 
 
+QuasiIdentifiers = Annotated[
+    Iterable[str] | None,
+    Option(
+        "The columns an attacker may know.",
+        Kind.NAMES,
+        flags=("--quasi-identifiers", "-q"),
+        recipe=_OF_A_COLUMN,
+    ),
+]
+Sensitive = Annotated[
+    Iterable[str] | None,
+    Option(
+        "Columns that must not be inferred; released unchanged.",
+        Kind.NAMES,
+        more="What must be kept of them is said by ``require``.",
+        recipe=_OF_A_COLUMN,
+    ),
+]
+Repeats = Annotated[
+    Iterable[str] | None,
+    Option(
+        "Identifiers that may repeat, as they do not number persons.",
+        Kind.NAMES,
+        more="Any other that repeats is refused: k counts rows, and a person may have only one.",
+    ),
+]
+Hierarchies = Annotated[
+    "Mapping[str, Hierarchy | str | Path] | str | Path | None",
+    Option(
+        "Hierarchies: a folder with a file for each column, or a column and its file.",
+        Kind.HIERARCHIES,
+        "age=age.txt",
+        more="In Python a mapping of columns to ``Hierarchy`` objects or files.",
+        flags=("--hierarchies", "--hierarchy"),
+        recipe=_OF_A_COLUMN,
+    ),
+]
+KnownTogether = Annotated[
+    Iterable[tuple[Iterable[str], int]] | None,
+    Option(
+        "Columns an attacker knows together, and their own k.",
+        Kind.SETS,
+        "a,b:5",
+        more='In Python ``[(["age", "sex"], 5)]``. They are the quasi-identifiers then, and k is not needed.',
+    ),
+]
+Require = Annotated[
+    Any,
+    Option(
+        'What every group must keep beside k: "entropy-l=1.5 on diagnosis, t=0.2 on income".',
+        Kind.TEXTS,
+        more="Text, requirements, or a list of both. If it cannot be kept, an error says what would be possible.",
+    ),
+]
+Population = Annotated[Any, Option("A table of the people the rows are from, for k-map and delta-presence.", Kind.FILE)]
+TextReading = Annotated[
+    Reading | None,
+    Option(
+        "How to read a text file: delimiter, encoding, missing.",
+        command=Absent("Each of the three is an option by itself."),
+    ),
+]
+Memory = Annotated[
+    int | str | None,
+    _beside("How much memory may be used.", example="4GB", more="Large files are worked on in blocks anyway."),
+]
+
+
 class What(TypedDict, total=False):
     """What is released."""
 
-    quasi_identifiers: Annotated[
-        Iterable[str] | None,
-        Option(
-            "The columns an attacker may know.",
-            Kind.NAMES,
-            flags=("--quasi-identifiers", "-q"),
-            recipe=_OF_A_COLUMN,
-        ),
-    ]
+    quasi_identifiers: QuasiIdentifiers
     target: Annotated[str | None, Option("The class recipients will learn.", example="COLUMN", recipe=_OF_A_COLUMN)]
     identifiers: Annotated[Iterable[str] | None, Option("Columns to drop.", Kind.NAMES, recipe=_OF_A_COLUMN)]
-    sensitive: Annotated[
-        Iterable[str] | None,
-        Option(
-            "Columns that must not be inferred; released unchanged.",
-            Kind.NAMES,
-            more="What must be kept of them is said by ``require``.",
-            recipe=_OF_A_COLUMN,
-        ),
-    ]
-    repeats: Annotated[
-        Iterable[str] | None,
-        Option(
-            "Identifiers that may repeat, as they do not number persons.",
-            Kind.NAMES,
-            more="Any other that repeats is refused: k counts rows, and a person may have only one.",
-        ),
-    ]
-    hierarchies: Annotated[
-        "Mapping[str, Hierarchy | str | Path] | str | Path | None",
-        Option(
-            "Hierarchies: a folder with a file for each column, or a column and its file.",
-            Kind.HIERARCHIES,
-            "age=age.txt",
-            more="In Python a mapping of columns to ``Hierarchy`` objects or files.",
-            flags=("--hierarchies", "--hierarchy"),
-            recipe=_OF_A_COLUMN,
-        ),
-    ]
-    reading: Annotated[
-        Reading | None,
-        Option(
-            "How to read a text file: delimiter, encoding, missing.",
-            command=Absent("Each of the three is an option by itself."),
-        ),
-    ]
+    sensitive: Sensitive
+    repeats: Repeats
+    hierarchies: Hierarchies
+    reading: TextReading
     recipe: Annotated[
         "Recipe | str | Path | None",
         Option(
@@ -105,23 +134,8 @@ class Promise(TypedDict, total=False):
             flags=("-k",),
         ),
     ]
-    known_together: Annotated[
-        Iterable[tuple[Iterable[str], int]] | None,
-        Option(
-            "Columns an attacker knows together, and their own k.",
-            Kind.SETS,
-            "a,b:5",
-            more='In Python ``[(["age", "sex"], 5)]``. They are the quasi-identifiers then, and k is not needed.',
-        ),
-    ]
-    require: Annotated[
-        Any,
-        Option(
-            'What every group must keep beside k: "entropy-l=1.5 on diagnosis, t=0.2 on income".',
-            Kind.TEXTS,
-            more="Text, requirements, or a list of both. If it cannot be kept, an error says what would be possible.",
-        ),
-    ]
+    known_together: KnownTogether
+    require: Require
     class_sensitive: Annotated[
         bool | None,
         Option(
@@ -130,9 +144,7 @@ class Promise(TypedDict, total=False):
             more="By default t-closeness. Nobody but you can know; if you do not say, a notice does.",
         ),
     ]
-    population: Annotated[
-        Any, Option("A table of the people the rows are from, for k-map and delta-presence.", Kind.FILE)
-    ]
+    population: Population
     rarest: Annotated[
         int | None,
         Option(
@@ -316,10 +328,7 @@ class Run:
     4000000000
     """
 
-    memory: Annotated[
-        int | str | None,
-        _beside("How much memory may be used.", example="4GB", more="Large files are worked on in blocks anyway."),
-    ] = None
+    memory: Memory = None
     engine: Annotated[
         str | None,
         _beside(
@@ -368,3 +377,12 @@ def recipe_keys() -> tuple[str, ...]:
     """What a recipe may say, in the order of the options."""
     groups = (group for groups in RELEASE.values() for group in groups)
     return tuple(dict.fromkeys(one.key for group in groups for one in options_of(group) if one.key))
+
+
+@overload
+def names_of(names: None) -> None: ...
+@overload
+def names_of(names: Iterable[str]) -> list[str]: ...
+def names_of(names: Iterable[str] | None) -> list[str] | None:
+    """Names of columns; a single one may stand by itself."""
+    return None if names is None else [names] if isinstance(names, str) else list(names)

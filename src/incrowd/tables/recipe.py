@@ -24,15 +24,15 @@ draft made from the data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
-from incrowd.tables.options import Method, Promise, Reading, ReleaseOptions, What, recipe_keys
+from incrowd.tables.options import Method, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
 from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
@@ -172,20 +172,16 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
     if (hierarchies := options.get("hierarchies")) is not None:
         by_column = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
         asked = with_hierarchies(asked, by_column)
-    roles = {name: names_of(options.get(name)) for name in ("identifiers", "sensitive", "target")}
     quasi_identifiers = names_of(options.get("quasi_identifiers"))
     if asked.known_together and quasi_identifiers is None:
         quasi_identifiers = list(dict.fromkeys(name for known in asked.known_together for name in known["columns"]))
-    return with_roles(asked, quasi_identifiers=quasi_identifiers, **roles)
-
-
-@overload
-def names_of(names: None) -> None: ...
-@overload
-def names_of(names: Iterable[str]) -> list[str]: ...
-def names_of(names: Iterable[str] | None) -> list[str] | None:
-    """Names of columns; a single one may stand by itself."""
-    return None if names is None else [names] if isinstance(names, str) else list(names)
+    return with_roles(
+        asked,
+        quasi_identifiers=quasi_identifiers,
+        target=names_of(options.get("target")),
+        identifiers=names_of(options.get("identifiers")),
+        sensitive=names_of(options.get("sensitive")),
+    )
 
 
 def with_hierarchies(recipe: Recipe, given: Mapping[str, Hierarchy | str | Path], folder: Path = Path()) -> Recipe:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import Any, ForwardRef, NamedTuple, TypeVar
+from typing import Any, ForwardRef, NamedTuple, Required, TypeVar, get_args, get_origin
 
 _HERE = "{options}"
 _MODULE = re.compile(r"[\w.]+\.(?=\w)")
@@ -31,6 +31,7 @@ class Kind(StrEnum):
     CHOICE = "one of a few words"
     NAMES = "names of columns"
     NUMBER = "a number"
+    NUMBERS = "numbers, with commas between"
     WHOLE = "a whole number"
     WHOLES = "several whole numbers"
     FLAG = "present or not"
@@ -96,6 +97,11 @@ class Declared(NamedTuple):
         return self.option.flags or ("--" + self.name.replace("_", "-"),)
 
     @property
+    def needed(self) -> bool:
+        """Whether it must be said."""
+        return self.default is inspect.Parameter.empty
+
+    @property
     def key(self) -> str | None:
         """The key of the recipe that says it."""
         return None if isinstance(self.option.recipe, Absent) else self.option.recipe or self.name
@@ -111,16 +117,17 @@ class Declared(NamedTuple):
         return f"{self.name}\n    {self.option.help}{f' {self.option.more}' if self.option.more else ''}"
 
 
-@functools.cache
 def options_of(group: type) -> tuple[Declared, ...]:
     """The options of a group, in their order."""
     own = {one.name: one.default for one in fields(group)} if is_dataclass(group) else None
     found = []
     for name, annotation in group.__annotations__.items():
+        needed: bool = get_origin(annotation) is Required  # type: ignore[comparison-overlap]
+        annotation = get_args(annotation)[0] if needed else annotation
         option = next((fact for fact in getattr(annotation, "__metadata__", ()) if isinstance(fact, Option)), None)
         if option is not None:
             default = option.default if own is None else own[name]
-            default = inspect.Parameter.empty if default is MISSING else default
+            default = inspect.Parameter.empty if needed or default is MISSING else default
             found.append(Declared(name, _words(annotation.__origin__), default, option))
     return tuple(found)
 
@@ -136,6 +143,11 @@ def part(group: type, values: Mapping[str, Any]) -> dict[str, Any]:
     return {one.name: values[one.name] for one in options_of(group) if values.get(one.name) is not None}
 
 
+def filled(group: type, values: Mapping[str, object]) -> dict[str, Any]:
+    """All options of the group: the values, and the defaults where there is none."""
+    return {one.name: values.get(one.name, one.default) for one in options_of(group)}
+
+
 def described(*groups: type) -> Callable[[_Described], _Described]:
     """Let signature and docstring of a function have the options of groups in place of its ``**options``.
 
@@ -146,7 +158,8 @@ def described(*groups: type) -> Callable[[_Described], _Described]:
     def describe(function: _Described) -> _Described:
         known = inspect.signature(function)
         own = [one for one in known.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        strict = _strict(function, {one.name for one in (*own, *options)})
+        names = {*(one.name for one in own), *(one.name for one in options)}
+        strict = _strict(function, names, [one.name for one in options if one.needed])
         return _shown(strict, known.replace(parameters=[*own, *(one.parameter for one in options)]), options)
 
     return describe
@@ -186,16 +199,18 @@ def documented(docstring: str | None, options: Iterable[Declared]) -> str | None
     return docstring.replace(f"{indent}{_HERE}", "\n".join(indent + line for line in lines))
 
 
-def _strict(function: _Described, known: Collection[str]) -> _Described:
-    """The function, which refuses names that it does not know as Python does."""
+def _strict(function: _Described, known: Collection[str], needed: Collection[str]) -> _Described:
+    """The function, which refuses a name that it does not know, or misses, as Python does."""
 
     @functools.wraps(function)
     def strict(*args: Any, **named: Any) -> Any:
         for name in named:
             if name not in known:
-                raise TypeError(
-                    f"{function.__name__}() got an unexpected keyword argument {name!r}.{nearest(name, known)}"
-                )
+                unknown = f"{function.__name__}() got an unexpected keyword argument {name!r}."
+                raise TypeError(unknown + nearest(name, known))
+        for name in needed:
+            if name not in named:
+                raise TypeError(f"{function.__name__}() misses the keyword argument {name!r}.")
         return function(*args, **named)
 
     return strict  # type: ignore[return-value]
