@@ -52,7 +52,7 @@ def inspect(table: Any, *, target: str | None = None, **reading: Unpack[Reading]
     return draft_schema(read(in_memory(table), **reading), target=target)
 
 
-@described(ReleaseOptions)
+@described(ReleaseOptions, outputs=Outputs, measuring=Measuring, ledger=Book, run=Run)
 @guarded
 def release(
     table: Any,

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes, whole
 from incrowd.cli.shared import READING, Json, kernels_are_compiled, print_json
-from incrowd.tables.options import Hierarchies, QuasiIdentifiers, Reading
+from incrowd.tables.options import Reading, What
 from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 _FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minute."
 
 
-class Compared(TypedDict, total=False):
-    """What is compared."""
-
-    quasi_identifiers: QuasiIdentifiers
-    hierarchies: Hierarchies
-
-
-@takes({"What": (Compared,), **READING})
+@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "repeats", "recipe"))
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
     target: Annotated[str | None, typer.Option(help="The class to predict; known for named data sets.")] = None,
@@ -139,12 +132,14 @@ def _protocol(text: str | None, repeats: int | None, full: bool) -> Protocol | N
     return None
 
 
-def _read(hierarchies: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Hierarchies of which only the file is named are read."""
-    from incrowd.tables.hierarchies.read import read_hierarchy
+def _read(hierarchies: dict[str, Any] | Path | None) -> dict[str, Any] | None:
+    """The hierarchies of a folder; those of which only the file is named are read."""
+    from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
 
     if hierarchies is None:
         return None
+    if isinstance(hierarchies, Path):
+        return hierarchies_in(hierarchies)
     return {name: read_hierarchy(Path(one), name) if isinstance(one, str) else one for name, one in hierarchies.items()}
 
 

@@ -43,7 +43,7 @@ def takes(groups: Groups, *, needed: Sequence[str] = (), without: Sequence[str] 
 
         def run(**values: Any) -> None:
             for _, one in panels:
-                values[one.name] = _WRITTEN[one.option.kind].read(values[one.name], one)
+                values[one.name] = value_of(one, values[one.name])
             command(**values)
 
         named = [one for one in own if one.kind is inspect.Parameter.KEYWORD_ONLY]
@@ -70,6 +70,19 @@ def _parameter(one: Declared, title: str, needed: bool) -> inspect.Parameter:
     option = typer.Option(*flags, help=about, metavar=metavar, rich_help_panel=title, show_default=_default(one))
     shown = inspect.Parameter.empty if needed else default
     return one.parameter.replace(default=shown, annotation=Annotated[kind, option])
+
+
+def value_of(one: Declared, written: Any) -> Any:
+    """What the text that was written for an option means in Python; None if nothing was written.
+
+    Examples
+    --------
+    >>> from incrowd.tables.options import Promise
+    >>> known_together = next(one for one in options_of(Promise) if one.name == "known_together")
+    >>> value_of(known_together, ["age,sex:5"])
+    [(['age', 'sex'], 5)]
+    """
+    return None if written is None or written == [] else _WRITTEN[one.option.kind].meaning(written, one)
 
 
 def _default(one: Declared) -> str | bool:
@@ -122,11 +135,11 @@ def _sets(settings: list[str], one: Declared) -> list[tuple[list[str], int]]:
     return found
 
 
-def _pairs(settings: list[str], one: Declared) -> Iterator[tuple[str, str]]:
-    """Names and what they are set to, from ``name=value``."""
+def _pairs(settings: list[str], one: Declared, *, empty: bool = False) -> Iterator[tuple[str, str]]:
+    """Names and what they are set to, from ``name=value``; perhaps to nothing."""
     for setting in settings:
         name, equals, value = setting.partition("=")
-        if not (equals and name.strip() and value.strip()):
+        if not (equals and name.strip() and (value.strip() or empty)):
             raise ParameterError(
                 f"{one.flags[-1]} takes two words and =, for instance {one.flags[-1]} {one.option.example}."
             )
@@ -137,18 +150,22 @@ def _settings(settings: list[str], one: Declared) -> dict[str, object]:
     """``name=value`` settings as parameters; values are read as YAML (numbers, true, text)."""
     from incrowd.vocabulary.plain_data import read_plain_yaml
 
-    return {name: read_plain_yaml(value, f"{one.flags[0]} {name}") for name, value in _pairs(settings, one)}
+    return {name: read_plain_yaml(value, f"{one.flags[0]} {name}") for name, value in _pairs(settings, one, empty=True)}
 
 
-def _hierarchies(settings: list[str], one: Declared) -> dict[str, Any]:
-    """The hierarchies of a folder and those named one by one, which come first."""
+def _hierarchies(settings: list[str], one: Declared) -> dict[str, Any] | Path:
+    """A folder of hierarchies; or with those that are named one by one, which come first, all of them together."""
     from incrowd.tables.hierarchies.read import hierarchies_in
 
-    folders = [text for text in settings if "=" not in text or Path(text).is_dir()]
-    found: dict[str, Any] = {}
+    folders = [Path(text) for text in settings if "=" not in text or Path(text).is_dir()]
     for folder in folders:
-        found |= hierarchies_in(Path(folder))
-    return found | dict(_pairs([text for text in settings if text not in folders], one))
+        if not folder.is_dir():
+            flag = one.flags[1]
+            raise ParameterError(f"{folder} is not a folder. {flag} takes one, or column=file: {flag} age=age.txt.")
+    if len(settings) == len(folders) == 1:
+        return folders[0]
+    found = {name: hierarchy for folder in folders for name, hierarchy in hierarchies_in(folder).items()}
+    return found | dict(_pairs([text for text in settings if Path(text) not in folders], one))
 
 
 def cell(setting: str) -> tuple[int, str]:
@@ -183,10 +200,6 @@ class _Written(NamedTuple):
     @property
     def default(self) -> Any:
         return False if self.kind is bool else None
-
-    def read(self, value: Any, one: Declared) -> Any:
-        """What was written, in Python; None if nothing was."""
-        return None if value is None or value == [] else self.meaning(value, one)
 
 
 def _as_it_is(value: Any, _: Declared) -> Any:

@@ -278,7 +278,7 @@ def _check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None
         raise ParameterError(f"In {where}: expected settings such as {example}: …")
     for key in data:
         if known is not None and key not in known:
-            likely = nearest(key, known)
+            likely = nearest(key, {name: name for name in known})
             raise ParameterError(f"In {where}: unknown setting {str(key)!r}.{likely} Known: {', '.join(known)}.")
 
 

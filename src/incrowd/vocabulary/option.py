@@ -124,11 +124,10 @@ def options_of(group: type) -> tuple[Declared, ...]:
     for name, annotation in group.__annotations__.items():
         needed: bool = get_origin(annotation) is Required  # type: ignore[comparison-overlap]
         annotation = get_args(annotation)[0] if needed else annotation
-        option = next((fact for fact in getattr(annotation, "__metadata__", ()) if isinstance(fact, Option)), None)
-        if option is not None:
-            default = option.default if own is None else own[name]
-            default = inspect.Parameter.empty if needed or default is MISSING else default
-            found.append(Declared(name, _words(annotation.__origin__), default, option))
+        [option] = [fact for fact in annotation.__metadata__ if isinstance(fact, Option)]
+        default = option.default if own is None else own[name]
+        default = inspect.Parameter.empty if needed or default is MISSING else default
+        found.append(Declared(name, _words(annotation.__origin__), default, option))
     return tuple(found)
 
 
@@ -148,19 +147,27 @@ def filled(group: type, values: Mapping[str, object]) -> dict[str, Any]:
     return {one.name: values.get(one.name, one.default) for one in options_of(group)}
 
 
-def described(*groups: type) -> Callable[[_Described], _Described]:
+def described(*groups: type, **arguments: type) -> Callable[[_Described], _Described]:
     """Let signature and docstring of a function have the options of groups in place of its ``**options``.
 
-    In the docstring they stand in place of a line ``{options}``. Names that nobody knows are refused.
+    In the docstring they stand in place of a line ``{options}``. Names that nobody knows are refused; ``arguments`` are
+    groups that are one argument each, where a name may belong.
     """
     options = tuple(one for group in groups for one in options_of(group))
 
     def describe(function: _Described) -> _Described:
         known = inspect.signature(function)
         own = [one for one in known.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        names = {*(one.name for one in own), *(one.name for one in options)}
-        strict = _strict(function, names, [one.name for one in options if one.needed])
-        return _shown(strict, known.replace(parameters=[*own, *(one.parameter for one in options)]), options)
+        names = {one.name: one.name for one in own} | {one.name: one.name for one in options}
+        inside = {
+            one.name: f"{name}={kind.__name__}({one.name}=…)"
+            for name, kind in arguments.items()
+            for one in options_of(kind)
+        }
+        strict = _strict(function, inside | names, [one.name for one in options if one.needed])
+        shown = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+        shown += [*(one.parameter for one in options), *(one for one in own if one not in shown)]
+        return _shown(strict, known.replace(parameters=shown), options)
 
     return describe
 
@@ -199,13 +206,13 @@ def documented(docstring: str | None, options: Iterable[Declared]) -> str | None
     return docstring.replace(f"{indent}{_HERE}", "\n".join(indent + line for line in lines))
 
 
-def _strict(function: _Described, known: Collection[str], needed: Collection[str]) -> _Described:
+def _strict(function: _Described, known: Mapping[str, str], needed: Collection[str]) -> _Described:
     """The function, which refuses a name that it does not know, or misses, as Python does."""
 
     @functools.wraps(function)
     def strict(*args: Any, **named: Any) -> Any:
         for name in named:
-            if name not in known:
+            if known.get(name) != name:
                 unknown = f"{function.__name__}() got an unexpected keyword argument {name!r}."
                 raise TypeError(unknown + nearest(name, known))
         for name in needed:
@@ -216,15 +223,15 @@ def _strict(function: _Described, known: Collection[str], needed: Collection[str
     return strict  # type: ignore[return-value]
 
 
-def nearest(name: object, known: Iterable[str]) -> str:
-    """A sentence with the name that was probably meant, or nothing.
+def nearest(name: object, known: Mapping[str, str]) -> str:
+    """A sentence with what was probably meant, or nothing; ``known`` are names, and how they are written.
 
     Examples
     --------
-    >>> nearest("taget", ["k", "target"])
-    " Did you mean 'target'?"
-    >>> nearest("colour", ["k", "target"])
+    >>> nearest("taget", {"k": "k", "target": "target"})
+    " Did you mean target?"
+    >>> nearest("colour", {"k": "k", "target": "target"})
     ''
     """
-    likely = difflib.get_close_matches(str(name), list(known), n=1)
-    return f" Did you mean {likely[0]!r}?" if likely else ""
+    likely = difflib.get_close_matches(str(name), known, n=1)
+    return f" Did you mean {known[likely[0]]}?" if likely else ""
