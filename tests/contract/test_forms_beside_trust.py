@@ -50,7 +50,10 @@ def test_a_report_of_counts_has_risk_and_attacks(people, method, tmp_path):
     assert "not measured" not in " ".join(str(notice) for notice in made.report.notices)
 
 
-@pytest.mark.parametrize("beside", [{"ledger": "book"}, {"risk": True}, {"attacks": True}])
+MEASURED = [{"measuring": incrowd.Measuring(risk=True)}, {"measuring": incrowd.Measuring(attacks=True)}]
+
+
+@pytest.mark.parametrize("beside", [{"ledger": "book"}, *MEASURED])
 def test_a_pair_of_tables_is_refused_where_rows_must_show_what_is_released(people, beside, tmp_path):
     if "ledger" in beside:
         beside = {"ledger": tmp_path / "book"}

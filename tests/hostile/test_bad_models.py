@@ -245,7 +245,7 @@ def test_impossible_requests_are_refused(people):
         publish_model(people, **asked, k=0)
     rare = people.with_columns(ill=pl.when(pl.int_range(600) == 0).then(pl.lit("rare")).otherwise(pl.col("ill")))
     with pytest.raises(RequirementError, match="a public class needs k"):
-        publish_model(rare, **asked, k=5, class_private=False)
+        publish_model(rare, **asked, k=5, public_class=True)
 
 
 def test_missing_values_are_refused_with_their_columns(people):

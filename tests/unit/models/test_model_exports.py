@@ -61,7 +61,7 @@ CASES = {
     "private inputs": {},
     "public class": {"public_class": True},
     "all public": {"public": ["age", "job", "born", "bmi", "pet"], "private": [], "k": 30},
-    "id3": {"public": ["job"], "private": ["pet"], "score": "gain"},
+    "id3": {"public": ["job"], "private": ["pet"], "score": "id3"},
     "filled": {"fill": "mode"},
     "missing is a value": {"fill": "value", "public": ["job", "born"], "private": ["pet", "bmi"], "prune": False},
 }
