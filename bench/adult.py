@@ -19,7 +19,7 @@ from bench.setting import Setting, tell
 from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.methods.catalog import find_method
-from incrowd.releases.job import Job, Outputs
+from incrowd.releases.job import Job, Targets
 from incrowd.releases.measured import measure_accuracy
 from incrowd.releases.pipeline import run_release
 from incrowd.report.facts import Facts
@@ -137,7 +137,7 @@ def _release(case: Case, file: Path, setting: Setting) -> Result:
 
 
 def _job(case: Case, file: Path) -> Job:
-    return Job(file, case.recipe, Outputs(file.with_name("release.csv")), despite_unchanged=True)
+    return Job(file, case.recipe, Targets(file.with_name("release.csv")), despite_unchanged=True)
 
 
 def _may_lose(case: Case) -> int:

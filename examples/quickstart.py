@@ -13,7 +13,7 @@ release = incrowd.release(
     target=TARGET,
     k=10,
     method="kactus-plus",
-    accuracy=True,
+    measuring=incrowd.Measuring(accuracy=True),
 )
 
 print(release)

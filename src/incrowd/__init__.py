@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from incrowd.attacks.run import attack_release
     from incrowd.errors import IncrowdError
     from incrowd.estimators import KActus, KActusPlus
-    from incrowd.hiding import hide_cells
+    from incrowd.hiding.pipeline import hide_cells
     from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
     from incrowd.report.outcome import Release
     from incrowd.risk.measuring import measure_risk
+    from incrowd.tables.options import Book, Measuring, Outputs, Run
     from incrowd.tables.recipe import Recipe, read_recipe
     from incrowd.trees.c45 import C45
     from incrowd.trees.sklearn_tree import SklearnInducer
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 _HOME = {
+    "Book": "tables.options",
     "C45": "trees.c45",
     "Column": "vocabulary.schema",
     "ColumnType": "vocabulary.schema",
@@ -33,15 +35,18 @@ _HOME = {
     "KActus": "estimators",
     "KActusPlus": "estimators",
     "KAnonymity": "vocabulary.requirement",
+    "Measuring": "tables.options",
+    "Outputs": "tables.options",
     "Recipe": "tables.recipe",
     "Release": "report.outcome",
     "ReleasePlan": "plan.release_plan",
     "Role": "vocabulary.schema",
+    "Run": "tables.options",
     "Schema": "vocabulary.schema",
     "SklearnInducer": "trees.sklearn_tree",
     "attack_release": "attacks.run",
     "explain": "api",
-    "hide_cells": "hiding",
+    "hide_cells": "hiding.pipeline",
     "inspect": "api",
     "measure_risk": "risk.measuring",
     "publish_model": "models.pipeline",
@@ -55,16 +60,20 @@ _HOME = {
 
 __all__ = [
     "C45",
+    "Book",
     "Column",
     "ColumnType",
     "IncrowdError",
     "KActus",
     "KActusPlus",
     "KAnonymity",
+    "Measuring",
+    "Outputs",
     "Recipe",
     "Release",
     "ReleasePlan",
     "Role",
+    "Run",
     "Schema",
     "SklearnInducer",
     "attack_release",

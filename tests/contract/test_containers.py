@@ -115,7 +115,7 @@ PEOPLE = pl.DataFrame({"x": JOBS, "y": ["y", "n", "n"] * 20})
 def released(given_, method):
     """What is released, in one order, and the sizes of the classes."""
     asked = {"quasi_identifiers": ["x"], "target": "y", "k": 3, "class_sensitive": False}
-    made = incrowd.release(given_, **asked, method=method, seed=1)
+    made = incrowd.release(given_, **asked, method=method, run=incrowd.Run(seed=1))
     table = made.table if isinstance(made.table, pl.DataFrame) else read(made.table).frame
     return sorted(map(repr, table.select("x", "y").rows())), made.verdict.sizes
 

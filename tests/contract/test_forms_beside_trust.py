@@ -39,14 +39,21 @@ def test_counts_asked_for_twice_are_those_of_the_same_groups(people, method, tmp
 def test_a_report_of_counts_has_risk_and_attacks(people, method, tmp_path):
     asked = {**ROLES, "k": 10, "method": method, "form": "counts"}
     made = incrowd.release(
-        people, **asked, to=tmp_path / "r.csv", report_to=tmp_path / "r.html", attacks=["homogeneity", "row-order"]
+        people,
+        **asked,
+        to=tmp_path / "r.csv",
+        outputs=incrowd.Outputs(report=tmp_path / "r.html"),
+        measuring=incrowd.Measuring(attacks=["homogeneity", "row-order"]),
     )
     assert made.report.risk.after.prosecutor.maximum <= 0.1
     assert made.report.attacks is not None
     assert "not measured" not in " ".join(str(notice) for notice in made.report.notices)
 
 
-@pytest.mark.parametrize("beside", [{"ledger": "book"}, {"risk": True}, {"attacks": True}])
+MEASURED = [{"measuring": incrowd.Measuring(risk=True)}, {"measuring": incrowd.Measuring(attacks=True)}]
+
+
+@pytest.mark.parametrize("beside", [{"ledger": "book"}, *MEASURED])
 def test_a_pair_of_tables_is_refused_where_rows_must_show_what_is_released(people, beside, tmp_path):
     if "ledger" in beside:
         beside = {"ledger": tmp_path / "book"}
@@ -56,6 +63,12 @@ def test_a_pair_of_tables_is_refused_where_rows_must_show_what_is_released(peopl
 
 def test_a_pair_with_a_report_is_released_without_risk(people, tmp_path):
     made = incrowd.release(
-        people, **ROLES, k=10, method="mondrian", form="pair", to=tmp_path / "r.csv", report_to=tmp_path / "r.html"
+        people,
+        **ROLES,
+        k=10,
+        method="mondrian",
+        form="pair",
+        to=tmp_path / "r.csv",
+        outputs=incrowd.Outputs(report=tmp_path / "r.html"),
     )
     assert made.report.risk is None

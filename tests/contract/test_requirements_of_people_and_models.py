@@ -18,6 +18,7 @@ from incrowd.methods.catalog import METHODS
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.pipeline import publish_model
 from incrowd.tables.hierarchies.intervals import from_edges
+from incrowd.tables.options import Measuring, Outputs
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -195,7 +196,13 @@ ASKED = "k=6, entropy-l=1.8 on diagnosis, t=0.2 on pay, distinct-l=2"
 def test_the_written_file_keeps_it_and_says_so(tmp_path, name, ending):
     path = tmp_path / f"out.{ending}"
     made = release(
-        patients(), **ROLES, method=name, require=ASKED, class_sensitive=True, to=path, plan_to=tmp_path / "p.json"
+        patients(),
+        **ROLES,
+        method=name,
+        require=ASKED,
+        class_sensitive=True,
+        to=path,
+        outputs=Outputs(plan=tmp_path / "p.json"),
     )
     names = [check.name for check in made.verdict.checks if check.passed]
     for promise in made.plan.requirement.promises:
@@ -249,4 +256,9 @@ def test_distances_by_hierarchy_and_sets_known_together():
 
 
 def test_accuracy_is_measured_under_the_requirement():
-    assert release(patients(), **ROLES, require=ASKED, accuracy=True, method="mondrian").report.accuracy is not None
+    assert (
+        release(
+            patients(), **ROLES, require=ASKED, measuring=Measuring(accuracy=True), method="mondrian"
+        ).report.accuracy
+        is not None
+    )

@@ -18,6 +18,7 @@ from incrowd.plan.steps import Group, Hide, Recode, Show
 from incrowd.releases import pipeline
 from incrowd.tables.hierarchies.draft import calendar, encoded_columns
 from incrowd.tables.hierarchies.intervals import from_edges
+from incrowd.tables.options import Outputs
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 150
@@ -148,7 +149,7 @@ def test_every_form_of_numbers_with_hierarchies_in_files(tmp_path, ending, name,
         parameters={"numeric": numeric, **boxes},
         hierarchies=GROUPS,
         to=tmp_path / f"out.{ending}",
-        plan_to=tmp_path / "plan.json",
+        outputs=Outputs(plan=tmp_path / "plan.json"),
     )
     assert made.verdict.passed
     assert read_plan(tmp_path / "plan.json") == made.plan

@@ -16,6 +16,7 @@ from incrowd.cli.main import main
 from incrowd.errors import OutputError, ParameterError
 from incrowd.recipients import decode
 from incrowd.tables.databases.tables import Query
+from incrowd.tables.options import Measuring, Outputs, Run
 from support.spark_session import local_session
 
 ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}
@@ -45,7 +46,9 @@ def path(tmp_path_factory):
 
 
 def test_a_frame_gives_a_frame(session, path, tmp_path):
-    made = release(session.read.parquet(str(path)), **ASKED, to=tmp_path / "out", report_to=tmp_path / "report.html")
+    made = release(
+        session.read.parquet(str(path)), **ASKED, to=tmp_path / "out", outputs=Outputs(report=tmp_path / "report.html")
+    )
     assert made.table.columns == ["age", "job", "smoker", "ill"]
     assert made.table.count() == 500
     assert made.verdict.passed
@@ -91,14 +94,13 @@ def test_the_command(session, path, tmp_path, monkeypatch, capsys):
 def test_nothing_is_said_of_pandas(session, path, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", FutureWarning)
-        assert release(path, **ASKED, engine="spark", to=tmp_path / "out").verdict.passed
+        assert release(path, **ASKED, run=Run(engine="spark"), to=tmp_path / "out").verdict.passed
 
 
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"accuracy": True}, ParameterError),
-        ({"engine": "sparc"}, ParameterError),
+        ({"measuring": Measuring(accuracy=True)}, ParameterError),
         ({"to": "postgresql:///clinic?table=release"}, OutputError),
     ],
 )
@@ -109,4 +111,4 @@ def test_what_spark_does_not_do(session, path, options, error):
 
 def test_rows_of_a_database_are_read_without_spark(session):
     with pytest.raises(ParameterError, match="without Spark"):
-        release(Query.of("postgresql:///clinic?table=visits"), **ASKED, engine="spark")
+        release(Query.of("postgresql:///clinic?table=visits"), **ASKED, run=Run(engine="spark"))

@@ -10,7 +10,7 @@ import pytest
 import incrowd
 from incrowd.errors import IncrowdError
 
-NAMES = {"to": "out.csv", "report_to": "report.html", "plan_to": "plan.json", "certificate_to": "certificate.json"}
+NAMES = {"to": "out.csv", "report": "report.html", "plan": "plan.json", "certificate": "certificate.json"}
 PEOPLE = pl.DataFrame(
     {
         "age": [30 + i % 3 for i in range(60)],
@@ -23,7 +23,7 @@ PEOPLE = pl.DataFrame(
 def release(folder, **more):
     targets = {name: folder / file for name, file in NAMES.items()}
     asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5, "class_sensitive": False}
-    return incrowd.release(PEOPLE, **asked, **targets, **more)
+    return incrowd.release(PEOPLE, **asked, to=targets.pop("to"), outputs=incrowd.Outputs(**targets), **more)
 
 
 def texts(folder):
@@ -62,7 +62,7 @@ def test_private_files_stay_private(tmp_path):
 @pytest.mark.parametrize("part", ["incrowd.models.pipeline.plot_tree", "incrowd.models.pipeline.to_pmml"])
 def test_a_model_with_all_its_files_or_none(tmp_path, monkeypatch, part):
     def publish():
-        targets = {"to": tmp_path / "m.json", "plot_to": tmp_path / "m.svg", "pmml_to": tmp_path / "m.pmml"}
+        targets = {"to": tmp_path / "m.json", "plot": tmp_path / "m.svg", "pmml": tmp_path / "m.pmml"}
         return incrowd.publish_model(PEOPLE, target="ill", public=["age", "job"], k=5, **targets)
 
     monkeypatch.setattr(part, lambda *_: 1 / 0)
@@ -75,7 +75,7 @@ def test_a_model_with_all_its_files_or_none(tmp_path, monkeypatch, part):
 
 
 def test_a_table_with_its_private_report_or_neither(tmp_path, monkeypatch):
-    targets = {"to": tmp_path / "out.csv", "report_to": tmp_path / "out.html"}
+    targets = {"to": tmp_path / "out.csv", "report": tmp_path / "out.html"}
     monkeypatch.setattr("incrowd.hiding.pipeline.hiding_html", lambda *_: 1 / 0)
     with pytest.raises(IncrowdError):
         incrowd.hide_cells(PEOPLE, [(7, "ill")], **targets)

@@ -452,8 +452,7 @@ def test_no_secret_reaches_plan_report_or_certificate(clinic, tmp_path, monkeypa
         quasi_identifiers=["age", "sex"],
         target="readmitted",
         to=files["out.csv"],
-        plan_to=files["plan.json"],
-        report_to=files["report.html"],
+        outputs=incrowd.Outputs(plan=files["plan.json"], report=files["report.html"]),
     )
     written = [*files.values(), tmp_path / "out.csv.certificate.json", tmp_path / "rows.parquet"]
     for path in written:

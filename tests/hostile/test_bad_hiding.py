@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, IncrowdError, ParameterError, UnexpectedError
-from incrowd.hiding import hide_cells
 from incrowd.hiding.methods import NAMES
+from incrowd.hiding.pipeline import hide_cells
 
 CANARY = "xyzzy-canary"
 
@@ -38,7 +38,7 @@ def people():
 )
 def test_cells_that_are_not_there(people, tmp_path, cell, error):
     with pytest.raises(error) as refused:
-        hide_cells(people, [(7, "ill"), cell], to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
+        hide_cells(people, [(7, "ill"), cell], to=tmp_path / "out.csv", report=tmp_path / "out.html")
     assert CANARY not in str(refused.value)
     assert not list(tmp_path.iterdir())
 
@@ -53,7 +53,7 @@ def test_an_old_table_stays_when_a_new_one_is_refused(people, tmp_path):
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet", "out.arrow", "out.arff"])
 @pytest.mark.parametrize("method", ["auto", "dropp"])
 def test_no_published_byte_holds_the_value(people, tmp_path, name, method):
-    hidden = hide_cells(people, [(7, "ill")], method, to=tmp_path / name, report_to=tmp_path / "out.html")
+    hidden = hide_cells(people, [(7, "ill")], method=method, to=tmp_path / name, report=tmp_path / "out.html")
     for path in tmp_path.iterdir():
         data = path.read_bytes()
         data = gzip.decompress(data) if path.suffix == ".gz" else data
@@ -64,7 +64,8 @@ def test_no_published_byte_holds_the_value(people, tmp_path, name, method):
 @pytest.mark.parametrize("method", NAMES)
 def test_no_method_tells_the_value(people, tmp_path, method):
     cells = [(7, "ill"), (8, "ill"), (7, "job")]
-    hidden = hide_cells(people, cells, method, ("nb", "id3"), to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
+    files = {"to": tmp_path / "out.csv", "report": tmp_path / "out.html"}
+    hidden = hide_cells(people, cells, method=method, adversaries=("nb", "id3"), **files)
     written = [path.read_text() for path in tmp_path.iterdir()]
     assert not [text for text in (*written, str(hidden.report.to_json())) if CANARY in text]
     assert pl.read_csv(tmp_path / "out.csv").row(7)[::2] == (None, None)
@@ -72,7 +73,7 @@ def test_no_method_tells_the_value(people, tmp_path, method):
 
 def test_delicate_names_are_written_safely(people, tmp_path):
     odd = people.rename({"ill": "=<script>ill", "job": "Ill"}).with_columns(pl.lit(1).alias("ill"))
-    hidden = hide_cells(odd, [(7, "=<script>ill")], to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
+    hidden = hide_cells(odd, [(7, "=<script>ill")], to=tmp_path / "out.csv", report=tmp_path / "out.html")
     assert hidden.verdict.passed
     assert "<script" not in (tmp_path / "out.html").read_text()
     assert (tmp_path / "out.csv").read_text().startswith("Ill,town,'=<script>ill,ill\n")
@@ -84,5 +85,5 @@ def test_an_unexpected_failure_leaves_nothing(people, tmp_path, monkeypatch):
 
     monkeypatch.setattr("incrowd.hiding.pipeline.verify_hidden_cells", broken)
     with pytest.raises(UnexpectedError, match="not enough memory"):
-        hide_cells(people, [(7, "ill")], to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
+        hide_cells(people, [(7, "ill")], to=tmp_path / "out.csv", report=tmp_path / "out.html")
     assert not list(tmp_path.iterdir())

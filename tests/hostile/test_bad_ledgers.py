@@ -17,6 +17,7 @@ from incrowd.api import release
 from incrowd.errors import LedgerError, OutputError
 from incrowd.releases.ledger.book import ENDING, HEAD, Ledger, open_ledger
 from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, MarkedPeople
+from incrowd.tables.options import Book
 from support.waiting import wait_until
 
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
@@ -68,7 +69,7 @@ def test_a_damaged_entry_is_never_taken_for_none(people, tmp_path, damage):
         release(people, ledger=book, **ROLES)
     assert told.value.exit_status == 2
     assert "KANARIE" not in str(told.value)
-    made = release(people, ledger=book, despite_earlier=True, **ROLES)
+    made = release(people, ledger=Book(book, despite_earlier=True), **ROLES)
     found = made.certificate["earlier_releases"]
     assert found["not_counted"] == ["the ledger was not sound, entry 0 was altered"]
     assert found["despite"] is True

@@ -245,7 +245,7 @@ def test_impossible_requests_are_refused(people):
         publish_model(people, **asked, k=0)
     rare = people.with_columns(ill=pl.when(pl.int_range(600) == 0).then(pl.lit("rare")).otherwise(pl.col("ill")))
     with pytest.raises(RequirementError, match="a public class needs k"):
-        publish_model(rare, **asked, k=5, class_private=False)
+        publish_model(rare, **asked, k=5, public_class=True)
 
 
 def test_missing_values_are_refused_with_their_columns(people):
@@ -263,7 +263,7 @@ def test_files_that_cannot_be_targets_are_refused_before_any_work(people, tmp_pa
         with pytest.raises(OutputError):
             publish_model(people, target="ill", public=["age"], k=25, to=tmp_path / name)
     with pytest.raises(OutputError, match="different file names"):
-        publish_model(people, target="ill", public=["age"], k=25, to=tmp_path / "a.json", plot_to=tmp_path / "a.json")
+        publish_model(people, target="ill", public=["age"], k=25, to=tmp_path / "a.json", plot=tmp_path / "a.json")
 
 
 def test_nothing_of_a_single_person_is_in_the_file(people, tmp_path):
@@ -276,8 +276,8 @@ def test_nothing_of_a_single_person_is_in_the_file(people, tmp_path):
         private=["pet"],
         k=25,
         to=tmp_path / "tree.json",
-        plot_to=tmp_path / "tree.svg",
-        pmml_to=tmp_path / "tree.pmml",
+        plot=tmp_path / "tree.svg",
+        pmml=tmp_path / "tree.pmml",
     )
     town = next(each for each in made.model.attributes if each.name == "town")
     assert town.domain == ("other",)

@@ -151,6 +151,6 @@ def test_what_pairs_cannot_do_is_refused(tmp_path, people):
     with pytest.raises(IncrowdError, match="input itself"):
         make(tmp_path / "out.groups.parquet", form="pair", to=tmp_path / "out.parquet")
     with pytest.raises(OutputError, match="table of groups"):
-        make(people, form="pair", to=tmp_path / "a.csv", plan_to=tmp_path / "a.groups.csv")
+        make(people, form="pair", to=tmp_path / "a.csv", outputs=incrowd.Outputs(plan=tmp_path / "a.groups.csv"))
     with pytest.raises(ParameterError, match="one of strict, counts, pair"):
         make(people, form="sets")

@@ -23,6 +23,7 @@ import pytest
 from incrowd.api import release
 from incrowd.errors import IncrowdError
 from incrowd.methods.catalog import METHODS
+from incrowd.tables.options import Outputs, Run
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 600
@@ -115,7 +116,16 @@ def test_no_value_of_few_people_is_in_any_published_byte_if_rare_values_are_to_b
     people().write_csv(folder / "people.csv")
     to, report = folder / "out.csv", folder / "report.html"
     form = form if form in METHODS[method].forms else None
-    release(folder / "people.csv", **ROLES, method=method, form=form, rarest=5, to=to, report_to=report, seed=SEED)
+    release(
+        folder / "people.csv",
+        **ROLES,
+        method=method,
+        form=form,
+        rarest=5,
+        to=to,
+        outputs=Outputs(report=report),
+        run=Run(seed=SEED),
+    )
     for path in (to, report, folder / "out.csv.certificate.json"):
         assert search(unpacked(path), SECRETS) == [], path.name
 
@@ -135,8 +145,8 @@ def test_no_removed_value_is_in_any_published_byte(folder, ending, method):
         parameters=asked,
         hierarchies=groups,
         to=to,
-        report_to=report,
-        seed=SEED,
+        outputs=Outputs(report=report),
+        run=Run(seed=SEED),
     )
     beside = folder / f"out.{ending}.certificate.json"
     secrets = [*SECRETS, str(folder).encode(), b"KANARIE-FOLDER", str(SEED).encode()]
@@ -219,7 +229,7 @@ def test_the_order_of_many_seeds_tells_nothing():
     frame = people().select("age", "place", "ill")
     outside = 0
     for seed in range(20):
-        made = release(frame, quasi_identifiers=["age"], target="ill", k=10, seed=seed).table
+        made = release(frame, quasi_identifiers=["age"], target="ill", k=10, run=Run(seed=seed)).table
         places = made["place"].to_numpy()
         rho = np.corrcoef(np.argsort(np.argsort(places)), np.arange(len(places)))[0, 1]
         outside += abs(rho) >= 3 / sqrt(len(places))
@@ -296,7 +306,9 @@ def test_notices_tell_no_value(folder):
     frame = people().with_columns(odd=pl.Series([" KANARIE ", "kanarie", "KANARIE", "*"] * (ROWS // 4)))
     frame.write_csv(folder / "people.csv")
     roles = {**ROLES, "quasi_identifiers": ["odd", "age"]}
-    made = release(folder / "people.csv", **roles, to=folder / "out.csv", report_to=folder / "report.html")
+    made = release(
+        folder / "people.csv", **roles, to=folder / "out.csv", outputs=Outputs(report=folder / "report.html")
+    )
     said = " ".join(str(notice) for notice in made.report.notices)
     assert made.report.notices
     assert "kanarie" not in said.lower()

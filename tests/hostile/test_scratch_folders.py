@@ -17,6 +17,7 @@ from incrowd.errors import OutputError, ParameterError, UnexpectedError, Verific
 from incrowd.rows import choice
 from incrowd.rows.blocks import held as holding_blocks
 from incrowd.rows.blocks.drafting import Buckets
+from incrowd.tables.options import Run
 from support.waiting import PATIENCE
 
 ROWS = 300
@@ -187,7 +188,7 @@ def test_a_signal_in_the_middle(folder, number):
 @pytest.mark.parametrize("memory", ["much", "", "-1GB", "100MB", 0, True])
 def test_an_amount_of_memory_that_is_none_is_refused(folder, memory):
     with pytest.raises(ParameterError, match="memory"):
-        release(folder / "people.csv", **ASKED, to=folder / "out.csv", memory=memory)
+        release(folder / "people.csv", **ASKED, to=folder / "out.csv", run=Run(memory=memory))
     assert names(folder) == ["people.csv"]
 
 
@@ -214,8 +215,9 @@ if not path.exists():
     writer.close()
     sys.exit()
 from incrowd.api import release
+from incrowd.tables.options import Run
 names = [f"q{i}" for i in range(8)] + ["job", "pay"]
-made = release(path, quasi_identifiers=names, target="ill", k=50, to=folder / f"out.{form}", memory="1GB")
+made = release(path, quasi_identifiers=names, target="ill", k=50, to=folder / f"out.{form}", run=Run(memory="1GB"))
 assert made.verdict.passed
 # getrusage would count the memory of the process that started this one
 print(int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) // 1000)

@@ -118,11 +118,12 @@ def test_the_documentation_knows_every_method() -> None:
 
 
 def test_the_recipe_page_knows_every_setting() -> None:
-    from incrowd.tables.recipe import _COLUMN_KEYS, _KEYS, _READING_KEYS
+    from incrowd.tables.options import recipe_keys
+    from incrowd.tables.recipe import _COLUMN_KEYS, _READING_KEYS
     from incrowd.vocabulary.schema import ColumnType, Role
 
     text = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")
-    words = [*_KEYS, *_COLUMN_KEYS, *_READING_KEYS, *map(str, Role), *map(str, ColumnType)]
+    words = [*recipe_keys(), *_COLUMN_KEYS, *_READING_KEYS, *map(str, Role), *map(str, ColumnType)]
     assert [word for word in words if f"`{word}`" not in text] == []
 
 
@@ -135,7 +136,7 @@ def test_the_certificate_page_knows_every_field(with_patients: Path) -> None:
         target="readmitted",
         k=10,
         to="out.csv",
-        accuracy=True,
+        measuring=incrowd.Measuring(accuracy=True),
     )
     text = (ROOT / "docs" / "certificate.md").read_text(encoding="utf-8")
     assert [name for name in made.certificate if f"`{name}`" not in text] == []

@@ -19,6 +19,7 @@ from incrowd.errors import IncrowdError
 from incrowd.methods.catalog import METHODS, find_method
 from incrowd.rows import choice
 from incrowd.rows.blocks import held as holding_blocks
+from incrowd.tables.options import Measuring, Run
 from support.method_parameters import ways_of
 from support.strategies import TARGET, cases
 
@@ -154,7 +155,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_file(tmp_path, name, wr
     for form in ("parquet", "folder"):
         path = put(people(), tmp_path, form)
         with in_blocks(40):
-            release(path, **PEOPLE, method=name, seed=3, to=tmp_path / f"{form}.{written}")
+            release(path, **PEOPLE, method=name, run=Run(seed=3), to=tmp_path / f"{form}.{written}")
         found.add(
             (tmp_path / f"{form}.{written}").read_bytes()
             if written != "csv.gz"
@@ -167,7 +168,7 @@ def test_another_seed_gives_another_order(tmp_path):
     path = put(people(), tmp_path, "parquet")
     with in_blocks(40):
         for seed in (3, 4):
-            release(path, **PEOPLE, seed=seed, to=tmp_path / f"{seed}.csv")
+            release(path, **PEOPLE, run=Run(seed=seed), to=tmp_path / f"{seed}.csv")
     assert (tmp_path / "3.csv").read_bytes() != (tmp_path / "4.csv").read_bytes()
 
 
@@ -200,7 +201,7 @@ def test_accuracy_is_measured_on_a_sample(tmp_path, monkeypatch):
     monkeypatch.setattr("incrowd.releases.measured.LARGEST", 120)
     path = put(people(), tmp_path, "parquet")
     with in_blocks(30):
-        made = release(path, **PEOPLE, accuracy=True, to=tmp_path / "out.parquet")
+        made = release(path, **PEOPLE, measuring=Measuring(accuracy=True), to=tmp_path / "out.parquet")
     assert 0 <= made.report.accuracy.after <= 1
 
 

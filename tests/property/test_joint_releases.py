@@ -18,6 +18,7 @@ from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import Beside, judge
 from incrowd.releases.ledger.marks import Marker
 from incrowd.releases.ledger.overlap import MarkedTable
+from incrowd.tables.options import Book
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
 from support.strategies import TARGET, cases
@@ -167,7 +168,7 @@ def test_two_requests_are_counted_as_by_hand(case, first, second, k, other_k):
         try:
             other = asked(case, book, method=second, k=other_k, **number)
         except VerificationError:
-            other = asked(case, book, method=second, k=other_k, despite_earlier=True, **number)
+            other = asked(case, Book(book, despite_earlier=True), method=second, k=other_k, **number)
             assert other.certificate["earlier_releases"]["despite"]
         if other is None:
             return

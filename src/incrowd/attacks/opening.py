@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from incrowd.attacks.again import Again
+from incrowd.attacks.options import AttackOptions
 from incrowd.attacks.scene import HiddenCells, Promised, Scene
 from incrowd.errors import InputError, SchemaError
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.report.outcome import Release
 from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
+from incrowd.tables.options import Reading
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read, read_population
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.option import described_fields
 from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
@@ -33,6 +36,7 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_
 CERTIFICATE = ".certificate.json"
 
 
+@described_fields(AttackOptions)
 @dataclass(frozen=True, eq=False)
 class Given:
     """What the owner of a release gives the lab; only the release and the original are needed.
@@ -41,30 +45,7 @@ class Given:
     ----------
     release, original
         Paths or frames; a ``Release`` brings its plan along.
-    control
-        Rows like those of the original that are not in the release.
-    plan
-        The private plan: how exactly the release was made. Without it, the certificate beside the release is read.
-    quasi_identifiers, target, sensitive
-        What the columns are, where neither plan nor certificate say, or otherwise than they say.
-    requirement
-        What was promised: ``"k=10, t=0.2 on income"``.
-    method, parameters
-        How the release was made, where neither plan nor certificate say.
-    hierarchies
-        By column, or a folder with a file for each.
-    population
-        The people the rows are from, where something was promised about them.
-    earlier
-        Earlier releases of the same people.
-    model
-        A published tree of the same people.
-    cells, hider
-        Confidential cells (row from 0, column) of a table with cells withheld, and the method that hid them.
-    reading
-        delimiter, encoding, missing, for text files.
-    seed
-        Of all that attacks draw; the system's chance if not given.
+    {options}
     """
 
     release: Any
@@ -72,26 +53,31 @@ class Given:
     control: Any = None
     plan: ReleasePlan | str | Path | None = None
     certificate: Mapping[str, Any] | str | Path | None = None
-    quasi_identifiers: Sequence[str] | None = None
+    quasi_identifiers: Iterable[str] | None = None
     target: str | None = None
-    sensitive: Sequence[str] | None = None
+    sensitive: Iterable[str] | None = None
     requirement: str | Requirement | None = None
     method: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] | None = None
     hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None
     population: Any = None
     earlier: Sequence[Any] = ()
     model: Mapping[str, Any] | str | Path | None = None
     cells: Sequence[tuple[int, str]] = ()
     hider: str | None = None
-    reading: Mapping[str, Any] = field(default_factory=dict)
+    reading: Reading | None = None
     seed: int | None = None
+
+    @property
+    def how(self) -> Reading:
+        """How text files are read."""
+        return self.reading or {}
 
 
 def open_scene(given: Given) -> Scene:
     """Read everything and put it on the table."""
     plan, certificate = _plan(given), _certificate(given)
-    source = read(given.original, **given.reading)
+    source = read(given.original, **given.how)
     schema = _schema(given, source, plan, certificate)
     requirement = _requirement(given, plan, certificate)
     if requirement is not None:
@@ -106,12 +92,12 @@ def open_scene(given: Given) -> Scene:
         table,
         source.frame,
         schema,
-        _frame(given.release, given.reading),
+        _frame(given.release, given.how),
         secret,
         Promised() if requirement is None else Promised.by(requirement, schema.target),
         _again(given, plan, certificate, requirement, schema),
         control,
-        earlier=tuple(_frame(one, given.reading) for one in given.earlier),
+        earlier=tuple(_frame(one, given.how) for one in given.earlier),
         model=_model(given.model),
         hidden=HiddenCells(tuple(given.cells), given.hider or "generic") if given.cells else None,
         seed=secrets.randbits(62) if given.seed is None else given.seed,
@@ -240,7 +226,7 @@ def _encoded(source: Source, schema: Schema, given: Given) -> tuple[EncodedTable
     if given.control is None:
         return encode(source, plain, names)[0], None
     rows = source.frame.height
-    held_out = read(given.control, **given.reading).frame
+    held_out = read(given.control, **given.how).frame
     for name in (*schema.quasi_identifiers, *([schema.target] if schema.target else []), *schema.sensitive):
         if name not in held_out.columns:
             raise SchemaError(f"The control rows: {unknown_column(name, held_out.columns)}")
@@ -290,7 +276,7 @@ def _again(
     if requirement is None:
         return None
     if given.method is not None:
-        made: Again | None = Again(given.method, requirement, dict(given.parameters))
+        made: Again | None = Again(given.method, requirement, dict(given.parameters or {}))
     elif plan is not None:
         made = _as_described(plan.method, requirement, dict(plan.parameters))
     else:
@@ -298,7 +284,7 @@ def _again(
     wanted = isinstance(requirement, Together) and requirement.on_population
     if made is None or (wanted and given.population is None):
         return None
-    return replace(made, people=read_population(given.population, requirement, schema, given.reading))
+    return replace(made, people=read_population(given.population, requirement, schema, given.how))
 
 
 def _certified_method(certificate: Mapping[str, Any], requirement: Requirement, schema: Schema) -> Again | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Attack, Finding, not_run
 from incrowd.attacks.catalog import find_attacks
 from incrowd.attacks.opening import Given, open_scene
+from incrowd.attacks.options import AttackOptions
 from incrowd.attacks.scene import Scene
 from incrowd.errors import IncrowdError, guarded
+from incrowd.vocabulary.option import described
 
 Progress = Callable[[str], None]
 
@@ -88,7 +90,7 @@ def run_attack(attack: Attack, scene: Scene) -> Finding:
     return found.timed(time.perf_counter() - begun)
 
 
-# The lab as one function.
+@described(AttackOptions)
 @guarded
 def attack_release(
     release: Any,
@@ -96,7 +98,7 @@ def attack_release(
     *,
     only: Iterable[str] | None = None,
     progress: Callable[[str], None] | None = None,
-    **given: Any,
+    **options: Unpack[AttackOptions],
 ) -> AttackReport:
     """Attack a release as somebody would who knows more than its owner likes, and say how far that goes.
 
@@ -108,10 +110,7 @@ def attack_release(
         Names of attacks; all if not given.
     progress
         Called with the name of each attack as it begins.
-    **given
-        What else is on the table, see :class:`incrowd.attacks.opening.Given`: control, plan, certificate,
-        quasi_identifiers, target, sensitive, requirement, method, parameters, hierarchies, population, earlier, model,
-        cells, hider, reading, seed.
+    {options}
 
     Returns
     -------
@@ -128,4 +127,4 @@ def attack_release(
     """
     tell = progress or (lambda _: None)
     tell("reading")
-    return attack_scene(open_scene(Given(release, original, **given)), only, progress)
+    return attack_scene(open_scene(Given(release, original, **options)), only, progress)

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.hide import _cell
+from incrowd.attacks.options import ATTACK, AttackOptions
 from incrowd.cli.memory import enough_memory
-from incrowd.cli.shared import (
-    Delimiter,
-    Encoding,
-    Json,
-    MissingMarks,
-    QuasiIdentifiers,
-    names,
-    print_json,
-    progress,
-    reading_options,
-)
+from incrowd.cli.options import names, takes
+from incrowd.cli.shared import Json, print_json, progress
 from incrowd.errors import ParameterError
+from incrowd.tables.options import Reading
+from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
     from incrowd.attacks.attack import Finding
@@ -29,37 +22,20 @@ if TYPE_CHECKING:
 FIRST_ROW = 1
 
 
+@takes(ATTACK)
 def attack(
     release: Annotated[Path | None, typer.Argument(help="The release to attack.")] = None,
-    original: Annotated[Path | None, typer.Option(help="The table it was made from.")] = None,
-    control: Annotated[
-        Path | None, typer.Option(help="Rows like those of the original that are not in the release.")
+    original: Annotated[Path | None, typer.Option(metavar="FILE", help="The table it was made from.")] = None,
+    only: Annotated[
+        str | None, typer.Option(metavar="a,b,c", help="Names of attacks: row-order,skewness; all if not said.")
     ] = None,
-    only: Annotated[str | None, typer.Option(help="Names of attacks: row-order,skewness; all if not given.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="Name the attacks, and what each does and needs.")] = False,
-    plan: Annotated[Path | None, typer.Option(help="The private plan of the release: how it was made.")] = None,
-    quasi_identifiers: QuasiIdentifiers = None,
-    target: Annotated[str | None, typer.Option(help="The class recipients learn.")] = None,
-    sensitive: Annotated[str | None, typer.Option(help="Columns that must not be inferred: a,b")] = None,
-    require: Annotated[str | None, typer.Option(help='What was promised: "k=10, t=0.2 on income"')] = None,
-    method: Annotated[str | None, typer.Option(help="How the release was made; see: incrowd methods.")] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
-    population: Annotated[
-        Path | None, typer.Option(help="The people the rows are from, if something was promised of them.")
+    *,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an HTML report there; it stays private.")
     ] = None,
-    earlier: Annotated[
-        list[Path] | None, typer.Option(help="An earlier release of the same people; may be repeated.")
-    ] = None,
-    model: Annotated[Path | None, typer.Option(help="A published model of the same people.")] = None,
-    cell: Annotated[
-        list[str] | None, typer.Option(help="A confidential cell that was withheld: 17:diagnosis; may be repeated.")
-    ] = None,
-    hider: Annotated[str | None, typer.Option(help="The method that withheld the cells; see: incrowd hide.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report there; it stays private.")] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
     json: Json = False,
+    **options: Any,
 ) -> None:
     """Attack a release and say how far that goes. Exit status 0: no leak found, 1: a leak, 2: nothing could be run.
 
@@ -74,26 +50,12 @@ def attack(
         raise ParameterError("Say what to attack and what it was made from: incrowd attack RELEASE --original FILE.")
     from incrowd.attacks.run import attack_release
 
+    options["cells"] = [(row - FIRST_ROW, column) for row, column in options["cells"] or ()]
+    options["reading"] = part(Reading, options)
+    chosen = None if only is None else names(only)
     with progress(json) as show:
         found = attack_release(
-            release,
-            enough_memory(original),
-            only=names(only),
-            progress=show,
-            control=control,
-            plan=plan,
-            quasi_identifiers=names(quasi_identifiers),
-            target=target,
-            sensitive=names(sensitive),
-            requirement=require,
-            method=method,
-            hierarchies=hierarchies,
-            population=population,
-            earlier=earlier or (),
-            model=model,
-            cells=[(row - FIRST_ROW, column) for row, column in map(_cell, cell or ())],
-            hider=hider,
-            reading=reading_options(delimiter, encoding, missing),
+            release, enough_memory(original), only=chosen, progress=show, **part(AttackOptions, options)
         )
     if report is not None:
         _write(found, release, report)

@@ -11,18 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.memory import enough_memory
-from incrowd.cli.shared import (
-    Delimiter,
-    Encoding,
-    Json,
-    MissingMarks,
-    QuasiIdentifiers,
-    kernels_are_compiled,
-    names,
-    print_json,
-    reading_options,
-    whole,
-)
+from incrowd.cli.options import takes, whole
+from incrowd.cli.shared import READING, Json, kernels_are_compiled, print_json
+from incrowd.tables.options import Reading, What
+from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
     from incrowd.compare.comparison import Comparison
@@ -33,10 +25,10 @@ if TYPE_CHECKING:
 _FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minute."
 
 
+@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "repeats", "recipe"))
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
     target: Annotated[str | None, typer.Option(help="The class to predict; known for named data sets.")] = None,
-    quasi_identifiers: QuasiIdentifiers = None,
     methods: Annotated[
         str | None, typer.Option(help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')")
     ] = None,
@@ -53,7 +45,6 @@ def compare(
     discretize: Annotated[
         str | None, typer.Option(help="Cut numbers by MDL: train (on rows to learn from) or before (on all rows).")
     ] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
     complete: Annotated[bool, typer.Option("--complete", help="Use only rows in which nothing is missing.")] = False,
     rows: Annotated[int, typer.Option(help="Use at most so many rows, drawn at random; 0 for all.", min=0)] = 60_000,
     data: Annotated[Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.")] = None,
@@ -61,10 +52,8 @@ def compare(
     seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 1,
     jobs: Annotated[int | None, typer.Option(help="Processes; one for each core if not given.", min=1)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")] = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
     json: Json = False,
+    **options: Any,
 ) -> None:
     """Compare methods by what classifiers learn from their releases, and say which to use.
 
@@ -77,7 +66,7 @@ def compare(
 
     question = Question(
         methods=None if methods is None else listed(methods),
-        ks=None if k is None else [whole(one) for one in k.split(",")],
+        ks=None if k is None else [whole(one, "-k") for one in k.split(",")],
         learners=listed(learners),
         protocol=_protocol(protocol, repeats, full),
         feeding=parse_feeding(feeding),
@@ -88,9 +77,9 @@ def compare(
     enough_memory(Path(table))
     how = {
         "target": target,
-        "quasi_identifiers": names(quasi_identifiers),
-        "hierarchies": _hierarchies(hierarchies),
-        "reading": reading_options(delimiter, encoding, missing),
+        "quasi_identifiers": options["quasi_identifiers"],
+        "hierarchies": _read(options["hierarchies"]),
+        "reading": part(Reading, options),
         "complete": complete,
         "rows": rows or None,
         "seed": seed,
@@ -143,10 +132,15 @@ def _protocol(text: str | None, repeats: int | None, full: bool) -> Protocol | N
     return None
 
 
-def _hierarchies(folder: Path | None) -> Any:
-    from incrowd.tables.hierarchies.read import hierarchies_in
+def _read(hierarchies: dict[str, Any] | Path | None) -> dict[str, Any] | None:
+    """The hierarchies of a folder; those of which only the file is named are read."""
+    from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
 
-    return None if folder is None else hierarchies_in(folder)
+    if hierarchies is None:
+        return None
+    if isinstance(hierarchies, Path):
+        return hierarchies_in(hierarchies)
+    return {name: read_hierarchy(Path(one), name) if isinstance(one, str) else one for name, one in hierarchies.items()}
 
 
 @contextmanager

@@ -22,15 +22,15 @@ def demo(
     from incrowd.compare.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
     from incrowd.releases.certified.checking import check_release
     from incrowd.releases.certified.statements import StatementStanding
-    from incrowd.releases.job import Outputs
+    from incrowd.releases.job import Targets
     from incrowd.report.terminal import print_summary
+    from incrowd.tables.options import Measuring, Outputs
     from incrowd.tables.recipe import Recipe
 
     console = Console()
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "patients.csv"
-    outputs = Outputs(folder / "release.csv", folder / "plan.json", folder / "report.html")
-    assert outputs.release is not None
+    to, outputs = folder / "release.csv", Outputs(plan=folder / "plan.json", report=folder / "report.html")
     patients = make_patients(rows)
     patients.write_csv(table)
     console.print(f"{rows:,} made-up patients: {table}", highlight=False)
@@ -45,22 +45,19 @@ def demo(
             class_sensitive=False,
             method=method,
             k=k,
-            to=outputs.release,
-            plan_to=outputs.plan,
-            report_to=outputs.report,
-            accuracy=True,
+            to=to,
+            outputs=outputs,
+            measuring=Measuring(accuracy=True),
             progress=show,
         )
     files = {
-        "release": str(outputs.release),
-        "certificate": str(outputs.certificate),
+        "release": str(to),
+        "certificate": str(Targets.at(to).certificate),
         "report": str(outputs.report),
         "plan (private)": str(outputs.plan),
     }
     print_summary(made.report, console, files)
-    again = check_release(outputs.release)
+    again = check_release(to)
     recounted = sum(one.standing is StatementStanding.HOLDS for one in again.statements)
-    console.print(
-        f"\nincrowd verify {outputs.release}: {recounted} statements of its certificate hold", highlight=False
-    )
+    console.print(f"\nincrowd verify {to}: {recounted} statements of its certificate hold", highlight=False)
     raise typer.Exit(again.exit_status)

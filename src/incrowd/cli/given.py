@@ -23,21 +23,19 @@ FileOrTable = Annotated[
     ),
 ]
 
-Table = Annotated[str | None, typer.Option("--table", help="The table of the database: visits, research.visits")]
-Select = Annotated[
-    str | None, typer.Option("--query", help="One SELECT that gives the rows to read from the database.")
+_DATABASE = "Databases"
+Table = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The table of the database: research.visits.", rich_help_panel=_DATABASE),
 ]
-To = Annotated[
-    str,
+Select = Annotated[
+    str | None,
     typer.Option(
-        help="The release; its ending says the format (.csv, .parquet, …). Or a new table: "
-        "postgresql:///database?table=name."
+        metavar="SELECT", help="One query that gives the rows to read from the database.", rich_help_panel=_DATABASE
     ),
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="A table that exists at --to is replaced.")]
-Certificate = Annotated[
-    Path | None,
-    typer.Option(help="Write the certificate there; else it goes beside the release, of a table to this folder."),
+Replace = Annotated[
+    bool, typer.Option("--replace", help="A table that exists at --to is replaced.", rich_help_panel=_DATABASE)
 ]
 
 
@@ -66,7 +64,7 @@ def called(table: Path | Query) -> str:
     return table.name if isinstance(table, Path) else str(table)
 
 
-def place(to: str, replace: bool) -> Path | NewTable:
+def place(to: str | Path, replace: bool) -> Path | NewTable:
     """Where a release goes: a file, or a new table.
 
     Examples
@@ -77,8 +75,8 @@ def place(to: str, replace: bool) -> Path | NewTable:
     from incrowd.tables.databases.address import is_address
     from incrowd.tables.databases.tables import NewTable
 
-    if is_address(to):
-        return NewTable.of(to, replace=replace)
+    if is_address(str(to)):
+        return NewTable.of(str(to), replace=replace)
     if replace:
         raise ParameterError("--replace is for tables of a database. A file is replaced anyway.")
     return Path(to)

@@ -9,89 +9,46 @@ from typing import Annotated, Any
 
 import typer
 
-from incrowd.cli.shared import (
-    Delimiter,
-    Encoding,
-    File,
-    Json,
-    MissingMarks,
-    names,
-    print_json,
-    progress,
-    reading_options,
-)
+from incrowd.cli.options import cell as parse_cell
+from incrowd.cli.options import takes
+from incrowd.cli.shared import File, Json, print_json, progress
 from incrowd.errors import ParameterError
+from incrowd.hiding.options import HIDE, HidingOptions
+from incrowd.tables.options import Reading
+from incrowd.vocabulary.option import part
 
 FIRST_ROW = 1
 
 
+@takes(HIDE)
 def hide(
     file: File,
     cell: Annotated[
         list[str] | None,
-        typer.Option(help="A cell, as row:column, e.g. 17:diagnosis; the first row of data is 1; may be repeated."),
+        typer.Option(metavar="ROW:COLUMN", help="A cell; the first row of data is 1. May be repeated."),
     ] = None,
     cells: Annotated[
-        Path | None, typer.Option(help="A CSV file of cells with the header row,column; the first row of data is 1.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A CSV file of cells with the header row,column; the first row is 1."),
     ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="auto: against all adversaries; or decp, incp, dropp, hid3, these with -g (hierarchies), e-decp, "
-            "e-dropp, hid3+dropp and the like, quiet, nrd."
-        ),
-    ] = "auto",
-    adversaries: Annotated[
-        str, typer.Option(help="Who checks: nb, nb-ignored, nb-shared, id3, svm, logistic, forest, boosting, knn.")
-    ] = "nb,id3",
-    to: Annotated[Path | None, typer.Option(help="The table with the cells withheld; rows keep their order.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report there; it stays private.")] = None,
+    *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be withheld; write nothing.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Publish nothing if an adversary still guesses a cell.")
-    ] = False,
-    attack: Annotated[
-        bool, typer.Option("--attack", help="Measure what the pattern of hidden cells tells; may take long.")
-    ] = False,
-    degree: Annotated[int, typer.Option(help="Another value is drawn from so many most likely ones.")] = 3,
-    predictors: Annotated[str | None, typer.Option(help="Columns adversaries reckon with: a,b")] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="A column and the file of its hierarchy: age=age.txt")
-    ] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="A folder with a hierarchy file for each column.")] = None,
-    memory: Annotated[str | None, typer.Option(help="How much memory may be used, such as 4GB.")] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
     json: Json = False,
+    **options: Any,
 ) -> None:
     """Withhold cells, and as few others as needed, so that the rest of the table does not give them away.
 
     Rows are counted from 1, without the header, and keep their order. The written file is compared with the table, cell
     by cell, before it appears.
     """
+    to, report = options["to"], options["report"]
     _check_outputs(to, report, dry_run)
-    named = [_cell(setting) for setting in cell or ()] + ([] if cells is None else list(_listed(cells)))
-    from incrowd.hiding import hide_cells
+    named = [parse_cell(setting) for setting in cell or ()] + ([] if cells is None else list(_listed(cells)))
+    from incrowd.hiding.pipeline import hide_cells
 
+    options |= {"to": None if dry_run else to, "reading": part(Reading, options), "first_row": FIRST_ROW}
     with progress(json) as show:
-        hidden = hide_cells(
-            file,
-            named,
-            method,
-            names(adversaries) or (),
-            to=to if not dry_run else None,
-            report_to=report,
-            hierarchies=_hierarchies(hierarchies, hierarchy),
-            predictors=names(predictors) or (),
-            degree=degree,
-            strict=strict,
-            attack=attack,
-            first_row=FIRST_ROW,
-            reading=reading_options(delimiter, encoding, missing),
-            memory=memory,
-            progress=show,
-        )
+        hidden = hide_cells(file, named, progress=show, **part(HidingOptions, options))
     files = {} if dry_run else {"table": to, "report": report}
     _answer(hidden, {what: str(path) for what, path in files.items() if path}, json)
 
@@ -119,20 +76,6 @@ def _check_outputs(to: Path | None, report: Path | None, dry_run: bool) -> None:
         raise ParameterError("Say where the table goes: --to OUT. To see the plan only: --dry-run.")
 
 
-def _cell(setting: str) -> tuple[int, str]:
-    """A cell from ``17:diagnosis``.
-
-    Examples
-    --------
-    >>> _cell("17:blood: sugar")
-    (17, 'blood: sugar')
-    """
-    row, _, column = setting.partition(":")
-    if not (row.strip().isascii() and row.strip().isdigit() and column):
-        raise ParameterError("Write a cell as row:column, for instance --cell 17:diagnosis. The first row is 1.")
-    return int(row), column
-
-
 def _listed(path: Path) -> Iterator[tuple[int, str]]:
     """The cells of a file with the columns row and column."""
     try:
@@ -147,18 +90,3 @@ def _listed(path: Path) -> Iterator[tuple[int, str]]:
                 yield int(row), entry["column"]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ParameterError(f"The list of cells {path.name} cannot be read ({type(error).__name__}).") from None
-
-
-def _hierarchies(folder: Path | None, single: list[str] | None) -> dict[str, Any] | Path | None:
-    """The folder, or with hierarchies that are named one by one, all of them together."""
-    if not single:
-        return folder
-    from incrowd.tables.hierarchies.read import hierarchies_in
-
-    found: dict[str, Any] = {} if folder is None else dict(hierarchies_in(folder))
-    for setting in single:
-        column, equals, file = setting.partition("=")
-        if not equals:
-            raise ParameterError("A hierarchy is given as column=file, for instance --hierarchy age=age.txt.")
-        found[column.strip()] = file.strip()
-    return found

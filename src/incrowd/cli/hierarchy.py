@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.shared import (
-    Delimiter,
-    Encoding,
-    File,
-    Json,
-    MissingMarks,
-    print_json,
-    progress,
-    reading_options,
-)
+from incrowd.cli.options import takes
+from incrowd.cli.shared import READING, File, Json, print_json, progress
 from incrowd.errors import ParameterError
+from incrowd.tables.options import Reading
+from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
     from incrowd.errors import Notice
@@ -32,6 +26,7 @@ HierarchyFile = Annotated[Path, typer.Argument(help="A hierarchy: ARX .csv, comp
 
 
 @hierarchy_app.command()
+@takes(READING)
 def draft(
     file: File,
     column: Annotated[str, typer.Option(help="The column to group.")],
@@ -42,10 +37,8 @@ def draft(
     bins: Annotated[int, typer.Option(help="About how many intervals, where the class does not say.")] = 8,
     edges: Annotated[str | None, typer.Option(help="Edges of the intervals, made by hand: 20,40,60")] = None,
     to: Annotated[Path | None, typer.Option(help="Write it to this .csv, .txt, .yaml or .json file.")] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
     json: Json = False,
+    **reading: Any,
 ) -> None:
     """Draft a hierarchy for a column. It lists values of the table: as private as they are."""
     from incrowd.tables.hierarchies.compact import format_compact
@@ -57,7 +50,7 @@ def draft(
         check_target(to, (file,))
     with progress(json) as show_stage:
         show_stage("reading")
-        source = read(file, **reading_options(delimiter, encoding, missing))
+        source = read(file, **part(Reading, reading))
         show_stage("grouping")
         columns = encoded_columns(source, column, *([target] if target else []))
         given = _edges(edges, columns[0].type == "date")
@@ -74,16 +67,15 @@ def draft(
 
 
 @hierarchy_app.command()
+@takes(READING)
 def check(
     hierarchy: HierarchyFile,
     against: Annotated[Path | None, typer.Option(help="A table whose values should all have a leaf.")] = None,
     column: Annotated[
         str | None, typer.Option(help="The column of that table; the hierarchy's name if not given.")
     ] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
     json: Json = False,
+    **reading: Any,
 ) -> None:
     """Check that a hierarchy is a tree and, with a table, that every value has a leaf. Exit status 2 if not."""
     from incrowd.tables.hierarchies.read import read_hierarchy
@@ -96,7 +88,7 @@ def check(
         from incrowd.tables.hierarchies.draft import encoded_columns
         from incrowd.tables.reading.read import read
 
-        source = read(against, **reading_options(delimiter, encoding, missing))
+        source = read(against, **part(Reading, reading))
         coded = encoded_columns(source, column or found.name)[0]
         found.encode(coded)
         notices += found.unused(coded)

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from incrowd.cli.given import FileOrTable, called, given
-from incrowd.cli.shared import (
-    Delimiter,
-    Encoding,
-    Json,
-    MissingMarks,
-    print_json,
-    progress,
-    reading_options,
-)
+from incrowd.cli.options import takes
+from incrowd.cli.shared import READING, Json, print_json, progress
+from incrowd.tables.options import Reading
+from incrowd.vocabulary.option import part
 
 
+@takes(READING)
 def inspect(
     file: FileOrTable,
     target: Annotated[str | None, typer.Option(help="The class column, if you know it.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Write the draft as a recipe to confirm or edit.")] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
     json: Json = False,
+    **reading: Any,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
     from incrowd.tables.databases.tables import in_memory
@@ -40,7 +34,7 @@ def inspect(
         check_target(recipe, (table,) if isinstance(table, Path) else ())
     with progress(json) as show:
         show("reading")
-        source = read(in_memory(table), **reading_options(delimiter, encoding, missing))
+        source = read(in_memory(table), **part(Reading, reading))
         show("looking at every column")
         schema = draft_schema(source, target=target)
         distinct = {name: source.frame[name].n_unique() for name in source.frame.columns}

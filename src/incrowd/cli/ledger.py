@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.shared import (
-    Delimiter,
-    Encoding,
-    Json,
-    MissingMarks,
-    names,
-    print_json,
-    reading_options,
-)
+from incrowd.cli.options import names, takes
+from incrowd.cli.shared import READING, Json, print_json
 from incrowd.errors import OutputError, ParameterError
+from incrowd.tables.options import Reading
+from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
     from incrowd.releases.ledger.book import Ledger
@@ -86,14 +81,13 @@ def withdraw(
 
 
 @ledger_app.command()
+@takes(READING)
 def add(
     book: Book,
     files: Annotated[list[Path], typer.Argument(help="Entries of another copy of the ledger, or a certificate.")],
     table: Annotated[Path | None, typer.Option(help="The table of a certified release.")] = None,
     ledger_key: Key = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
+    **reading: Any,
 ) -> None:
     """Enter releases again that the ledger does not know: after it was set back, or if one was made without it.
 
@@ -107,7 +101,7 @@ def add(
             if file.suffix == ".json":
                 if table is None:
                     raise ParameterError("A certified release is entered with its table. Say --table.")
-                source = _read(table, delimiter, encoding, missing)
+                source = _read(table, reading)
                 entry: int | None = enter_certified(opened, read_certificate(file), source)
             else:
                 entry = enter_again(opened, file)
@@ -115,36 +109,34 @@ def add(
 
 
 @ledger_app.command()
+@takes(READING)
 def upgrade(
     book: Book,
     table: Annotated[list[Path], typer.Option(help="A table that was released with version 1; may be repeated.")],
     identifiers: Annotated[str | None, typer.Option(help="Its columns that number persons: a,b")] = None,
     ledger_key: Key = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
+    **reading: Any,
 ) -> None:
     """Teach a ledger of version 1, which knew tables, the people of these tables."""
     from incrowd.releases.ledger.upkeep import pending, table_of, upgraded
 
     with _open(book, ledger_key) as opened:
         for file in table:
-            source = _read(file, delimiter, encoding, missing)
-            made = upgraded(opened, table_of(source, opened.key, (), names(identifiers) or ()))
+            source = _read(file, reading)
+            made = upgraded(opened, table_of(source, opened.key, (), names(identifiers or "")))
             typer.echo(f"{file.name}: {len(made)} of the releases of version 1 are of this table")
         typer.echo(f"{len(pending(opened))} releases of version 1 are left")
 
 
 @ledger_app.command()
+@takes(READING)
 def rekey(
     book: Book,
     table: Annotated[
         list[str] | None, typer.Option(help="The number of a release and its table: 3=people.csv; may be repeated.")
     ] = None,
     ledger_key: Key = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
+    **reading: Any,
 ) -> None:
     """Mark the people of the ledger again with a new key: the old one is lost, or others have seen it.
 
@@ -154,7 +146,7 @@ def rekey(
 
     if not book.is_dir():
         raise OutputError(f"The ledger {book.name} does not exist.")
-    tables = {number: _read(file, delimiter, encoding, missing) for number, file in _numbered(table)}
+    tables = {number: _read(file, reading) for number, file in _numbered(table)}
     done = mark_again(book, tables, ledger_key)
     typer.echo(f"{len(done.with_groups)} releases are marked again.")
     if done.without_groups:
@@ -193,7 +185,7 @@ def _numbered(tables: list[str] | None) -> Iterator[tuple[int, Path]]:
         yield int(number), Path(file.strip())
 
 
-def _read(file: Path, delimiter: str | None, encoding: str | None, missing: list[str] | None) -> Any:
+def _read(file: Path, reading: dict[str, Any]) -> Any:
     from incrowd.tables.reading.read import read
 
-    return read(file, **reading_options(delimiter, encoding, missing))
+    return read(file, **part(Reading, reading))

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli.memory import enough_memory
-from incrowd.cli.shared import (
-    Delimiter,
-    Encoding,
-    File,
-    Json,
-    MissingMarks,
-    names,
-    print_json,
-    progress,
-    reading_options,
-)
-from incrowd.errors import ParameterError
+from incrowd.cli.options import takes
+from incrowd.cli.shared import File, Json, print_json, progress
+from incrowd.risk.options import RISK, RiskOptions
+from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,39 +21,13 @@ if TYPE_CHECKING:
     from incrowd.risk.telling import RiskTable
 
 
-def _file(path: Path | None) -> Path | None:
-    return None if path is None else enough_memory(path)
-
-
+@takes(RISK)
 def risk(
     file: File,
-    quasi_identifiers: Annotated[
-        str, typer.Option("--quasi-identifiers", "--qi", "-q", help="Columns an attacker may know: a,b,c")
-    ],
-    sensitive: Annotated[
-        str | None, typer.Option(help="Columns that should not follow from the quasi-identifiers: d,e")
-    ] = None,
-    population: Annotated[
-        int | None, typer.Option(help="How many persons the table is a sample of; else nothing is estimated of them.")
-    ] = None,
-    population_table: Annotated[
-        Path | None, typer.Option(help="The population itself, with the same quasi-identifiers.", callback=_file)
-    ] = None,
-    after: Annotated[
-        Path | None, typer.Option(help="A release of the table, to be measured beside it.", callback=_file)
-    ] = None,
-    thresholds: Annotated[str, typer.Option(help="Risks above which rows are counted.")] = "0.05,0.1,0.2,0.5",
-    largest_special: Annotated[
-        int, typer.Option(help="The most columns that are tried together for special uniques.")
-    ] = 3,
-    zip3: Annotated[
-        Path | None, typer.Option(help="A table of zip3 and population, for the Safe Harbor checklist.")
-    ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write the whole as an HTML page there.")] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
+    *,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole as an HTML page there.")] = None,
     json: Json = False,
+    **options: Any,
 ) -> None:
     """Measure the risk of any table: re-identification, uniques, Safe Harbor, the three risks of WP216.
 
@@ -72,23 +38,12 @@ def risk(
     from incrowd.risk.measuring import measure_risk as measure
     from incrowd.tables.publishing.staging import check_target, staged
 
-    inputs = tuple(path for path in (file, population_table, after, zip3) if path)
+    tables = [enough_memory(options[name]) for name in ("population_table", "after") if options[name]]
     if report:
-        check_target(report, inputs)
+        check_target(report, (file, *tables, *([options["zip3"]] if options["zip3"] else [])))
     with progress(json) as show:
         show("measuring")
-        found = measure(
-            file,
-            quasi_identifiers=names(quasi_identifiers) or [],
-            sensitive=names(sensitive) or [],
-            population=population,
-            population_table=population_table,
-            after=after,
-            zip3=zip3,
-            thresholds=_shares(thresholds),
-            largest_special=largest_special,
-            **reading_options(delimiter, encoding, missing),
-        )
+        found = measure(file, **part(RiskOptions, options))
     if report:
         with staged(report) as hidden:
             hidden.write_text(risk_html(found), encoding="utf-8")
@@ -102,13 +57,6 @@ def risk(
         typer.echo(f"\nwritten report: {report}")
 
 
-def _shares(text: str) -> list[float]:
-    try:
-        return [float(share) for share in text.split(",")]
-    except ValueError:
-        raise ParameterError("Thresholds are numbers between 0 and 1, for instance --thresholds 0.1,0.2.") from None
-
-
 def print_risk(found: Risk, console: Console) -> None:
     """Print every part with its table."""
     from rich.text import Text
@@ -117,14 +65,14 @@ def print_risk(found: Risk, console: Console) -> None:
     from incrowd.risk.telling import headline, parts_of
 
     console.print(Text(plain(headline(found)), style="bold"))
-    for part in parts_of(found):
+    for section in parts_of(found):
         console.print()
-        console.print(Text(plain(part.title), style="bold"))
-        for said in part.said:
+        console.print(Text(plain(section.title), style="bold"))
+        for said in section.said:
             console.print(Text(plain(said)))
-        if part.table:
-            console.print(_rich_table(part.table))
-        for aside in part.asides:
+        if section.table:
+            console.print(_rich_table(section.table))
+        for aside in section.asides:
             console.print(Text(plain(aside), style="dim"))
 
 

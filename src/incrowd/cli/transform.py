@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from incrowd.cli.shared import Delimiter, Encoding, File, MissingMarks, reading_options
+from incrowd.cli.options import takes
+from incrowd.cli.shared import READING, File
+from incrowd.tables.options import Reading
+from incrowd.vocabulary.option import part
 
 
+@takes(READING)
 def transform(
     plan: Annotated[Path, typer.Argument(help="A plan that 'incrowd release --plan' wrote.")],
     file: File,
     to: Annotated[Path, typer.Option(help="Where the rows go; the ending says the format.")],
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: MissingMarks = None,
+    **reading: Any,
 ) -> None:
     """Show new rows as a plan shows rows like them, for instance to test a classifier on them.
 
@@ -29,7 +31,7 @@ def transform(
 
     check_target(to, (file, plan))
     form = FileForm.of(to)
-    shown = show(plan, file, **reading_options(delimiter, encoding, missing))
+    shown = show(plan, file, **part(Reading, reading))
     with staged(to) as hidden:
         write_table(shown, hidden, form)
     typer.echo(f"{shown.height:,} rows as the plan shows them: {to}. No promise is counted on new rows.")

@@ -25,6 +25,7 @@ from incrowd.releases.job import Job
 from incrowd.releases.new_rows import show_new_rows
 from incrowd.releases.pipeline import run_release
 from incrowd.report.outcome import Release
+from incrowd.tables.options import Run
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies
@@ -75,7 +76,7 @@ class Sampler(BaseEstimator):  # type: ignore[misc]
         frame, origin = frame_of(self, X, reset=True)
         self.classes_, codes = numbered_classes(self, y, frame.height)
         frame = frame.with_columns(pl.Series(_CLASS, codes).cast(pl.String))
-        release = guarded(run_release)(Job(frame, self._recipe(frame), seed=self.random_state))
+        release = guarded(run_release)(Job(frame, self._recipe(frame), run=Run(seed=self.random_state)))
         self.plan_ = release.plan
         self.verdict_ = release.verdict
         return release, origin

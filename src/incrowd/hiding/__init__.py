@@ -12,7 +12,3 @@
 
 Hiders change a :class:`~incrowd.hiding.published.PublishedTable`, never the source.
 """
-
-from incrowd.hiding.pipeline import Hidden, hide_cells
-
-__all__ = ["Hidden", "hide_cells"]

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -23,8 +23,9 @@ from incrowd.errors import Notice, RequirementError, guarded
 from incrowd.hiding.account import Account, Telling
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary
 from incrowd.hiding.methods import Options
+from incrowd.hiding.options import HidingOptions
 from incrowd.hiding.planner import Cell, CellChange, HidingPlan, plan_hiding
-from incrowd.hiding.request import AUTO, HidingInput, HidingRequest, read_input
+from incrowd.hiding.request import HidingInput, HidingRequest, read_input
 from incrowd.report.certificate import sha256_of
 from incrowd.report.hiding_facts import HidingFacts
 from incrowd.report.hiding_report import hiding_html, hiding_summary
@@ -40,8 +41,7 @@ from incrowd.verification.verdict import Verdict
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.fresh import fresh_frame
-from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.resources import bytes_of
 
 
@@ -79,27 +79,14 @@ class Hidden:
         return hiding_html(self.report, whole_page=False)
 
 
+@described(HidingOptions)
 @guarded
 def hide_cells(
     table: Any,
     cells: Iterable[tuple[int, str]],
-    method: str = AUTO,
-    adversaries: Sequence[str] = ("nb", "id3"),
     *,
-    to: str | Path | None = None,
-    report_to: str | Path | None = None,
-    hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None,
-    predictors: Sequence[str] = (),
-    degree: int = 3,
-    lean: bool = False,
-    nearest: bool = False,
-    strict: bool = False,
-    attack: bool = False,
-    first_row: int = 0,
-    reading: Mapping[str, Any] | None = None,
-    randomness: Randomness | None = None,
-    memory: int | str | None = None,
     progress: Callable[[str], None] | None = None,
+    **options: Unpack[HidingOptions],
 ) -> Hidden:
     """Withhold cells so that adversaries who learn from the rest of the table do not guess them.
 
@@ -109,31 +96,7 @@ def hide_cells(
         A path, of a file or of a folder of Parquet files, or a pandas, polars or PyArrow table.
     cells
         Pairs of a row and a column. Rows are counted from ``first_row``.
-    method
-        A hider by name (``incrowd.hiding.methods.NAMES``); ``auto`` is the generic one, which works
-        against all the given adversaries.
-    adversaries
-        Who checks the result: nb, nb-ignored, nb-shared, id3, svm, logistic, forest, boosting, knn.
-    to, report_to
-        Files to write: the table, and the private HTML report.
-    hierarchies
-        For the generalizing methods (those with ``-g``), by column, or a folder with a file for each.
-    predictors
-        The columns adversaries reckon with; if not given, all but those where nearly every row has its own value.
-    degree, lean, nearest
-        See :class:`incrowd.hiding.methods.Options`.
-    strict
-        Publish nothing if an adversary still guesses a cell.
-    attack
-        Also run the suppression-pattern attack on each cell; it re-runs the hider for every value.
-    first_row
-        The number of the first row: 0, as in data frames. The command line counts from 1.
-    reading
-        How to read a text file: delimiter, encoding, missing.
-    randomness
-        Where draws come from; the system's cryptographic source if not given.
-    memory
-        How much memory the run may use, such as ``"4GB"``. Large files stay on disk anyway.
+    {options}
     progress
         Called with the name of each stage as it begins, and with how far it is.
 
@@ -145,26 +108,22 @@ def hide_cells(
     >>> hidden.table.row(3), hidden.table.row(4), hidden.verdict.passed
     ((None, None), ('some', 'cold'), True)
     """
-    recipe = Recipe(reading=dict(reading or {}))
-    if isinstance(hierarchies, str | Path):
-        hierarchies = hierarchies_in(hierarchies)
+    request = filled(HidingOptions, options)
+    hierarchies, memory = request["hierarchies"] or {}, request["memory"]
+    by_column = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
     return run_hiding(
         HidingRequest(
             table=table,
             cells=tuple(cells),
-            method=method,
-            adversaries=tuple(adversaries),
-            options=Options(degree, lean, nearest),
-            recipe=with_hierarchies(recipe, hierarchies or {}),
-            predictors=tuple(predictors),
-            to=None if to is None else Path(to),
-            report_to=None if report_to is None else Path(report_to),
-            first_row=first_row,
-            strict=strict,
-            attack=attack,
-            randomness=randomness,
+            options=Options(request["degree"], request["lean"], request["nearest"]),
+            recipe=with_hierarchies(Recipe(reading=dict(request["reading"] or {})), by_column),
             clock=Clock(progress) if progress else Clock(),
             memory=None if memory is None else bytes_of(memory),
+            adversaries=tuple(request["adversaries"]),
+            predictors=tuple(request["predictors"]),
+            to=request["to"] and Path(request["to"]),
+            report=request["report"] and Path(request["report"]),
+            **{name: request[name] for name in ("method", "first_row", "strict", "attack", "randomness")},
         )
     )
 
@@ -172,7 +131,7 @@ def hide_cells(
 def run_hiding(request: HidingRequest) -> Hidden:
     """Read, hide, write, compare; publish only what the comparison proves."""
     request.check()
-    with staged_files(request.to, (request.report_to,), otherwise="hidden.parquet") as (place, drafts):
+    with staged_files(request.to, (request.report,), otherwise="hidden.parquet") as (place, drafts):
         source = read_input(request, place.parent)
         plan = hide(request, source)
         with request.clock("writing"):
@@ -182,8 +141,8 @@ def run_hiding(request: HidingRequest) -> Hidden:
         with request.clock("measuring"):
             facts = describe(request, source, plan, verdict)
         table = None if request.to else to_frame_like(pl.read_parquet(place), source.rows.origin)
-        if request.report_to:
-            drafts[request.report_to].write_text(hiding_html(facts), encoding="utf-8")
+        if request.report:
+            drafts[request.report].write_text(hiding_html(facts), encoding="utf-8")
         drafts.keep(place, digests=verdict.digests)
     path = request.to
     return Hidden(

@@ -56,7 +56,7 @@ class HidingRequest:
     recipe: Recipe = field(default_factory=Recipe)
     predictors: tuple[str, ...] = ()
     to: Path | None = None
-    report_to: Path | None = None
+    report: Path | None = None
     first_row: int = 0
     strict: bool = False
     attack: bool = False
@@ -93,7 +93,7 @@ class HidingRequest:
         method_named(self.hider, self.judges())
         if not self.cells:
             raise ParameterError("No cell is named. Name at least one: its row and its column.")
-        targets = [path for path in (self.to, self.report_to) if path is not None]
+        targets = [path for path in (self.to, self.report) if path is not None]
         for path in targets:
             check_target(path, (self.path,) if self.path else ())
         if len({path.resolve() for path in targets}) < len(targets):

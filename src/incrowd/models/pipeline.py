@@ -14,21 +14,23 @@ import hashlib
 import json
 import platform
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError, guarded
 from incrowd.models.induction.kadet import KAdet
+from incrowd.models.options import ModelOptions
 from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree, write_model
 from incrowd.report.certificate import hmac_of, owner_key
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.hierarchies.read import hierarchies_in
+from incrowd.tables.options import names_of
 from incrowd.tables.publishing.staging import check_target, staged_files
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
@@ -44,9 +46,11 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
+_SCORES = {"c45": "gain_ratio", "id3": "gain"}
 _VERSIONS = ("incrowd", "polars", "numpy", "numba")
 
 
@@ -115,21 +119,10 @@ class Published:
     seconds: Mapping[str, float]
 
 
+@described(ModelOptions)
 @guarded
 def publish_model(
-    table: Any,
-    *,
-    target: str,
-    public: Iterable[str],
-    private: Iterable[str] = (),
-    hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None,
-    repeats: Sequence[str] = (),
-    reading: Mapping[str, Any] | None = None,
-    to: str | Path | None = None,
-    plot_to: str | Path | None = None,
-    pmml_to: str | Path | None = None,
-    progress: Callable[[str], None] | None = None,
-    **parameters: Any,
+    table: Any, *, progress: Callable[[str], None] | None = None, **options: Unpack[ModelOptions]
 ) -> Published:
     """Grow a decision tree that is itself k-anonymous, recount it from the written file, and publish it.
 
@@ -137,21 +130,9 @@ def publish_model(
     ----------
     table
         A path, or a pandas, polars or PyArrow table.
-    target
-        The class to predict.
-    public, private
-        The attributes of the tree: those an attacker may know, and those nobody outside knows.
-    hierarchies
-        Hierarchies of public attributes, by column, or a folder with a file for each.
-    repeats, reading
-        As in :func:`incrowd.api.release`.
-    to, plot_to, pmml_to
-        Files to write: the model (``.json``; its certificate goes beside it), a drawing (SVG), PMML.
+    {options}
     progress
         Called with the name of each stage as it begins.
-    **parameters
-        Those of :class:`incrowd.models.induction.kadet.KAdet`: k, class_private, score, l,
-        max_confidence, prune, fill, bins, require.
 
     Examples
     --------
@@ -161,12 +142,20 @@ def publish_model(
     >>> made.model.spans, made.model.smallest_span, made.verdict.passed
     (2, 10, True)
     """
-    known, hidden = _names(public), _names(private)
-    method = KAdet(**{"k": 10, **parameters, "private": tuple(hidden)})
-    recipe = Recipe(k=method.k, reading=dict(reading or {}), repeats=list(repeats))
-    recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
-    recipe = with_hierarchies(recipe, _hierarchies(hierarchies, [*known, *hidden]))
-    files = ModelFiles(*(None if path is None else Path(path) for path in (to, plot_to, pmml_to)))
+    request = filled(ModelOptions, options)
+    if request["score"] not in _SCORES:
+        raise ParameterError(f"score must be one of {', '.join(_SCORES)}.")
+    known, hidden = names_of(request["public"]), names_of(request["private"])
+    method = KAdet(
+        private=tuple(hidden),
+        class_private=not request["public_class"],
+        score=_SCORES[request["score"]],
+        **{name: request[name] for name in ("k", "l", "max_confidence", "prune", "fill", "bins", "require")},
+    )
+    recipe = Recipe(k=method.k, reading=dict(request["reading"] or {}), repeats=list(request["repeats"] or ()))
+    recipe = with_roles(recipe, quasi_identifiers=known, target=[request["target"]])
+    recipe = with_hierarchies(recipe, _hierarchies(request["hierarchies"], [*known, *hidden]))
+    files = ModelFiles(*(None if (path := request[name]) is None else Path(path) for name in ("to", "plot", "pmml")))
     return run_model(ModelJob(table, recipe, method, files, Clock(progress) if progress else Clock()))
 
 
@@ -337,10 +326,6 @@ def _write_beside(files: ModelFiles, drafts: Mapping[Path, Path], model: Publish
         drafts[files.plot].write_text(plot_tree(model), encoding="utf-8")
     if files.pmml:
         drafts[files.pmml].write_text(to_pmml(model), encoding="utf-8")
-
-
-def _names(names: Iterable[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
 
 
 def _hierarchies(

@@ -55,14 +55,14 @@ def describe(
         seconds=job.clock.seconds,
         columns=held.columns,
         class_sensitive=job.recipe.class_sensitive,
-        responsible=outputs.responsible,
+        responsible=job.responsible,
     )
     issued = certificate(
         facts,
         WrittenRelease(_output(job, verdict, draft), _released(plan, job.form), plan.requirement.to_json()),
         recipe_sha256=_recipe_hash(job.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
-        responsible=outputs.responsible,
+        responsible=job.responsible,
     )
     issued = issued if job.sign is None else signed(issued, job.sign)
     if outputs.table is not None:

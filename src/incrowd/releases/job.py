@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.address import is_address
 from incrowd.tables.databases.tables import NewTable, Query, query_of
 from incrowd.tables.databases.writing import check_table
+from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target
 from incrowd.tables.reading.frames import is_spark_frame
 from incrowd.tables.reading.read import read
@@ -28,21 +28,26 @@ from incrowd.vocabulary.schema import Column, Role
 
 
 @dataclass(frozen=True)
-class Outputs:
+class Targets:
     """Where the results go; ``None`` is not written. The release is a file or a table."""
 
     release: Path | None = None
     plan: Path | None = None
     report: Path | None = None
-    responsible: str | None = None
     table: NewTable | None = None
     certified: Path | None = None
 
     @classmethod
-    def at(cls, to: str | Path | NewTable | None, **others: Any) -> Outputs:
-        """With the release at a path or an address."""
-        table = NewTable.of(to) if isinstance(to, str) and is_address(to) else to if isinstance(to, NewTable) else None
-        return cls(None if to is None or table else Path(to), table=table, **others)  # type: ignore[arg-type]
+    def at(cls, to: str | Path | NewTable | None, others: Outputs | None = None) -> Targets:
+        """With the release at a path or an address, and others beside it."""
+        others = others or Outputs()
+        beside = {"plan": others.plan, "report": others.report, "certified": others.certificate}
+        paths: dict[str, Any] = {what: Path(path) for what, path in beside.items() if path is not None}
+        if isinstance(to, NewTable):
+            return cls(table=to, **paths)
+        if isinstance(to, str) and is_address(to):
+            return cls(table=NewTable.of(to), **paths)
+        return cls(None if to is None else Path(to), **paths)
 
     @property
     def certificate(self) -> Path | None:
@@ -75,36 +80,32 @@ class Outputs:
 class Job:
     """One release to be made: what, from what, to where, by what.
 
-    ``risk`` None: measured where a report is written. ``attacks`` are all, or some by name. ``ledger`` is the folder of
-    the book of earlier releases, ``ledger_key`` the file of its key where that is elsewhere; ``despite_earlier``
-    publishes whatever they tell together with this one; ``other_people`` are numbers of entries that are about other
-    people, ``same_columns`` what columns were called in earlier tables; with ``presence_known`` outsiders may know who
-    joined and who left. ``despite_unchanged`` publishes whatever unchanged columns give back; ``alone_at_most`` people
-    may be alone by such columns. ``sign`` is the private key that signs the certificate. With ``spark`` the table is
-    read by Spark, which runs where ``master`` says; a Spark frame is in any case.
+    What is measured, the book of earlier releases, the run, ``despite_unchanged`` and ``alone_at_most`` are as
+    :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate.
     """
 
     given: Any
     recipe: Recipe
-    outputs: Outputs = field(default_factory=Outputs)
+    outputs: Targets = field(default_factory=Targets)
     recipe_path: Path | None = None
-    seed: int | None = None
-    accuracy: bool = False
     clock: Clock = field(default_factory=Clock)
-    memory: int | None = None
-    risk: bool | None = None
-    attacks: bool | Sequence[str] = False
-    ledger: Path | None = None
-    despite_earlier: bool = False
+    responsible: str | None = None
     sign: Path | None = None
+    measuring: Measuring = field(default_factory=Measuring)
+    ledger: Book | None = None
+    run: Run = field(default_factory=Run)
     despite_unchanged: bool = False
     alone_at_most: int | None = None
-    ledger_key: Path | None = None
-    other_people: tuple[int, ...] = ()
-    same_columns: tuple[tuple[str, str], ...] = ()
-    presence_known: bool = False
-    spark: bool = False
-    master: str | None = None
+
+    @property
+    def seed(self) -> int | None:
+        """For experiments: what makes the draw repeatable."""
+        return self.run.seed
+
+    @property
+    def memory(self) -> int | None:
+        """The bytes of memory that the run may use."""
+        return self.run.bytes
 
     @property
     def path(self) -> Path | None:
@@ -124,7 +125,7 @@ class Job:
     @property
     def on_spark(self) -> bool:
         """Whether Spark has the rows."""
-        return self.spark or is_spark_frame(self.given)
+        return self.run.engine is not None or is_spark_frame(self.given)
 
     def check(self) -> None:
         """Refuse what cannot be done before any work is done."""
@@ -142,8 +143,9 @@ class Job:
             raise OutputError("Two tables cannot appear in a database at once. Choose form counts, or write files.")
         if self.path is not None and self.path.is_dir():
             raise OutputError("Folders of files are released as one table. Choose form counts.")
-        for asked, what in ((self.ledger, "A ledger looks"), (self.risk, "Risk looks"), (self.attacks, "Attacks look")):
-            if asked:
+        measuring = ((self.measuring.risk, "Risk looks"), (self.measuring.attacks, "Attacks look"))
+        for wanted, what in ((self.ledger, "A ledger looks"), *measuring):
+            if wanted:
                 raise ParameterError(
                     f"{what} at what rows show, and a pair of tables shows it apart from them. Choose form counts."
                 )
@@ -155,9 +157,9 @@ class Job:
 
     def _check_on_spark(self) -> None:
         """Refuse what only one machine does; the folder of the release is Spark's business."""
-        if self.accuracy:
+        if self.measuring.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
-        if self.risk or self.attacks or self.ledger is not None or self.alone_at_most is not None:
+        if self.measuring.risk or self.measuring.attacks or self.ledger is not None or self.alone_at_most is not None:
             raise ParameterError(
                 "On Spark no risk is measured, no attack is run, no ledger is kept, and nobody counts who is alone by "
                 "unchanged columns: that takes the whole table on one machine. Leave them out, or release there."

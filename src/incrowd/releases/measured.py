@@ -28,6 +28,7 @@ from incrowd.report.attack_facts import AttackFacts, attacks_of
 from incrowd.report.facts import Accuracy
 from incrowd.rows.held import Held, Unverified
 from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -62,8 +63,8 @@ def check_measurable(job: Job, held: Held) -> None:
     if held.source is not None:
         return
     rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
-    ledger = (job.ledger, "A ledger is kept")
-    for asked, what in (ledger, rarest, (job.risk, "Risk is measured"), (job.attacks, "Attacks run")):
+    ledger, measuring = (job.ledger, "A ledger is kept"), job.measuring
+    for asked, what in (ledger, rarest, (measuring.risk, "Risk is measured"), (measuring.attacks, "Attacks run")):
         if asked:
             raise ParameterError(
                 f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "
@@ -75,18 +76,18 @@ def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: 
     """Measure what was asked for; risk also where a report is written, for it takes little time."""
     notices: list[Notice] = []
     accuracy, risk, attacks = None, None, None
-    if job.accuracy:
+    if job.measuring.accuracy:
         with job.clock("measuring accuracy"), _told(notices, "accuracy", _TOO_FEW, RequirementError):
             accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe)
     if held.source is None or job.pair:
         return Measured(accuracy, notices=tuple(notices))
     table = held.source.frame
-    wanted = job.risk or (job.risk is None and job.outputs.report is not None)
-    released = _released(job, plan, draft.files[0]) if wanted or job.attacks else None
+    wanted = job.measuring.risk or (job.measuring.risk is None and job.outputs.report is not None)
+    released = _released(job, plan, draft.files[0]) if wanted or job.measuring.attacks else None
     if wanted:
         with job.clock("measuring risk"), _told(notices, "risk"):
             risk = _risk(job, held, table, released, source)
-    if job.attacks:
+    if job.measuring.attacks:
         with job.clock("attacking"), _told(notices, "attacks"):
             attacks = _attacks(job, held, table, plan, released)
     return Measured(accuracy, risk, attacks, tuple(notices))
@@ -133,8 +134,8 @@ def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, relea
     from incrowd.attacks.run import attack_release
 
     schema = held.schema
-    only = None if job.attacks is True else tuple(job.attacks or ())
-    reading = {"missing": held.origin.missing}
+    only = None if job.measuring.attacks is True else tuple(job.measuring.attacks or ())
+    reading: Reading = {"missing": held.origin.missing}
 
     def told(words: str) -> None:
         job.clock.progress(f"attacking: {words}")

@@ -21,7 +21,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe
-from incrowd.releases.job import Job, Outputs, request_of
+from incrowd.releases.job import Job, Targets, request_of
 from incrowd.releases.ledger.page import opened_book, page_of
 from incrowd.releases.measured import check_measurable
 from incrowd.report.html import report_html
@@ -120,7 +120,7 @@ def hold(job: Job) -> Iterator[tuple[Held, Drafts]]:
             return
         from incrowd.rows.spark.held import hold_on_spark
 
-        with hold_on_spark(job.given, job.recipe, job.clock, to=outputs.release, master=job.master) as held:
+        with hold_on_spark(job.given, job.recipe, job.clock, to=outputs.release, master=job.run.master) as held:
             yield held, drafts
 
 
@@ -212,7 +212,7 @@ def _on_the_server(job: Job, draft: Unverified) -> Iterator[Path | None]:
         yield back
 
 
-def write_beside(release: Release, outputs: Outputs, drafts: Mapping[Path, Path]) -> None:
+def write_beside(release: Release, outputs: Targets, drafts: Mapping[Path, Path]) -> None:
     """Certificate, plan and report, each in its private place."""
     if outputs.certificate:
         text = json.dumps(release.certificate, indent=2, ensure_ascii=False)

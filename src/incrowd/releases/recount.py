@@ -1,4 +1,9 @@
-"""Recount any table: a file as it lies on disk, or a data frame."""
+"""Verify a release, or recount any table: a file as it lies on disk, or a data frame.
+
+Only what DuckDB cannot read itself (data frames, Excel, text that is not UTF-8) or what needs an option to be read is
+read first; what is large of it, in pieces. For requirements beyond k the columns they are about are read to know their
+type: numbers have an order, texts have none.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,13 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from incrowd.errors import FileFormatError, HeaderError, ParameterError
+from incrowd.errors import FileFormatError, HeaderError, ParameterError, guarded
+from incrowd.releases.options import VerifyOptions
 from incrowd.tables.databases.tables import on_disk
+from incrowd.tables.hierarchies.read import hierarchies_in
+from incrowd.tables.options import Reading, names_of
 from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
 from incrowd.verification.delimited import UNREADABLE, line_end, unpacked
 from incrowd.verification.population import People
@@ -17,44 +25,80 @@ from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
 from incrowd.vocabulary.requirements.together import Together, subject_names
 from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.resources import Resources, bytes_of
 from incrowd.vocabulary.schema import Column, Role, Schema, unknown_column
 
+if TYPE_CHECKING:
+    from incrowd.releases.certified.statements import CertificateVerdict
 
-def recount(
-    table: Any,
-    *,
-    k: int | None = None,
-    quasi_identifiers: Iterable[str],
-    known_together: Iterable[tuple[Iterable[str], int]] = (),
-    require: Any = None,
-    population: Any = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] | None = None,
-    memory: int | str | None = None,
-) -> Verdict:
-    """Whether every combination of quasi-identifier values is shared by at least k rows, or those of each set by its k.
 
-    The recount is DuckDB's, on the file's own bytes. Only what DuckDB cannot read itself (data frames, Excel,
-    text that is not UTF-8) or what needs an option to be read is read first; what is large of it, in pieces. What does
-    not fit into the memory goes to a private folder that is removed afterwards. For requirements beyond k the columns
-    they are about are read to know their type: numbers have an order, texts have none. k-map and delta-presence are
-    recounted against the ``population``; a release that shows groups of a hierarchy needs ``hierarchies``, too.
+@described(VerifyOptions)
+@guarded
+def verify(table: Any, **options: Unpack[VerifyOptions]) -> Verdict | CertificateVerdict:
+    """Hold a release next to its certificate, or recount any table: does every combination have at least k rows?
+
+    With nothing but the file of a release, its certificate is found beside it (or named as ``certificate``), and all
+    that it states is recounted from the file: hash, columns, rows, groups, every promise, and what the cells show. With
+    ``signed_by``, a public key, the certificate must be signed by its owner.
+
+    Otherwise say what a table must keep: ``k`` and the ``quasi_identifiers``; or ``known_together``, sets of columns
+    each with its own k. ``require`` asks for more, as in :func:`release`: every requirement names its column,
+    ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and delta-presence need the ``population``, and the ``hierarchies``
+    whose groups the table shows.
+
+    The recount is DuckDB's, on the file's own bytes, with all detection switched off; its number of rows is confirmed
+    another way. A missing value is a value. Tables that DuckDB cannot read itself (data frames, Excel, text in other
+    encodings) are read by incrowd and handed over. With ``memory``, such as ``"4GB"``, what does not fit goes to a
+    private folder that is removed afterwards.
+
+    Parameters
+    ----------
+    table
+        A path, or a pandas, polars or PyArrow table; a table of PostgreSQL.
+    {options}
+
+    Returns
+    -------
+    Verdict or CertificateVerdict
+        Both have ``passed``, ``to_json()`` and a text of one line for each thing that was checked.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> print(verify(pl.DataFrame({"age": [30, 30, None]}), k=2, quasi_identifiers=["age"]))
+    FAILED  2-anonymity: smallest of 2 classes: 1 rows; 1 rows are in 1 classes below 2
+    >>> people = pl.DataFrame({"age": [30, 41] * 10, "ill": ["no", "yes"] * 10})
+    >>> from incrowd.api import release
+    >>> made = release(people, quasi_identifiers=["age"], target="ill", k=5)
+    >>> verify(made.table, certificate=made.certificate).passed
+    True
     """
+    request, reading = filled(VerifyOptions, options), filled(Reading, options)
+    names, hierarchies = names_of(request["quasi_identifiers"] or ()), request["hierarchies"]
+    sets = [(names_of(columns), rows) for columns, rows in request["known_together"] or ()]
+    known = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
+    certificate, signed_by, memory = request["certificate"], request["signed_by"], request["memory"]
+    wanted = request["k"] is not None or bool(names or sets or request["require"])
+    if (missing := reading["missing"]) is not None:
+        reading["missing"] = names_of(missing)
+    if not wanted or certificate is not None or signed_by is not None:
+        from incrowd.releases.certified.checking import check_release
+
+        if wanted or request["population"] is not None or any(reading.values()):
+            raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")
+        return check_release(table, certificate, signed_by=signed_by, hierarchies=known, memory=memory)
     limit = None if memory is None else bytes_of(memory)
-    requirement, names = _asked(k, list(dict.fromkeys(quasi_identifiers)), known_together, require)
+    requirement, names = _asked(request["k"], list(dict.fromkeys(names)), sets, request["require"])
     promises = [
-        (said, one.names, one.k) for said, one in zip(requirement.promises, requirement.sets(names), strict=False)
+        (text, one.names, one.k) for text, one in zip(requirement.promises, requirement.sets(names), strict=False)
     ]
-    reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
     with on_disk(table) as found:
-        further = _further(found, requirement, names, hierarchies or {}, reading)
-        people = _people(population, requirement, names, hierarchies or {}, reading)
+        further = _further(found, requirement, names, known or {}, reading)
+        people = _people(request["population"], requirement, names, known or {}, reading)
         return _recount(found, promises, further, people, reading, limit)
 
 

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from incrowd.errors import guarded
+from incrowd.risk.options import RiskOptions
+from incrowd.tables.options import Reading, names_of
+from incrowd.vocabulary.option import described, filled
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
 
 
+@described(RiskOptions)
 @guarded
-def measure_risk(
-    table: Any,
-    *,
-    quasi_identifiers: Iterable[str],
-    sensitive: Iterable[str] = (),
-    population: int | None = None,
-    population_table: Any = None,
-    after: Any = None,
-    zip3: Any = None,
-    thresholds: Sequence[float] = (0.05, 0.1, 0.2, 0.5),
-    largest_special: int = 3,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] | None = None,
-) -> Risk:
+def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     """Measure the risk of a table: re-identification, uniques, special uniques, Safe Harbor, the risks of WP216.
 
     Everything is counted on all rows; a missing value is a value. No cell value is in the result. A release is a table
@@ -36,24 +25,7 @@ def measure_risk(
     ----------
     table
         A file, or a pandas, polars or PyArrow table. Each person has one row.
-    quasi_identifiers
-        The columns an attacker may know.
-    sensitive
-        The columns whose values should not follow from the quasi-identifiers.
-    population
-        How many persons the table is a sample of. Without it nothing is estimated about the population.
-    population_table
-        That population itself, with the same quasi-identifiers: then it is counted, not estimated.
-    after
-        A release of the table, to be measured the same way.
-    zip3
-        A table with the columns ``zip3`` and ``population``, for the Safe Harbor checklist.
-    thresholds
-        Risks above which rows are counted.
-    largest_special
-        The most columns that are tried together in the search for special uniques.
-    delimiter, encoding, missing
-        How to read text files.
+    {options}
 
     Examples
     --------
@@ -65,16 +37,13 @@ def measure_risk(
     """
     from incrowd.risk.assessment import RiskRequest, assess
 
-    asked = RiskRequest(
-        quasi_identifiers=_names(quasi_identifiers),
-        sensitive=_names(sensitive),
-        population=population,
-        thresholds=tuple(thresholds),
-        largest_special=largest_special,
-        reading={"delimiter": delimiter, "encoding": encoding, "missing": missing},
+    request = filled(RiskOptions, options)
+    beside = {name: request[name] for name in ("population_table", "after", "zip3")}
+    wanted = RiskRequest(
+        quasi_identifiers=tuple(names_of(request["quasi_identifiers"])),
+        sensitive=tuple(names_of(request["sensitive"])),
+        thresholds=tuple(request["thresholds"]),
+        reading=filled(Reading, options),
+        **{name: request[name] for name in ("population", "largest_special")},
     )
-    return assess(table, asked, population_table=population_table, after=after, zip3=zip3)
-
-
-def _names(given: Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+    return assess(table, wanted, **beside)

@@ -31,71 +31,38 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
-from incrowd.tables.hierarchies.read import read_hierarchy
+from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
+from incrowd.tables.options import Method, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
 from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
+from incrowd.vocabulary.option import described_fields, nearest, options_of
 from incrowd.vocabulary.plain_data import read_plain_yaml
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.requirements.words import asked_for, with_class
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
-_KEYS = (
-    "columns",
-    "k",
-    "method",
-    "parameters",
-    "form",
-    "rarest",
-    "reading",
-    "repeats",
-    "known_together",
-    "require",
-    "class_sensitive",
-    "population",
-)
-_READING_KEYS = ("delimiter", "encoding", "missing")
+_READING_KEYS = tuple(one.name for one in options_of(Reading))
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
+_AS_THEY_ARE = (
+    *("k", "method", "parameters", "form", "reading", "require"),
+    *("class_sensitive", "population", "rarest"),
+)
 
 
+@described_fields(What, Promise, Method)
 @dataclass(frozen=True)
 class Recipe:
     """What to release and how.
 
     Parameters
     ----------
-    k
-        The smallest number of rows that may share their released quasi-identifiers.
-    method
-        A name from the catalog.
-    parameters
-        Parameters of the method.
-    form
-        In which form its groups are released: ``strict``, ``counts`` or ``pair``; None is the method's own.
-    rarest
-        How many people must have a value for a quasi-identifier cell to name it, alone, in a set or in counts; the same
-        for bins of numbers and groups of a hierarchy. None: cells may name what one person has.
     columns
         For each column that is named: role, type, order, hierarchy, all optional. A hierarchy is a ``Hierarchy`` or the
-        path of its file.
-    reading
-        How to read the file: delimiter, encoding, missing.
-    repeats
-        Identifiers whose values may occur in several rows because they do not number persons, names for instance.
-        Any other identifier that repeats is refused: k counts rows, and a person may have only one.
-    known_together
-        Sets of columns that an attacker knows together, each with its own k: a list of ``{columns: [...], k: ...}``.
-        The columns are quasi-identifiers; k above then says nothing.
-    require
-        What is required beside k: a text such as ``entropy-l=1.5 on diagnosis, t=0.2 on income``, or several, or
-        requirements. A column named here is sensitive. ``k=`` replaces the k above.
-    class_sensitive
-        Whether the target itself must not be inferred. If so, and nothing is required of it, it must keep
-        :data:`~incrowd.vocabulary.requirements.words.DEFAULT`. None: nobody has said.
-    population
-        A table, or its file, of the people the rows are from: for ``k-map`` and ``delta-presence``.
+        path of its file. A column that ``require`` names is sensitive.
+    {options}
 
     Examples
     --------
@@ -185,12 +152,36 @@ def read_recipe(path: str | Path) -> Recipe:
     data = read_plain_yaml(text, f"The recipe {Path(path).name}")
     if not isinstance(data, dict):
         raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
-    _check_keys(data, _KEYS, "the recipe")
+    _check_keys(data, recipe_keys(), "the recipe")
     if isinstance(data.get("population"), str):
         data["population"] = Path(path).parent / data["population"]
     recipe = Recipe(**{key: value for key, value in data.items() if value is not None})
     named = {name: said["hierarchy"] for name, said in recipe.columns.items() if said.get("hierarchy") is not None}
     return with_hierarchies(recipe, named, Path(path).parent)
+
+
+def asked_recipe(options: ReleaseOptions) -> Recipe:
+    """The recipe that is named, with what is said beside it."""
+    recipe = options.get("recipe")
+    asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
+    named: dict[str, Any] = {name: options.get(name) for name in _AS_THEY_ARE}
+    named["repeats"] = names_of(options.get("repeats"))
+    if (together := options.get("known_together")) is not None:
+        named["known_together"] = [{"columns": names_of(columns), "k": rows} for columns, rows in together]
+    asked = replace(asked, **{name: value for name, value in named.items() if value is not None})
+    if (hierarchies := options.get("hierarchies")) is not None:
+        by_column = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
+        asked = with_hierarchies(asked, by_column)
+    quasi_identifiers = names_of(options.get("quasi_identifiers"))
+    if asked.known_together and quasi_identifiers is None:
+        quasi_identifiers = list(dict.fromkeys(name for known in asked.known_together for name in known["columns"]))
+    return with_roles(
+        asked,
+        quasi_identifiers=quasi_identifiers,
+        target=names_of(options.get("target")),
+        identifiers=names_of(options.get("identifiers")),
+        sensitive=names_of(options.get("sensitive")),
+    )
 
 
 def with_hierarchies(recipe: Recipe, given: Mapping[str, Hierarchy | str | Path], folder: Path = Path()) -> Recipe:
@@ -287,7 +278,8 @@ def _check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None
         raise ParameterError(f"In {where}: expected settings such as {example}: …")
     for key in data:
         if known is not None and key not in known:
-            raise ParameterError(f"In {where}: unknown setting {str(key)!r}. Known: {', '.join(known)}.")
+            likely = nearest(key, {name: name for name in known})
+            raise ParameterError(f"In {where}: unknown setting {str(key)!r}.{likely} Known: {', '.join(known)}.")
 
 
 def _check_list(data: object, where: str) -> None:

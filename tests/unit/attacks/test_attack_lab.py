@@ -18,6 +18,7 @@ from incrowd.attacks.page import report_page
 from incrowd.attacks.run import attack_release
 from incrowd.cli.attack import attack
 from incrowd.errors import IncrowdError, ParameterError, SchemaError
+from incrowd.tables.options import Outputs, Run
 from incrowd.trees.c45 import C45
 
 app = typer.Typer()
@@ -46,7 +47,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         k=5,
         method="mondrian",
         to=folder / "release.csv",
-        plan_to=folder / "plan.json",
+        outputs=Outputs(plan=folder / "plan.json"),
     )
     return folder
 
@@ -108,7 +109,7 @@ def test_the_plan_says_it_all(files: Path) -> None:
 
 def test_seeded_releases_are_recognised() -> None:
     table = people()
-    made = release(table, quasi_identifiers=["age", "sex"], target="ill", k=5, method="mondrian", seed=42)
+    made = release(table, quasi_identifiers=["age", "sex"], target="ill", k=5, method="mondrian", run=Run(seed=42))
     assert attack_release(made, table, only=["seed re-run"])["seed re-run"].verdict == "leak"
     fair = release(table, quasi_identifiers=["age", "sex"], target="ill", k=5, method="mondrian")
     assert attack_release(fair, table, only=["seed re-run"], seed=1)["seed re-run"].measured < 0.5

@@ -12,9 +12,7 @@ import pytest
 
 from incrowd.cli.main import main
 from incrowd.cli.memory import enough_memory
-from incrowd.cli.release import parameters
-from incrowd.cli.shared import names, reading_options, whole
-from incrowd.errors import InputError, ParameterError, describe_failure
+from incrowd.errors import InputError, describe_failure
 
 
 @pytest.fixture
@@ -167,33 +165,6 @@ def test_a_signal_is_an_exit_status(incrowd, monkeypatch, number, hidden):
     status, _, err = incrowd(*RELEASE, "--to", "out.csv")
     assert status == 128 + number
     assert err == "incrowd: interrupted; no half-written file is left\n"
-
-
-def test_names_are_parted_at_commas_outside_quotes():
-    assert names(None) is None
-    assert names("") == []
-    assert names(' age , "zip, code",') == ["age", "zip, code"]
-    assert names('"say ""hi""",b') == ['say "hi"', "b"]
-    assert names('"a\nb",c') == ["a\nb", "c"]
-    with pytest.raises(ParameterError, match="in double quotes"):
-        names("a\nb,c")
-
-
-def test_parameters_are_read_as_yaml_without_its_dangers():
-    assert parameters(None) is None
-    assert parameters(["a=1", "b=true", "c=x y", "d=0.5", "e="]) == {"a": 1, "b": True, "c": "x y", "d": 0.5, "e": None}
-    for setting in ("a=[1", "a=!!python/object/apply:os.system [x]", "a=: :", "a"):
-        with pytest.raises(ParameterError):
-            parameters([setting])
-
-
-def test_whole_numbers_and_reading_options():
-    assert whole("7") == 7
-    for text in ("2.5", "", "five", "nan", "1e3"):
-        with pytest.raises(ParameterError, match="whole number"):
-            whole(text)
-    assert reading_options("tab", None, []) == {"delimiter": "\t"}
-    assert reading_options(None, "latin-1", ["NA"]) == {"encoding": "latin-1", "missing": ["NA"]}
 
 
 def test_a_limit_on_memory_is_told_before_any_work(tmp_path, monkeypatch):

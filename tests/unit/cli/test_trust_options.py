@@ -35,7 +35,7 @@ def test_the_same_request_twice_and_another_one(incrowd, tmp_path):  # noqa: F81
         (("--despite-earlier",), "ledger"),
         (("--ledger", "no/book"), "folder"),
         (("--alone-at-most", "-1"), "whole number of people"),
-        (("--alone-at-most", "few"), "whole number of people"),
+        (("--alone-at-most", "few"), "must be a whole number"),
     ],
 )
 def test_what_does_not_go_together_is_refused(incrowd, tmp_path, words, said):  # noqa: F811

@@ -55,6 +55,6 @@ def test_accuracy_of_a_release_of_counts_is_measured():
         k=20,
         method="infogain-mondrian",
         form="counts",
-        accuracy=True,
+        measuring=incrowd.Measuring(accuracy=True),
     )
     assert 0.4 < made.certificate["accuracy"]["after"] <= 1

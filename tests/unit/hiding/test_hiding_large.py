@@ -13,7 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from incrowd.errors import HeaderError, ParameterError, VerificationError
-from incrowd.hiding import hide_cells, on_disk, request
+from incrowd.hiding import on_disk, request
+from incrowd.hiding.pipeline import hide_cells
 from incrowd.rows import choice
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
@@ -148,8 +149,8 @@ def test_a_number_shown_as_a_group_makes_its_column_text_everywhere(tmp_path):
         hidden = hide_cells(
             put(tmp_path, "parquet"),
             [(5, "age")],
-            "dropp-g",
-            ("nb-shared",),
+            method="dropp-g",
+            adversaries=("nb-shared",),
             hierarchies={"age": ages},
             predictors=["age", "ill", "pain"],
             to=tmp_path / "out.parquet",
@@ -181,7 +182,7 @@ def test_a_learner_of_scikit_learn_sees_no_more_rows_than_it_may(tmp_path, monke
     monkeypatch.setattr(KNeighborsClassifier, "fit", lambda self, x, y: (seen.append(x.shape[0]), real(self, x, y))[1])
     monkeypatch.setattr("incrowd.hiding.request.MOST_ROWS", 30)
     with kept_on_disk():
-        hide_cells(put(tmp_path, "parquet"), CELLS[:1], "quiet", ("knn",), to=tmp_path / "out.csv")
+        hide_cells(put(tmp_path, "parquet"), CELLS[:1], method="quiet", adversaries=("knn",), to=tmp_path / "out.csv")
     assert set(seen) == {30}
 
 
@@ -199,7 +200,7 @@ def test_columns_that_tell_rows_apart_are_not_laid_out(tmp_path, monkeypatch):
         copied = pl.DataFrame({"pain": ["no", "yes", "so"] * 40, "ill": ["a", "b", "c"] * 40, "id": range(120)})
         copied.write_parquet(tmp_path / "copied.parquet")
         laid.clear()
-        gone = hide_cells(tmp_path / "copied.parquet", [(4, "ill")], "dropp", to=tmp_path / "gone.parquet")
+        gone = hide_cells(tmp_path / "copied.parquet", [(4, "ill")], method="dropp", to=tmp_path / "gone.parquet")
     assert "not-a-predictor" in {notice.code for notice in hidden.report.notices if notice.where == "weight"}
     assert gone.table.row(4) == (None, None, None)
     assert "id" in laid
@@ -300,7 +301,7 @@ if not path.exists():
         with path.open("ab") as file:
             frame.write_csv(file, include_header=place == 0)
     sys.exit()
-from incrowd.hiding import hide_cells
+from incrowd.hiding.pipeline import hide_cells
 cells = [(row, "ill") for row in range(0, rows, rows // 5)]
 hidden = hide_cells(path, cells, to=folder / f"out.{form}", memory="1GB")
 assert hidden.verdict.passed

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import HeaderError, OutputError, ParameterError, RequirementError, VerificationError
-from incrowd.hiding import hide_cells
+from incrowd.hiding.pipeline import hide_cells
 from incrowd.report.hiding_facts import Guess
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -99,8 +99,8 @@ def test_generalizing_methods_show_groups(people):
     hidden = hide_cells(
         people,
         [(row, "ill") for row in rows],
-        "hid3-g+dropp-g",
-        ("nb-shared", "id3"),
+        method="hid3-g+dropp-g",
+        adversaries=("nb-shared", "id3"),
         hierarchies={"ill": hierarchy, "pain": pain},
         randomness=SeededRandomness(1),
     )
@@ -113,7 +113,7 @@ def test_generalizing_methods_show_groups(people):
 
 def test_a_hierarchy_that_is_not_used_is_told(people):
     hierarchy = Hierarchy("ill", ("*", "ill", "cold", "flu", "healthy"), (-1, 0, 1, 1, 0))
-    notices = hide_cells(people, [(0, "ill")], "dropp", hierarchies={"ill": hierarchy}).report.notices
+    notices = hide_cells(people, [(0, "ill")], method="dropp", hierarchies={"ill": hierarchy}).report.notices
     assert "hierarchy-not-used" in {notice.code for notice in notices}
 
 
@@ -142,7 +142,7 @@ def test_rows_may_be_counted_from_one(people):
 
 def test_the_final_check_by_other_learners():
     certain = pl.DataFrame({"pain": ["no", "some", "much"] * 20, "ill": ["healthy", "cold", "flu"] * 20})
-    facts = hide_cells(certain, [(1, "ill")], "auto", ("svm", "logistic", "knn")).report
+    facts = hide_cells(certain, [(1, "ill")], method="auto", adversaries=("svm", "logistic", "knn")).report
     assert facts.adversaries == ("svm", "logistic", "knn")
     assert [each.before for each in facts.cells[0].judged] == [Guess.RIGHT] * 3
     assert {(change.row, change.column) for change in facts.side_effects} == {(1, "pain")}
@@ -164,7 +164,7 @@ def test_nothing_appears_that_failed_the_comparison(people, tmp_path, monkeypatc
     failed = Verdict(ClassSizes(0, 0, 0, ()), (Check("other cells", False, "3 show what is not true"),))
     monkeypatch.setattr("incrowd.hiding.pipeline.verify_hidden_cells", lambda *_: failed)
     with pytest.raises(VerificationError, match="other cells"):
-        hide_cells(people, [(0, "ill")], to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
+        hide_cells(people, [(0, "ill")], to=tmp_path / "out.csv", report=tmp_path / "out.html")
     assert not list(tmp_path.iterdir())
 
 
@@ -175,17 +175,17 @@ def test_a_hider_that_leaves_the_value_is_caught(people, monkeypatch):
 
 
 def test_the_pattern_attack_is_run_only_if_asked_for(people):
-    quiet = hide_cells(people, [(0, "ill")], "dropp").report
+    quiet = hide_cells(people, [(0, "ill")], method="dropp").report
     assert quiet.cells[0].pattern is None
     assert quiet.pattern_not_run == "not asked for"
-    loud = hide_cells(people, [(0, "ill")], "dropp", attack=True).report
+    loud = hide_cells(people, [(0, "ill")], method="dropp", attack=True).report
     assert loud.cells[0].pattern.worst_lift >= loud.cells[0].pattern.expected_lift >= 0
-    together = hide_cells(people, [(0, "ill")], "e-dropp", attack=True).report
+    together = hide_cells(people, [(0, "ill")], method="e-dropp", attack=True).report
     assert "together" in together.pattern_not_run
 
 
 def test_facts_are_plain_data_without_values(people):
-    hidden = hide_cells(people, [(0, "ill"), (1, "ill")], "incp")
+    hidden = hide_cells(people, [(0, "ill"), (1, "ill")], method="incp")
     data = json.loads(json.dumps(hidden.report.to_json()))
     assert data["verification"]["passed"] is True
     assert len(data["cells"]) == 2
@@ -197,7 +197,7 @@ def test_facts_are_plain_data_without_values(people):
 
 
 def test_the_report_says_what_an_attacker_gains(people, tmp_path):
-    hide_cells(people, [(0, "ill")], "dropp", report_to=tmp_path / "r.html")
+    hide_cells(people, [(0, "ill")], method="dropp", report=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
     for words in ("What was withheld, and why", "Side effects", "What it cost", "success rate over degree", "not run"):
         assert words in page
@@ -214,7 +214,7 @@ def test_requests_that_cannot_be_met(people, tmp_path):
     with pytest.raises(ParameterError, match="named more than once"):
         hide_cells(people, [(0, "ill")], adversaries=("nb", "nb"))
     with pytest.raises(OutputError, match="different"):
-        hide_cells(people, [(0, "ill")], to=tmp_path / "a.csv", report_to=tmp_path / "a.csv")
+        hide_cells(people, [(0, "ill")], to=tmp_path / "a.csv", report=tmp_path / "a.csv")
     with pytest.raises(ParameterError, match="whole number"):
         hide_cells(people, [("0", "ill")])
 

@@ -59,9 +59,9 @@ def publish(frame, **changes):
 
 CASES = {
     "private inputs": {},
-    "public class": {"class_private": False},
+    "public class": {"public_class": True},
     "all public": {"public": ["age", "job", "born", "bmi", "pet"], "private": [], "k": 30},
-    "id3": {"public": ["job"], "private": ["pet"], "score": "gain"},
+    "id3": {"public": ["job"], "private": ["pet"], "score": "id3"},
     "filled": {"fill": "mode"},
     "missing is a value": {"fill": "value", "public": ["job", "born"], "private": ["pet", "bmi"], "prune": False},
 }
@@ -81,7 +81,7 @@ def encoded(frame, model):
 
 def mortgage(k=3):
     return publish_model(
-        MORTGAGE, target="loan risk", public=["marital"], private=["sports car"], k=k, score="gain"
+        MORTGAGE, target="loan risk", public=["marital"], private=["sports car"], k=k, score="id3"
     ).model
 
 
@@ -100,7 +100,7 @@ def test_text_of_the_mortgage_tree():
 
 def test_groups_have_names_and_dates_are_dates():
     frame = people()
-    text = export_text(publish(frame, public=["job"], private=["pet"], score="gain", k=25))
+    text = export_text(publish(frame, public=["job"], private=["pet"], score="id3", k=25))
     assert "= care" in text
     assert "nurse" not in text
     frame = frame.with_columns(

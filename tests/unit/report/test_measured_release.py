@@ -9,6 +9,7 @@ from incrowd.api import release
 from incrowd.errors import ParameterError
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
+from incrowd.tables.options import Measuring
 
 ROWS = 240
 
@@ -39,7 +40,7 @@ def test_risk_finds_the_columns_however_they_are_written(tmp_path, form, name):
     source = tmp_path / "people.csv"
     people(name).write_csv(source)
     to = tmp_path / f"out.{form}" if form else None
-    made = release(source, to=to, risk=True, **asked(quasi_identifiers=[name, "job"]))
+    made = release(source, to=to, measuring=Measuring(risk=True), **asked(quasi_identifiers=[name, "job"]))
     assert [notice.code for notice in made.report.notices if "not-measured" in notice.code] == []
     assert made.report.risk.after.rows == ROWS - made.report.rows_dropped
     assert made.report.risk.after.classes[0][0] == made.verdict.sizes.smallest
@@ -48,14 +49,16 @@ def test_risk_finds_the_columns_however_they_are_written(tmp_path, form, name):
 
 
 def test_bounds_in_two_columns_are_measured_together():
-    made = release(people(), risk=True, **asked(method="mondrian", parameters={"numeric": "bounds"}))
+    made = release(
+        people(), measuring=Measuring(risk=True), **asked(method="mondrian", parameters={"numeric": "bounds"})
+    )
     assert "age_low" in made.table.columns
     assert dict(made.report.risk.after.classes) == dict(made.verdict.sizes.histogram)
 
 
 def test_what_is_sensitive_is_measured_and_the_class_only_if_it_may_be():
     def columns(**more):
-        found = release(people(), risk=True, **asked(**more)).report.risk.inference
+        found = release(people(), measuring=Measuring(risk=True), **asked(**more)).report.risk.inference
         return [one.column for one in found] if isinstance(found, tuple) else found.reason
 
     assert columns(sensitive=["secret"]) == ["secret"]
@@ -68,12 +71,14 @@ def test_markers_of_missing_values_mean_the_same_before_and_after(tmp_path):
     table = people().with_columns(job=pl.when(pl.col("job") == "j1").then(pl.lit("?")).otherwise("job"))
     table.write_csv(source)
     for marks in (["?"], ["NA"]):
-        made = release(source, risk=True, to=tmp_path / "out.csv", reading={"missing": marks}, **asked())
+        made = release(
+            source, measuring=Measuring(risk=True), to=tmp_path / "out.csv", reading={"missing": marks}, **asked()
+        )
         assert dict(made.report.risk.after.classes) == dict(made.verdict.sizes.histogram)
 
 
 def test_named_attacks_run_and_the_others_are_told_as_not_run():
-    made = release(people(), attacks=["row-order", "homogeneity"], **asked(sensitive=["secret"]))
+    made = release(people(), measuring=Measuring(attacks=["row-order", "homogeneity"]), **asked(sensitive=["secret"]))
     found = made.certificate["attacks"]
     ran = {one["attack"] for one in found["after"] if one["verdict"] != "not run"}
     assert ran == {"row order", "homogeneity"}
@@ -84,7 +89,7 @@ def test_named_attacks_run_and_the_others_are_told_as_not_run():
 
 def test_an_unknown_attack_is_refused_before_any_work():
     with pytest.raises(ParameterError, match="Did you mean"):
-        release("no such file", attacks=["row odrer"], **asked())
+        release("no such file", measuring=Measuring(attacks=["row odrer"]), **asked())
 
 
 def test_attacks_that_cannot_be_set_up_are_told_and_the_release_is_made(monkeypatch):
@@ -95,7 +100,7 @@ def test_attacks_that_cannot_be_set_up_are_told_and_the_release_is_made(monkeypa
         raise SchemaError("There is nothing to look for.")
 
     monkeypatch.setattr(run, "attack_release", broken)
-    made = release(people(), attacks=True, **asked())
+    made = release(people(), measuring=Measuring(attacks=True), **asked())
     assert made.certificate["attacks"] == "not run"
     [told] = [notice for notice in made.report.notices if notice.where == "attacks"]
     assert (told.code, told.message) == ("attacks-not-measured", "not measured: There is nothing to look for.")
@@ -103,7 +108,7 @@ def test_attacks_that_cannot_be_set_up_are_told_and_the_release_is_made(monkeypa
 
 def test_progress_is_told():
     stages = []
-    release(people(), risk=True, attacks=["row-order"], progress=stages.append, **asked())
+    release(people(), measuring=Measuring(risk=True, attacks=["row-order"]), progress=stages.append, **asked())
     assert "measuring risk" in stages
     assert "attacking: row order (1 of 1)" in stages
     assert "attacking: the table itself, row order (1 of 1)" in stages

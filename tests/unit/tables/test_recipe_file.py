@@ -58,7 +58,7 @@ REFUSED = {
     "a text": ("just words", "empty or not a list of settings"),
     "not utf-8": (b"k: \xff", "cannot be read"),
     "a binary": (b"\x80\x04\x95\x00", "cannot be read"),
-    "an unknown setting": ("kk: 5", "unknown setting 'kk'. Known: columns, k, method"),
+    "an unknown setting": ("kk: 5", "unknown setting 'kk'. Did you mean k? Known: columns, repeats"),
     "a python object": ("k: !!python/object/apply:os.system ['echo SECRET']", "line 1: tags (!name) are not read"),
     "a python name": ("method: !!python/name:os.system", "line 1: tags (!name) are not read"),
     "an alias bomb": ("a: &a [x, x]\nb: *a", "line 2: aliases (*name) are not read"),

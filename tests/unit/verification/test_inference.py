@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.hiding import hide_cells
+from incrowd.hiding.pipeline import hide_cells
 from incrowd.verification.hidden_cells import Withheld, verify_hidden_cells
 from incrowd.verification.inference import Inference, recounted_guesses
 from incrowd.verification.opening import connect
@@ -65,5 +65,5 @@ def test_it_agrees_with_the_adversary_on_any_table(data):
     cells = data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=3, unique=True))
     method = data.draw(st.sampled_from(["auto", "quiet", "decp", "incp", "dropp", "hid3+dropp", "nrd"]))
     adversary = data.draw(st.sampled_from(["nb", "nb-ignored"]))
-    hidden = hide_cells(frame, cells, method, (adversary, "id3"), predictors=["a", "b", "c"])
+    hidden = hide_cells(frame, cells, method=method, adversaries=(adversary, "id3"), predictors=["a", "b", "c"])
     assert "inference" in {check.name for check in hidden.verdict.checks}

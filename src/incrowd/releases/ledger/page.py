@@ -32,6 +32,7 @@ from incrowd.report.certificate import sha256_of
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.rows.held import Held
 from incrowd.rows.memory.held import InMemory
+from incrowd.tables.options import Book
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.joint import classes_of_rows
@@ -66,10 +67,16 @@ class Page:
         """What is asked for."""
         return self.job.recipe
 
+    @property
+    def terms(self) -> Book:
+        """What is said of the earlier releases."""
+        assert self.job.ledger is not None
+        return self.job.ledger
+
     @cached_property
     def table(self) -> MarkedTable:
         """The people of the table, in the order of its rows."""
-        same = dict(self.job.same_columns)
+        same = dict(self.terms.same_columns or {})
         return MarkedTable(self.as_read.source, self.as_read.schema, Marker(self.book.key), same)
 
     @cached_property
@@ -94,10 +101,10 @@ class Page:
         entries = self.book.releases()
         if pending(self.book):
             entries = [*(one for one in self.book.read() if one.entry.kind == BOUND), *entries]
-        strange = set(self.job.other_people) - {one.number for one in entries}
+        strange = set(self.terms.other_people) - {one.number for one in entries}
         if strange:
             raise ParameterError(f"The ledger has no release with the number {min(strange)}. See: incrowd ledger list.")
-        return Beside(self.table, entries, self.asked, self.job.other_people)
+        return Beside(self.table, entries, self.asked, self.terms.other_people)
 
     @property
     def _repeated(self) -> tuple[Recorded, Overlap] | None:
@@ -129,7 +136,7 @@ class Page:
 
     def check(self) -> None:
         """Refuse before any work is done if it cannot be told who is in an entry."""
-        if self.beside.unknown and not self.job.despite_earlier:
+        if self.beside.unknown and not self.terms.despite_earlier:
             raise LedgerError(_not_told(self.beside.unknown[0]))
 
     def together(self, plan: ReleasePlan, request: Request) -> JointRecount:
@@ -163,8 +170,8 @@ class Page:
             bare={name: self.table.cells(here).ranks() for name, here in called.items() if here is not None},
             bare_now=now,
             sizes_only=_size(self.recipe) is not None and all(entry.k is not None for entry in entries),
-            presence_known=self.job.presence_known,
-            despite=self.job.despite_earlier,
+            presence_known=self.terms.presence_known,
+            despite=self.terms.despite_earlier,
         )
 
     def _entry_names(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -195,7 +202,7 @@ class Page:
 
     @property
     def _vouched(self) -> tuple[dict[str, Any], ...]:
-        return vouched(self.job.other_people, self.job.outputs.responsible or "the owner of the ledger")
+        return vouched(self.terms.other_people, self.job.responsible or "the owner of the ledger")
 
     def _facts(self, judgement: Judgement, prepared: PreparedEntry) -> Earlier:
         overlaps, joint = self.beside.overlaps, judgement.joint
@@ -261,18 +268,15 @@ class JointRecount:
 def opened_book(job: Job) -> Iterator[Ledger | None]:
     """The ledger of a job, locked and found sound, if one is kept."""
     if job.ledger is None:
-        named = {"despite-earlier": job.despite_earlier, "other-people": job.other_people, "ledger-key": job.ledger_key}
-        named |= {"same-column": job.same_columns, "presence-known": job.presence_known}
-        for name in (name for name, value in named.items() if value):
-            raise ParameterError(f"{name} is about the releases in a ledger. Name the ledger.")
         yield None
         return
     if job.seed is not None:
         raise ParameterError("A ledger keeps its own secret for draws. Leave out the seed, or the ledger.")
-    with open_ledger(job.ledger, job.ledger_key) as book:
-        if book.fault != SOUND and not job.despite_earlier:
+    folder, key = Path(job.ledger.folder), job.ledger.key
+    with open_ledger(folder, None if key is None else Path(key)) as book:
+        if book.fault != SOUND and not job.ledger.despite_earlier:
             raise LedgerError(
-                f"The ledger {job.ledger.name} is not sound: {book.fault}. So what was released before is not known. "
+                f"The ledger {folder.name} is not sound: {book.fault}. So what was released before is not known. "
                 "Put the folder back from a copy, or say despite-earlier, and the certificate says so too."
             )
         yield book
@@ -283,9 +287,9 @@ def page_of(job: Job, book: Ledger | None, held: Held) -> Page | None:
     if book is None:
         return None
     assert isinstance(held, InMemory)
-    for new in dict(job.same_columns):
-        held.schema[new]  # raises if there is no such column
     page = Page(job, book, held)
+    for new in page.terms.same_columns or ():
+        held.schema[new]  # raises if there is no such column
     page.check()
     return page
 

@@ -17,6 +17,7 @@ from incrowd.releases.certified.statements import CertificateVerdict, StatementS
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
 from incrowd.report.signature import make_key, signed
+from incrowd.tables.options import Outputs
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 241
@@ -390,7 +391,7 @@ def test_a_certificate_that_was_not_signed_as_asked_is_not_published(fault, tmp_
     key, _ = make_key(tmp_path / "office.key")
     monkeypatch.setattr("incrowd.releases.issuing.signed", fault)
     with pytest.raises(VerificationError, match="not signed"):
-        made(sign=key)
+        made(outputs=Outputs(sign=key))
     assert not Path("out.csv").exists()
 
 

@@ -13,6 +13,7 @@ from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import LedgerError, ParameterError, VerificationError
 from incrowd.releases.ledger.book import ENDING, open_ledger
 from incrowd.releases.ledger.overlap import COLUMNS
+from incrowd.tables.options import Book, Measuring, Outputs, Run
 
 ROWS = 240
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "sensitive": ["row"]}
@@ -41,7 +42,7 @@ def made(people, tmp_path):
     """A release with the ledger; the table has a column by which rows are found again."""
 
     def make(table=people, **asked):
-        return release(table, ledger=tmp_path / "book", **(ROLES | {"k": 5} | asked))
+        return release(table, **(ROLES | {"k": 5, "ledger": tmp_path / "book"} | asked))
 
     return make
 
@@ -91,7 +92,7 @@ def test_other_groups_are_refused_and_leave_nothing_behind(made, tmp_path):
     made()
     before = entries(tmp_path)
     with pytest.raises(VerificationError, match="groups smaller than 7") as told:
-        made(k=7, method="mondrian", to=tmp_path / "out.csv", report_to=tmp_path / "out.html")
+        made(k=7, method="mondrian", to=tmp_path / "out.csv", outputs=Outputs(report=tmp_path / "out.html"))
     assert "despite-earlier" in str(told.value)
     assert entries(tmp_path) == before
     assert not (tmp_path / "out.csv").exists()
@@ -101,7 +102,9 @@ def test_other_groups_are_refused_and_leave_nothing_behind(made, tmp_path):
 def test_published_despite_earlier_ones_it_says_so_everywhere(made, tmp_path):
     first = made(to=tmp_path / "first.csv")
     page = tmp_path / "out.html"
-    other = made(k=7, method="mondrian", despite_earlier=True, report_to=page)
+    other = made(
+        k=7, method="mondrian", ledger=Book(tmp_path / "book", despite_earlier=True), outputs=Outputs(report=page)
+    )
     found = other.certificate["earlier_releases"]
     assert found["despite"] is True
     assert found["compared"][0]["sha256"] == first.certificate["output"]["sha256"]
@@ -156,18 +159,9 @@ def test_a_column_that_was_shown_as_it_is_may_be_hidden_later(made):
     assert made(k=ROWS, quasi_identifiers=["age", "job", "town"]).verdict.passed
 
 
-def test_seed_and_ledger_exclude_each_other_and_despite_needs_a_ledger(people, tmp_path):
+def test_seed_and_ledger_exclude_each_other(people, tmp_path):
     with pytest.raises(ParameterError, match="seed"):
-        release(people, seed=1, ledger=tmp_path / "book", **ROLES)
-    for asked in (
-        {"despite_earlier": True},
-        {"other_people": [1]},
-        {"presence_known": True},
-        {"same_columns": {"age": "years"}},
-        {"ledger_key": tmp_path / "key"},
-    ):
-        with pytest.raises(ParameterError, match="ledger"):
-            release(people, **asked, **ROLES)
+        release(people, run=Run(seed=1), ledger=tmp_path / "book", **ROLES)
     assert not (tmp_path / "book").exists()
 
 
@@ -175,19 +169,25 @@ def test_tables_in_blocks_have_no_ledger_no_risk_and_no_attacks(people, tmp_path
     folder = tmp_path / "parts"
     folder.mkdir()
     people.write_parquet(folder / "part.parquet")
-    for asked in ({"ledger": tmp_path / "book"}, {"risk": True}, {"attacks": True}):
+    for asked in (
+        {"ledger": tmp_path / "book"},
+        {"measuring": Measuring(risk=True)},
+        {"measuring": Measuring(attacks=True)},
+    ):
         with pytest.raises(ParameterError, match="in blocks"):
             release(folder, to=tmp_path / "out.parquet", **ROLES, **asked)
     assert not (tmp_path / "out.parquet").exists()
-    made = release(folder, to=tmp_path / "out.parquet", report_to=tmp_path / "out.html", **ROLES)
+    made = release(folder, to=tmp_path / "out.parquet", outputs=Outputs(report=tmp_path / "out.html"), **ROLES)
     assert made.certificate["risk"] == "not measured"
 
 
-@pytest.mark.parametrize("asked", [{"ledger": "book"}, {"risk": True}, {"attacks": True}])
+@pytest.mark.parametrize(
+    "asked", [{"ledger": "book"}, {"measuring": Measuring(risk=True)}, {"measuring": Measuring(attacks=True)}]
+)
 def test_spark_has_none_of_them(tmp_path, monkeypatch, asked):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ParameterError, match="On Spark"):
-        release("people.parquet", engine="spark", to="out", **ROLES, **asked)
+        release("people.parquet", run=Run(engine="spark"), to="out", **ROLES, **asked)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -215,8 +215,10 @@ def test_who_vouched_for_other_people_stands_in_entry_and_certificate(made, peop
     made()
     strangers = people.with_columns(age=pl.col("age") + 1000, job=pl.lit("x"))
     with pytest.raises(ParameterError, match="no release with the number 5"):
-        made(table=strangers, other_people=[5])
-    found = made(table=people, other_people=[0], responsible="Ada").certificate["earlier_releases"]
+        made(table=strangers, ledger=Book(tmp_path / "book", other_people=[5]))
+    found = made(
+        table=people, ledger=Book(tmp_path / "book", other_people=[0]), outputs=Outputs(responsible="Ada")
+    ).certificate["earlier_releases"]
     word = {"entry": 0, "what": "other people", "by": "Ada"}
     assert found["said"] == [word]
     assert [(one["by"], one["relation"]) for one in found["compared"]] == [("your word", "other people")]
@@ -224,22 +226,22 @@ def test_who_vouched_for_other_people_stands_in_entry_and_certificate(made, peop
         assert book.releases()[1].entry.said == (word,)
 
 
-def test_what_cannot_be_told_is_published_despite_and_listed(made, people):
+def test_what_cannot_be_told_is_published_despite_and_listed(made, people, tmp_path):
     made()
     renamed = people.rename({"age": "years"})
     asked = {"table": renamed, "quasi_identifiers": ["years", "job"]}
     with pytest.raises(LedgerError, match="say same-column years=age") as told:
         made(**asked)
     assert told.value.exit_status == 2
-    found = made(**asked, despite_earlier=True)
+    found = made(**asked, ledger=Book(tmp_path / "book", despite_earlier=True))
     assert found.certificate["earlier_releases"]["not_counted"] == ["entry 0, cannot be compared"]
     assert found.certificate["earlier_releases"]["despite"] is True
     assert "not-counted" in {notice.code for notice in found.report.notices}
 
 
-def test_a_renamed_column_that_is_named_gets_the_same_groups(made, people):
+def test_a_renamed_column_that_is_named_gets_the_same_groups(made, people, tmp_path):
     first = made()
-    asked = {"quasi_identifiers": ["years", "job"], "same_columns": {"years": "age"}}
+    asked = {"quasi_identifiers": ["years", "job"], "ledger": Book(tmp_path / "book", same_columns={"years": "age"})}
     again = made(table=people.rename({"age": "years"}), **asked)
     assert again.certificate["earlier_releases"]["same_groups"]
     assert cells(again.table.rename({"years": "age"})) == cells(first.table)
@@ -250,7 +252,7 @@ def test_presence_known_keeps_those_who_joined_or_left_in_company(people, tmp_pa
     asked = {**ROLES, "identifiers": ["number"], "k": 5}
     release(people, ledger=tmp_path / "book", **asked)
     with pytest.raises(VerificationError, match="in this one no more"):
-        release(people.head(ROWS - 1), ledger=tmp_path / "book", presence_known=True, **asked)
+        release(people.head(ROWS - 1), ledger=Book(tmp_path / "book", presence_known=True), **asked)
     made = release(people.head(ROWS - 1), ledger=tmp_path / "book", **asked)
     assert made.certificate["earlier_releases"]["below_k"] == {"shared": 0, "new": 0, "left": 1}
     assert "joined-or-left" in {notice.code for notice in made.report.notices}

@@ -19,6 +19,7 @@ from incrowd.releases.ledger.book import OLD_ENDING, open_ledger, table_mark
 from incrowd.releases.ledger.chain import KEY
 from incrowd.releases.ledger.entry import RELEASE
 from incrowd.releases.ledger.upkeep import pending
+from incrowd.tables.options import Book
 
 ROWS = 240
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
@@ -43,8 +44,8 @@ def people():
     )
 
 
-def made(to=None, **asked):
-    return release("people.csv", ledger="book", to=to, **(ROLES | {"identifiers": ["number"]} | asked))
+def made(to=None, ledger="book", **asked):
+    return release("people.csv", ledger=ledger, to=to, **(ROLES | {"identifiers": ["number"]} | asked))
 
 
 def run(*words):
@@ -177,8 +178,8 @@ def test_after_the_key_is_lost_people_are_known_again_and_groups_are_not(tmp_pat
     with pytest.raises(LedgerError, match="groups not known"):
         made()
     with pytest.raises(LedgerError, match="people not known"):
-        made(other_people=[0])
-    assert made(other_people=[0, 1]).certificate["earlier_releases"]["said"]
+        made(ledger=Book("book", other_people=[0]))
+    assert made(ledger=Book("book", other_people=[0, 1])).certificate["earlier_releases"]["said"]
 
 
 @pytest.mark.parametrize(
@@ -238,7 +239,7 @@ def test_other_tables_of_version_1_cannot_be_told(tmp_path):
 
 def test_version_1_may_be_about_other_people(tmp_path):
     old_book(tmp_path / "book", people().head(30).cast(pl.String))
-    assert made(other_people=[0]).certificate["earlier_releases"]["said"]
+    assert made(ledger=Book("book", other_people=[0])).certificate["earlier_releases"]["said"]
 
 
 @pytest.mark.parametrize("damage", ["edited", "gone", "another"])

@@ -16,7 +16,7 @@ from incrowd.cli.main import app
 from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError
 from incrowd.methods.catalog import METHODS
-from incrowd.releases.job import Job, Outputs
+from incrowd.releases.job import Job, Targets
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
 from incrowd.tables.databases import NewTable, Query
@@ -129,7 +129,11 @@ def test_every_method_reaches_a_table(patients):
     assert len(released) > 5
     for method in released:
         made = incrowd.release(
-            PATIENTS, **ROLES, method=method, to=NewTable.of(RELEASE, replace=True), certificate_to="certificate.json"
+            PATIENTS,
+            **ROLES,
+            method=method,
+            to=NewTable.of(RELEASE, replace=True),
+            outputs=incrowd.Outputs(certificate="certificate.json"),
         )
         assert made.verdict.passed
         assert incrowd.verify(RELEASE, quasi_identifiers=_shown(made), k=10).passed
@@ -217,13 +221,13 @@ def test_what_is_read_is_not_replaced(patients):
 
 def test_the_certificate_goes_where_it_is_told(patients, tmp_path):
     (tmp_path / "papers").mkdir()
-    incrowd.release(PATIENTS, **ROLES, to=RELEASE, certificate_to="papers/a.json")
+    incrowd.release(PATIENTS, **ROLES, to=RELEASE, outputs=incrowd.Outputs(certificate="papers/a.json"))
     assert names(tmp_path) == ["papers"]
-    incrowd.release(PATIENTS, **ROLES, to="out.csv", certificate_to="papers/b.json")
+    incrowd.release(PATIENTS, **ROLES, to="out.csv", outputs=incrowd.Outputs(certificate="papers/b.json"))
     assert names(tmp_path) == ["out.csv", "papers"]
     assert names(tmp_path / "papers") == ["a.json", "b.json"]
     with pytest.raises(OutputError, match="different file names"):
-        incrowd.release(PATIENTS, **ROLES, to=RELEASE, certificate_to="x.json", plan_to="x.json")
+        incrowd.release(PATIENTS, **ROLES, to=RELEASE, outputs=incrowd.Outputs(certificate="x.json", plan="x.json"))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +241,7 @@ def test_the_certificate_goes_where_it_is_told(patients, tmp_path):
     ],
 )
 def test_a_certificate_is_named_after_its_table_and_stays_in_the_folder(table, file):
-    assert str(Outputs.at(NewTable(Address.parse(CLINIC).at(table))).certificate) == file
+    assert str(Targets.at(NewTable(Address.parse(CLINIC).at(table))).certificate) == file
 
 
 def test_an_address_is_no_path():
@@ -245,10 +249,10 @@ def test_an_address_is_no_path():
         job = Job(given, Recipe())
         assert job.path is None
         assert str(job.query) == "table patients of the database clinic"
-    assert Outputs.at(RELEASE).release is None
+    assert Targets.at(RELEASE).release is None
     assert str(Job("people.csv", Recipe()).path) == "people.csv"
     with pytest.raises(ParameterError, match="which table to write"):
-        Outputs.at(CLINIC)
+        Targets.at(CLINIC)
     with pytest.raises(ParameterError, match="what to read"):
         incrowd.release(CLINIC, **ROLES)
 
@@ -323,7 +327,7 @@ def test_two_runs_for_one_table(patients, monkeypatch):
     def meanwhile(staged, path):
         monkeypatch.setattr(StagedTable, "save", save)
         with pytest.raises(OutputError, match="Another run is writing"):
-            incrowd.release(PATIENTS, **ROLES, to=RELEASE, certificate_to="other.json")
+            incrowd.release(PATIENTS, **ROLES, to=RELEASE, outputs=incrowd.Outputs(certificate="other.json"))
         with pytest.raises(OutputError, match="Another run is writing"):
             incrowd.release(PATIENTS, **ROLES, to=RELEASE)
         return save(staged, path)

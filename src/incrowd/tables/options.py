@@ -1,0 +1,388 @@
+"""What may be asked of a release, declared once, in groups; see :mod:`incrowd.vocabulary.option`.
+
+What a table is, what is promised and by which method are arguments of ``incrowd.release`` by themselves, and what a
+recipe says. Where results go, what is measured, the ledger and the run are an argument each.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
+
+from incrowd.errors import ParameterError
+from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
+from incrowd.vocabulary.resources import bytes_of
+
+if TYPE_CHECKING:
+    from incrowd.tables.databases.tables import NewTable
+    from incrowd.tables.recipe import Recipe
+    from incrowd.vocabulary.hierarchy import Hierarchy
+
+_beside = partial(Option, recipe=Absent("A recipe says what is released; where to and how is said at each run."))
+_OF_A_COLUMN = "columns"
+
+
+class Reading(TypedDict, total=False):
+    """How a text file is read."""
+
+    delimiter: Annotated[
+        str | None, Option("The field separator, if it is not found by itself.", recipe="reading", example=";")
+    ]
+    encoding: Annotated[
+        str | None, Option("The text encoding, if it is not UTF-8 or UTF-16.", recipe="reading", example="latin-1")
+    ]
+    missing: Annotated[Sequence[str] | None, Option("A text that means missing.", Kind.TEXTS, "NA", recipe="reading")]
+
+
+QuasiIdentifiers = Annotated[
+    Iterable[str] | None,
+    Option(
+        "The columns an attacker may know.",
+        Kind.NAMES,
+        flags=("--quasi-identifiers", "-q"),
+        recipe=_OF_A_COLUMN,
+    ),
+]
+Sensitive = Annotated[
+    Iterable[str] | None,
+    Option(
+        "Columns that must not be inferred; released unchanged.",
+        Kind.NAMES,
+        more="What must be kept of them is said by ``require``.",
+        recipe=_OF_A_COLUMN,
+    ),
+]
+Repeats = Annotated[
+    Iterable[str] | None,
+    Option(
+        "Identifiers that may repeat, as they do not number persons.",
+        Kind.NAMES,
+        more="Any other that repeats is refused: k counts rows, and a person may have only one.",
+    ),
+]
+Hierarchies = Annotated[
+    "Mapping[str, Hierarchy | str | Path] | str | Path | None",
+    Option(
+        "Hierarchies: a folder with a file for each column, or a column and its file.",
+        Kind.HIERARCHIES,
+        "age=age.txt",
+        more="In Python a mapping of columns to ``Hierarchy`` objects or files.",
+        flags=("--hierarchies", "--hierarchy"),
+        recipe=_OF_A_COLUMN,
+    ),
+]
+KnownTogether = Annotated[
+    Iterable[tuple[Iterable[str], int]] | None,
+    Option(
+        "Columns an attacker knows together, and their own k.",
+        Kind.SETS,
+        "a,b:5",
+        more='In Python ``[(["age", "sex"], 5)]``. They are the quasi-identifiers then, and k is not needed.',
+    ),
+]
+Require = Annotated[
+    Any,
+    Option(
+        'What every group must keep beside k: "entropy-l=1.5 on diagnosis, t=0.2 on income".',
+        Kind.TEXTS,
+        more="Text, requirements, or a list of both. If it cannot be kept, an error says what would be possible.",
+    ),
+]
+Population = Annotated[Any, Option("A table of the people the rows are from, for k-map and delta-presence.", Kind.FILE)]
+TextReading = Annotated[
+    Reading | None,
+    Option(
+        "How to read a text file: delimiter, encoding, missing.",
+        command=Absent("Each of the three is an option by itself."),
+    ),
+]
+Memory = Annotated[
+    int | str | None,
+    _beside("How much memory may be used.", example="4GB", more="Large files are worked on in blocks anyway."),
+]
+
+
+class What(TypedDict, total=False):
+    """What is released."""
+
+    quasi_identifiers: QuasiIdentifiers
+    target: Annotated[str | None, Option("The class recipients will learn.", example="COLUMN", recipe=_OF_A_COLUMN)]
+    identifiers: Annotated[Iterable[str] | None, Option("Columns to drop.", Kind.NAMES, recipe=_OF_A_COLUMN)]
+    sensitive: Sensitive
+    repeats: Repeats
+    hierarchies: Hierarchies
+    reading: TextReading
+    recipe: Annotated[
+        "Recipe | str | Path | None",
+        Option(
+            "A recipe; what is said beside it replaces what it says.",
+            Kind.FILE,
+            recipe=Absent("A recipe does not name another."),
+        ),
+    ]
+
+
+class Promise(TypedDict, total=False):
+    """What is promised of it."""
+
+    k: Annotated[
+        int | None,
+        Option(
+            "The smallest group of rows that may look alike; 10 if neither you nor a recipe say.",
+            Kind.WHOLE,
+            flags=("-k",),
+        ),
+    ]
+    known_together: KnownTogether
+    require: Require
+    class_sensitive: Annotated[
+        bool | None,
+        Option(
+            "Whether the class of a person must not be inferred: then every group keeps a requirement on it.",
+            Kind.YES_NO,
+            more="By default t-closeness. Nobody but you can know; if you do not say, a notice does.",
+        ),
+    ]
+    population: Population
+    rarest: Annotated[
+        int | None,
+        Option(
+            "No cell names a value that fewer people of the table have, alone or in a set.",
+            Kind.WHOLE,
+            more="The same for bins of numbers and groups of a hierarchy.",
+        ),
+    ]
+    alone_at_most: Annotated[
+        int | None,
+        _beside("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE),
+    ]
+    despite_unchanged: Annotated[
+        bool,
+        _beside(
+            "Publish even if unchanged columns give back so much that fewer than k look alike.",
+            Kind.FLAG,
+            more="The certificate then says so. Without it such a release is refused.",
+            default=False,
+        ),
+    ]
+
+
+class Method(TypedDict, total=False):
+    """How it is made."""
+
+    method: Annotated[str | None, Option("The method by its name; see: incrowd methods.", example="NAME")]
+    parameters: Annotated[
+        Mapping[str, Any] | None,
+        Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",)),
+    ]
+    form: Annotated[
+        str | None,
+        Option(
+            "How groups are released: strict (plain values), counts, or pair (counts as a table of their own).",
+            Kind.CHOICE,
+            "strict|counts|pair",
+            more="If you do not say, in the method's own form.",
+        ),
+    ]
+
+
+class Destination(TypedDict, total=False):
+    """Where the release goes."""
+
+    to: Annotated[
+        "str | Path | NewTable | None",
+        _beside(
+            "The release: a file, whose ending says the format, or a new table, postgresql:///database?table=name.",
+            example="FILE",
+        ),
+    ]
+
+
+class ReleaseOptions(What, Promise, Method, Destination, total=False):
+    """The options of a release that are arguments by themselves."""
+
+
+@described_group
+@dataclass(frozen=True)
+class Outputs:
+    """What is written beside the release, and what its certificate says of you.
+
+    Parameters
+    ----------
+    {options}
+
+    Examples
+    --------
+    >>> Outputs(report="report.html").plan is None
+    True
+    """
+
+    certificate: Annotated[
+        str | Path | None,
+        _beside("Write the certificate there; else it goes beside the release.", Kind.FILE),
+    ] = None
+    report: Annotated[str | Path | None, _beside("Write the HTML report there.", Kind.FILE)] = None
+    plan: Annotated[
+        str | Path | None,
+        _beside("Write the plan there (.json, .parquet); keep it private.", Kind.FILE),
+    ] = None
+    responsible: Annotated[str | None, _beside("Who answers for the release; the certificate names them.")] = None
+    sign: Annotated[
+        str | Path | None,
+        _beside("Sign the certificate with this private key: its name or file (incrowd keys).", Kind.FILE),
+    ] = None
+
+
+@described_group
+@dataclass(frozen=True)
+class Measuring:
+    """What is measured of a release beside what it promises.
+
+    Parameters
+    ----------
+    {options}
+    """
+
+    accuracy: Annotated[
+        bool,
+        _beside("Measure what a decision tree learns before and after, on held-out rows.", Kind.FLAG),
+    ] = False
+    risk: Annotated[
+        bool | None,
+        _beside(
+            "Measure risk before and after; if not said, where a report is written.",
+            Kind.SWITCH,
+            more="As :func:`measure_risk` does.",
+        ),
+    ] = None
+    attacks: Annotated[
+        bool | Sequence[str],
+        _beside(
+            "Attack the release and the table itself.",
+            Kind.FLAG,
+            more="As :func:`attack_release` does; in Python also those attacks that you name.",
+        ),
+    ] = False
+
+
+@described_group
+@dataclass(frozen=True)
+class Book:
+    """The book of earlier releases, and what you say of them.
+
+    It knows people: the same request for the same people gets the same groups again; a release that tells, together
+    with earlier ones, more than was promised is refused.
+
+    Parameters
+    ----------
+    {options}
+    """
+
+    folder: Annotated[
+        str | Path,
+        _beside(
+            "The private folder of the ledger: together, releases then tell no more than one.",
+            Kind.FILE,
+            flags=("--ledger",),
+        ),
+    ]
+    key: Annotated[
+        str | Path | None,
+        _beside("The file with the ledger's key, where it is kept elsewhere.", Kind.FILE, flags=("--ledger-key",)),
+    ] = None
+    other_people: Annotated[
+        Sequence[int],
+        _beside("The number of a release in the ledger that is about other people, as you vouch.", Kind.WHOLES),
+    ] = ()
+    same_columns: Annotated[
+        Mapping[str, str] | None,
+        _beside("What a column was called in earlier tables.", Kind.RENAMED, "age_years=age", flags=("--same-column",)),
+    ] = None
+    presence_known: Annotated[
+        bool,
+        _beside("Outsiders may know who joined or left: keep those in company too.", Kind.FLAG),
+    ] = False
+    despite_earlier: Annotated[
+        bool,
+        _beside(
+            "Publish even if earlier releases and this one tell more together than was promised.",
+            Kind.FLAG,
+            more="The certificate then says what they tell together.",
+        ),
+    ] = False
+
+
+@described_group
+@dataclass(frozen=True)
+class Run:
+    """Where and with what a release is made.
+
+    Parameters
+    ----------
+    {options}
+
+    Examples
+    --------
+    >>> Run(memory="4GB").bytes
+    4000000000
+    """
+
+    memory: Memory = None
+    engine: Annotated[
+        str | None,
+        _beside(
+            "Let Spark read a path or a table that it knows.",
+            Kind.CHOICE,
+            "spark",
+            more="A Spark frame needs no engine named.",
+        ),
+    ] = None
+    master: Annotated[str | None, _beside("Where Spark runs if no session is active.", example="local[2]")] = None
+    seed: Annotated[
+        int | None,
+        Option(
+            "For experiments only: a repeatable draw.",
+            Kind.WHOLE,
+            more="The shuffling can be undone then.",
+            recipe=Absent("Whoever knows the seed can undo the shuffling, and files are passed on."),
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.engine not in (None, "spark"):
+            raise ParameterError("The engine is spark, or none is named: this machine is used then.")
+        _ = self.bytes
+
+    @property
+    def bytes(self) -> int | None:
+        """The memory it may use."""
+        return None if self.memory is None else bytes_of(self.memory)
+
+
+RELEASE: Mapping[str, tuple[type, ...]] = {
+    "What": (What,),
+    "Promise": (Promise,),
+    "Method": (Method,),
+    "Outputs": (Destination, Outputs),
+    "Measuring": (Measuring,),
+    "Earlier releases": (Book,),
+    "Engine": (Run,),
+    "Reading text files": (Reading,),
+}
+"""All options of a release, in groups, under the titles that people read."""
+
+
+def recipe_keys() -> tuple[str, ...]:
+    """What a recipe may say, in the order of the options."""
+    groups = (group for groups in RELEASE.values() for group in groups)
+    return tuple(dict.fromkeys(one.key for group in groups for one in options_of(group) if one.key))
+
+
+@overload
+def names_of(names: None) -> None: ...
+@overload
+def names_of(names: Iterable[str]) -> list[str]: ...
+def names_of(names: Iterable[str] | None) -> list[str] | None:
+    """Names of columns; a single one may stand by itself."""
+    return None if names is None else [names] if isinstance(names, str) else list(names)
