@@ -9,12 +9,13 @@ from unittest.mock import patch
 
 from pyspark.sql import SparkSession
 
-from incrowd.releases.job import Job, Outputs
+from incrowd.releases.job import Job, Targets
 from incrowd.releases.pipeline import run_release
 from incrowd.rows.blocks.population import LARGEST_SAMPLE
 from incrowd.rows.spark import held
 from incrowd.rows.spark.session import LOCAL, packaged_java
 from incrowd.rows.spark.store import BLOCK_ROWS
+from incrowd.tables.options import Run
 
 
 def local_session(**settings):
@@ -37,6 +38,6 @@ def local_session(**settings):
 
 def spark_release(given, folder, recipe, seed=None, block_rows=BLOCK_ROWS, largest_sample=LARGEST_SAMPLE, **options):
     """A release of a Spark table, in blocks of so many rows."""
-    job = Job(given, recipe, Outputs(release=Path(folder)), seed=seed, spark=True, **options)
+    job = Job(given, recipe, Targets(release=Path(folder)), run=Run(engine="spark", seed=seed), **options)
     with patch.multiple(held, BLOCK_ROWS=block_rows, LARGEST_SAMPLE=largest_sample):
         return run_release(job)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
-from incrowd.releases.recount import recount
+from incrowd.releases.recount import verify as recount
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification import class_sizes
 from incrowd.verification.class_sizes import k_check, sizes_of, verify_arrow, verify_table

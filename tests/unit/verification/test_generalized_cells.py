@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import HeaderError, ParameterError
-from incrowd.releases.recount import recount
+from incrowd.releases.recount import verify as recount
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.request import Expected, Original

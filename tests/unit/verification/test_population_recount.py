@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from incrowd.api import release
 from incrowd.cli.main import app
 from incrowd.errors import HeaderError, ParameterError
-from incrowd.releases.recount import recount
+from incrowd.releases.recount import verify as recount
 from incrowd.tables.hierarchies.read import hierarchies_in
 
 KNOWN = ["age", "job", "since"]
