@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
 from incrowd.attacks.catalog import find_attacks
 from incrowd.attacks.run import AttackReport
-from incrowd.report.html import page
-from incrowd.report.markup import Html, bullets, element, paragraph, table, text
-from incrowd.report.sections import section
+from incrowd.drawing.markup import Html, element, text, texts
+from incrowd.drawing.page import bullets, head, page, paragraph, section, standing, table
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}
 HEADER = ("attack", "verdict", "measured", "99 % interval", "control", "goal", "unit")
@@ -17,29 +16,16 @@ CAUTION = (
     "An attack that found nothing is an attack that found nothing: another one, or somebody who knows more, may. What "
     "did not run says nothing at all. This page tells how well attacks go: keep it with the table."
 )
-_STYLE = Html(
-    ".incrowd-report .attacks td:nth-child(2){white-space:nowrap}"
-    ".incrowd-report .attacks th:nth-child(n+3):nth-child(-n+6),"
-    ".incrowd-report .attacks td:nth-child(n+3):nth-child(-n+6){text-align:right;white-space:nowrap}"
-)
 
 
 def report_page(report: AttackReport, name: str) -> str:
     """The page of a report about the release of that name."""
-    return page(f"Attacks on {name}", attacks_body(report, name), _STYLE)
-
-
-def attacks_body(report: AttackReport, name: str) -> Html:
-    """What stands on the page."""
-    return element(
-        "div",
-        element("h1", text("Attacks on the release")),
-        paragraph(name, class_="about"),
-        paragraph(report.summary, class_=f"standing {'bad' if report.leaks else 'good'}"),
-        section("Findings", "attacks", table("All attacks", [text(one) for one in HEADER], _rows(report))),
+    return page(
+        f"Attacks on {name}",
+        head("Attacks on the release", name, standing(report.summary, not report.leaks)),
+        section("Findings", "attacks", table("All attacks", texts(*HEADER), _rows(report), numbers=range(2, 6))),
         section("What was found", "words", *_words(report)),
         section("How to read this", "limits", paragraph(CAUTION)),
-        class_="incrowd-report",
     )
 
 
@@ -47,7 +33,7 @@ def _rows(report: AttackReport) -> Iterator[list[Html]]:
     for finding in report.findings:
         standing = {LEAK: "bad", NO_LEAK: "good", NOT_RUN: "nil"}[finding.verdict]
         verdict = element("span", text(f"{MARKS[finding.verdict]} {finding.verdict}"), class_=standing)
-        yield [text(finding.attack), verdict, *map(text, numbers_of(finding))]
+        yield [text(finding.attack), verdict, *texts(*numbers_of(finding))]
 
 
 def numbers_of(finding: Finding) -> tuple[str, str, str, str, str]:

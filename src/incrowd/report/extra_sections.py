@@ -1,25 +1,20 @@
-"""Sections that not every report has: attacks, earlier releases, unchanged columns, utility, risk."""
+"""Sections that not every report has: attacks, earlier releases, unchanged columns, utility."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incrowd.drawing.markup import Html, element, join, text, texts
+from incrowd.drawing.page import bullets, figure, pairs, paragraph, section, table
+from incrowd.drawing.wording import counted, percent, sentence, unbroken
 from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, AttackFacts
-from incrowd.report.charts import Histogram, accuracy_bars, form_bar, loss_bars, risk_curve, size_chart
+from incrowd.report.charts import FORM_COLOURS, accuracy_bars, form_bar, loss_bars
 from incrowd.report.earlier_facts import EarlierRelease
 from incrowd.report.facts import Accuracy, Facts
-from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
-from incrowd.report.sections import figure, pairs, section
-from incrowd.report.unchanged_facts import alone_sentence, effective_sentence, listed, singling_out_line
+from incrowd.report.unchanged_facts import alone_sentence, effective_sentence, listed
 from incrowd.report.utility_facts import Utility
-from incrowd.report.wording import attack_summary, counted, forms_in, joint_sentence, percent, shares_of, unbroken
+from incrowd.report.wording import attack_summary, forms_in, joint_sentence, shares_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
-
-if TYPE_CHECKING:
-    from incrowd.risk.assessment import Risk
-    from incrowd.risk.telling import TextPart
-
 
 # The attacks as a section of the report: what each found, what it was set against, and what did not run.
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}
@@ -40,7 +35,7 @@ def attacks(facts: Facts) -> Html:
         return section(title, "attacks", paragraph(NONE_RUN, class_="unknown"))
     found = facts.attacks
     rows = [_attack_row(one, found) for one in found.after]
-    shown = table("What the attacks found", [text(head) for head in ATTACKS_HEADER], rows, class_="found")
+    shown = table("What the attacks found", texts(*ATTACKS_HEADER), rows, numbers=range(2, 7), class_="found")
     return section(
         title,
         "attacks",
@@ -111,14 +106,14 @@ def earlier_releases(facts: Facts) -> Html:
         "earlier",
         paragraph(unbroken(joint_sentence(found)), class_="bad" if found.despite else ""),
         *told,
-        table("Releases in the ledger", [text(head) for head in EARLIER_HEADER], rows),
+        table("Releases in the ledger", texts(*EARLIER_HEADER), rows),
         paragraph(EARLIER_READING, class_="aside"),
     )
 
 
 def _earlier_row(one: EarlierRelease) -> list[Html]:
     shared = "not known" if one.shared is None else f"{one.shared:,}"
-    return [text(one.when), text(one.requirement), text(one.by), text(one.relation), text(shared)]
+    return texts(one.when, one.requirement, one.by, one.relation, shared)
 
 
 # Unchanged columns as a section of the report: what they give back, and who is alone by them.
@@ -138,23 +133,19 @@ def unchanged_columns(facts: Facts) -> Html:
     if counts is None:
         return section(TITLE, "unchanged", paragraph(NOT_COUNTED, class_="unknown"))
     parts = [
-        paragraph(unbroken(_sentence(effective_sentence(counts))), class_="" if counts.sound else "bad"),
+        paragraph(unbroken(sentence(effective_sentence(counts))), class_="" if counts.sound else "bad"),
         *([_given_back(counts)] if counts.by else []),
-        paragraph(unbroken(_sentence(alone_sentence(counts)))),
+        paragraph(unbroken(sentence(alone_sentence(counts)))),
         *([_sets(counts)] if counts.alone.without_class else []),
         paragraph(UNCHANGED_READING, class_="aside"),
     ]
     return section(TITLE, "unchanged", *parts)
 
 
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
-
-
 def _given_back(counts: UnchangedCounts) -> Html:
-    header = [text(word) for word in ("Unchanged", "Gives back", "Cells")]
+    header = texts("Unchanged", "Gives back", "Cells")
     rows = [[text(" with ".join(one.columns)), text(one.quasi_identifier), text(f"{one.cells:,}")] for one in counts.by]
-    return table("What is given back", header, rows, class_="numbers")
+    return table("What is given back", header, rows, numbers=[2])
 
 
 def _sets(counts: UnchangedCounts) -> Html:
@@ -171,7 +162,7 @@ def _sets(counts: UnchangedCounts) -> Html:
         [text(words), text(f"{people:,}"), text(unbroken(percent(people / counts.rows)))]
         for words, people in (totals | sets).items()
     ]
-    return table("People who are alone", [text(word) for word in ("By", "People", "Share")], rows, class_="numbers")
+    return table("People who are alone", texts("By", "People", "Share"), rows, numbers=[1, 2])
 
 
 # What the release still shows, what is lost of each attribute, and what a classifier still learns.
@@ -191,14 +182,14 @@ def utility(facts: Facts) -> Html:
 def _cells(facts: Facts) -> Iterator[Html]:
     forms = forms_in(facts)
     header = [text("Quasi-identifier"), text("Share of the rows")]
-    header += [join([element("i", class_=f"key form-{form}"), text(form)]) for form in forms]
+    header += [join([element("i", class_=f"key {FORM_COLOURS[form]}"), text(form)]) for form in forms]
     rows = []
     for attribute in facts.attributes:
         shares = shares_of(attribute)
         numbers = [_share(shares[form]) for form in forms]
         rows.append((element("bdi", text(attribute.name)), form_bar(attribute), *numbers))
     yield paragraph(f"{percent(facts.cells_shown)} of the quasi-identifier cells show something.")
-    yield table("How each quasi-identifier is shown", header, rows, class_="forms")
+    yield table("How each quasi-identifier is shown", header, rows, numbers=range(2, len(header)), class_="forms")
 
 
 def _share(share: float) -> Html:
@@ -210,7 +201,7 @@ def _losses(facts: Facts) -> Iterator[Html]:
     if found is None:
         yield paragraph("The loss of each attribute was not measured.", class_="aside")
         return
-    header = [text(word) for word in ("Quasi-identifier", "Hidden cells", "Loss", "NCP")]
+    header = texts("Quasi-identifier", "Hidden cells", "Loss", "NCP")
     rows = [
         (element("bdi", text(one.name)), text(f"{one.hidden:,}"), text(percent(one.loss)), text(percent(one.penalty)))
         for one in found.attributes
@@ -218,7 +209,7 @@ def _losses(facts: Facts) -> Iterator[Html]:
     whole = (text("all"), text(f"{found.hidden:,}"), text(percent(found.loss)), text(percent(found.penalty)))
     if found.attributes:
         yield figure("Loss of each quasi-identifier", loss_bars(found))
-        yield table("What is lost of each quasi-identifier", header, [*rows, whole], class_="numbers")
+        yield table("What is lost of each quasi-identifier", header, [*rows, whole], numbers=range(1, 4))
         yield paragraph(ABOUT_LOSS, class_="aside")
     yield pairs(_of_groups(facts, found))
 
@@ -259,64 +250,3 @@ def _difference(accuracy: Accuracy) -> str:
     if accuracy.after <= accuracy.majority:
         said += " What is learned from it is no better than always saying the most frequent class."
     return said
-
-
-# Measured risk as sections: of the report of a release, and of a page of its own.
-CONDITION = "trust it for"
-NOT_MEASURED = "Risk was not measured. That says nothing about it: measure it with incrowd risk."
-
-
-def risk(facts: Facts) -> Html:
-    """Who can be re-identified, linked and inferred about, in the table and in its release."""
-    title = "Risk, before and after"
-    if facts.risk is None:
-        return section(title, "risk", paragraph(NOT_MEASURED, class_="unknown"), *_singling_out(facts))
-    from incrowd.risk.telling import headline, parts_of, safe_harbor_part
-
-    found = facts.risk
-    both = [part for part in parts_of(found) if part.name != "safe-harbor"]
-    parts = [_whole(part, risk_figures(found) if part.name == "at-risk" else ()) for part in both]
-    last = found.after or found
-    checklist = _whole(safe_harbor_part(last, several=True), ())
-    said = [paragraph(unbroken(f"{headline(found)}.")), *_singling_out(facts)]
-    return section(title, "risk", *said, *parts, checklist)
-
-
-def _singling_out(facts: Facts) -> list[Html]:
-    """Singling out both ways, where unchanged columns were counted."""
-    if facts.unchanged is None:
-        return []
-    return [
-        paragraph(unbroken(f"In the release, {singling_out_line(facts.unchanged, facts.verdict.sizes.rows_below(2))}."))
-    ]
-
-
-def _whole(part: TextPart, figures: Sequence[Html]) -> Html:
-    """A part with its title as the caption of its table."""
-    told = [] if part.table else [element("h3", text(part.title))]
-    return join([*told, *_drawn(part, part.title), *figures])
-
-
-def risk_part(part: TextPart, figures: Sequence[Html] = ()) -> Html:
-    """A part as a section of its own."""
-    return section(part.title, part.name, *_drawn(part, ""), *figures)
-
-
-def _drawn(part: TextPart, caption: str) -> Iterator[Html]:
-    if part.table:
-        kind = "words" if part.table.words > 1 else "numbers told" if CONDITION in part.table.header else "numbers"
-        rows = [[text(unbroken(cell)) for cell in row] for row in part.table.rows]
-        yield table(caption, [text(head) for head in part.table.header], rows, class_=kind)
-    yield from (paragraph(unbroken(said)) for said in part.said)
-    yield from (paragraph(unbroken(aside), class_="aside") for aside in part.asides)
-
-
-def risk_figures(found: Risk) -> list[Html]:
-    """Rows by the size of their class, and the curve of risk, of the table and of its release."""
-    tables: list[tuple[str, Histogram]] = [("before" if found.after else found.source, found.classes)]
-    if found.after:
-        tables.append(("after", found.after.classes))
-    return [
-        figure("Rows by the size of their class", size_chart(tables)),
-        figure("Rows with at least this risk of being re-identified, for the prosecutor", risk_curve(tables)),
-    ]

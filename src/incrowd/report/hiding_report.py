@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from incrowd.drawing.markup import Html, element, text, texts
+from incrowd.drawing.page import bullets, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.wording import counted, percent, plain, sentence
 from incrowd.report.hiding_facts import CellFacts, CostFacts, HidingFacts
-from incrowd.report.html import fragment, page
-from incrowd.report.markup import Html, bullets, element, paragraph, table, text
-from incrowd.report.sections import pairs, section
-from incrowd.report.wording import counted, percent, plain
 
 MOST_LISTED = 200
 
@@ -62,8 +61,7 @@ def _place(row: int, column: str) -> str:
 
 def hiding_html(facts: HidingFacts, whole_page: bool = True) -> str:
     """The report; a page of its own, or a fragment for a notebook."""
-    body = element(
-        "div",
+    parts = (
         _head(facts),
         _cells(facts),
         _side_effects(facts),
@@ -73,22 +71,18 @@ def hiding_html(facts: HidingFacts, whole_page: bool = True) -> str:
         _verified(facts),
         section("Notices", "notices", _notices(facts)),
         section("What this does not promise", "limits", bullets(map(text, _limits(facts)))),
-        class_="incrowd-report",
     )
-    return page(f"Report on hidden cells: {facts.output or facts.source}", body) if whole_page else fragment(body)
+    return page(f"Report on hidden cells: {facts.output or facts.source}", *parts, whole=whole_page)
 
 
 def _head(facts: HidingFacts) -> Html:
-    said = statement(facts)
-    good = facts.verdict.passed and not facts.exposed
-    return element(
-        "header",
-        element("h1", text("Report on hidden cells")),
-        paragraph(f"{facts.source} → {facts.output}" if facts.output else facts.source, class_="about"),
-        paragraph(f"{said[0].upper()}{said[1:]}.", class_=f"standing {'good' if good else 'bad'}"),
+    return head(
+        "Report on hidden cells",
+        f"{facts.source} → {facts.output}" if facts.output else facts.source,
+        standing(sentence(statement(facts)), facts.verdict.passed and not facts.exposed),
         paragraph(
             "Private: it tells which guesses are right. Keep it where the table is kept. It quotes no confidential "
-            f"value. Rows are counted from {facts.first_row}, the order of the table.",
+            f"value. Rows are counted from {facts.first_row}, in the order of the table.",
             class_="aside",
         ),
         pairs({term: text(words) for term, words in _figures(facts).items()}),
@@ -96,7 +90,7 @@ def _head(facts: HidingFacts) -> Html:
 
 
 def _cells(facts: HidingFacts) -> Html:
-    header = [text(word) for word in ("cell", "ended", "why", "shows", "other cells withheld")]
+    header = texts("cell", "ended", "why", "shows", "other cells withheld")
     rows = (
         [
             element("bdi", text(_place(cell.row, cell.column))),
@@ -113,7 +107,7 @@ def _cells(facts: HidingFacts) -> Html:
 def _side_effects(facts: HidingFacts) -> Html:
     if not facts.side_effects:
         return section("Side effects", "side-effects", paragraph("No other cell was withheld."))
-    header = [text("cell"), text("shows")]
+    header = texts("cell", "shows")
     effects = list(side_effects(facts))
     rows = ([element("bdi", text(place)), text(shows)] for place, shows in effects[:MOST_LISTED])
     left = len(effects) - MOST_LISTED
@@ -140,13 +134,13 @@ def side_effects(facts: HidingFacts) -> Iterator[tuple[str, str]]:
 def _adversaries(facts: HidingFacts) -> Html:
     total = table(
         "Cells each adversary is right about",
-        [text("adversary"), text("with these cells blank only"), text("now")],
+        texts("adversary", "with these cells blank only", "now"),
         (
             [text(name), *(text(f"{right} of {len(facts.cells)}") for right in facts.right(name))]
             for name in facts.adversaries
         ),
     )
-    header = [text("cell"), *(text(name) for name in facts.adversaries)]
+    header = texts("cell", *facts.adversaries)
     rows = (
         [
             element("bdi", text(_place(cell.row, cell.column))),
@@ -219,7 +213,7 @@ def _verified(facts: HidingFacts) -> Html:
         [text(check.name), text("passed" if check.passed else "FAILED"), text(check.found)]
         for check in facts.verdict.checks
     )
-    header = [text("check"), text("outcome"), text("found")]
+    header = texts("check", "outcome", "found")
     return section("Compared with the table, from the written file", "verified", table("Checks", header, rows))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from incrowd.drawing.wording import clipped, counted, percent, plain
 from incrowd.report.facts import Accuracy, Facts
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
@@ -12,12 +13,8 @@ from incrowd.report.wording import (
     HIDDEN,
     Standing,
     attack_summary,
-    clipped,
-    counted,
     forms_in,
     joint_sentence,
-    percent,
-    plain,
     rows_sentence,
     shares_of,
     standing,

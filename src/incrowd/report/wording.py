@@ -1,19 +1,17 @@
-"""Words and numbers as the summary and the report both say them."""
+"""Sentences that the summary and the report both have."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from enum import StrEnum
 
+from incrowd.drawing.wording import counted
 from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFacts
 from incrowd.report.earlier_facts import Earlier
 from incrowd.report.facts import FORMS, AttributeFacts, Facts
 
 HIDDEN = "hidden"
 ALL_FORMS = (*FORMS, HIDDEN)
-_SPACES = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 class Standing(StrEnum):
@@ -80,61 +78,6 @@ def shares_of(attribute: AttributeFacts) -> dict[str, float]:
 def forms_in(facts: Facts) -> tuple[str, ...]:
     """The forms that occur in the release, and always hidden."""
     return tuple(form for form in ALL_FORMS if form == HIDDEN or any(a.shares.get(form) for a in facts.attributes))
-
-
-def plain(words: str) -> str:
-    r"""One line of visible text: no control characters, no change of writing direction, no half characters.
-
-    Examples
-    --------
-    >>> plain("zip\ncode \x1b[31m")
-    'zip code \ufffd[31m'
-    """
-    return _UNPRINTABLE.sub("\ufffd", _SPACES.sub(" ", words))
-
-
-def clipped(words: str, longest: int) -> str:
-    """Plain words, cut to a length.
-
-    Examples
-    --------
-    >>> clipped("marital-status", 8)
-    'marital…'
-    """
-    words = plain(words)
-    return words if len(words) <= longest else words[: longest - 1] + "…"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "group"), counted(2500, "row")
-    ('1 group', '2,500 rows')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def percent(share: float) -> str:
-    """A share in per cent; only nothing is 0 % and only all is 100 %.
-
-    Examples
-    --------
-    >>> percent(0.5), percent(0.0001), percent(0.9999), percent(1.0)
-    ('50.0 %', '<0.1 %', '>99.9 %', '100 %')
-    """
-    near = 1e-9
-    if share <= near or share >= 1 - near:
-        return "0 %" if share <= near else "100 %"
-    if share < 0.0005 or share >= 0.9995:
-        return "<0.1 %" if share < 0.5 else ">99.9 %"
-    return f"{share * 100:.1f} %"
-
-
-def unbroken(words: str) -> str:
-    """The same, numbers and their per cent signs on one line."""
-    return words.replace(" %", "\u00a0%")
 
 
 def attack_summary(found: AttackFacts) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from incrowd.drawing.wording import counted, percent, plain
 from incrowd.risk.assessment import Risk
 from incrowd.risk.attackers import Attacker
+from incrowd.risk.classes import NotMeasured
 from incrowd.risk.special_uniques import DisSuda
 from incrowd.risk.three_risks import MeasuredRisk
 from incrowd.risk.uniques import CONDITIONS, Estimate, Estimates
-from incrowd.risk.wording import NotMeasured, counted, percent, visible
 
 Row = tuple[str, ...]
 
@@ -64,7 +65,7 @@ def text_of(risk: Risk) -> str:
         lines += ["", part.title, *(f"  {said}" for said in part.said)]
         lines += [f"  {line}" for line in (part.table.lines() if part.table else ())]
         lines += [f"  {aside}" for aside in part.asides]
-    return "\n".join(map(visible, lines))
+    return "\n".join(map(plain, lines))
 
 
 def headline(risk: Risk) -> str:

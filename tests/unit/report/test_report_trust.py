@@ -101,7 +101,7 @@ def test_the_same_attack_before_stands_beside_it() -> None:
 )
 def test_small_figures_stay_readable(number: float, shown: str) -> None:
     facts = example(attacks=AttackFacts((AttackFact("a", "leak", "", number),)))
-    assert f"<td>{shown}</td>" in report_html(facts)
+    assert f">{shown}</td>" in report_html(facts)
 
 
 def test_hostile_words_of_attacks_stay_text() -> None:

@@ -10,7 +10,7 @@ from incrowd.errors import ParameterError
 from incrowd.risk import special_uniques as module
 from incrowd.risk.classes import Coded, classes_of, coded
 from incrowd.risk.special_uniques import dis_suda, reachable, special_uniques, suda_weight
-from incrowd.risk.wording import NotMeasured
+from incrowd.risk.classes import NotMeasured
 
 PEOPLE = pl.DataFrame(
     {

@@ -25,7 +25,7 @@ from incrowd.risk.uniques import (
     slide_negative_binomial,
     zayatz,
 )
-from incrowd.risk.wording import NotMeasured
+from incrowd.risk.classes import NotMeasured
 
 
 def histogram(labels):

@@ -16,7 +16,7 @@ from incrowd.risk.measuring import measure_risk as risk
 from incrowd.risk.special_uniques import Special
 from incrowd.risk.telling import parts_of
 from incrowd.risk.uniques import Estimates
-from incrowd.risk.wording import NotMeasured
+from incrowd.risk.classes import NotMeasured
 
 KNOWN = ("age", "sex", "marital_status", "insurance")
 
