@@ -19,7 +19,7 @@ from incrowd.compare.tables import (
 )
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
-from incrowd.drawing.wording import counted, plain
+from incrowd.drawing.wording import counted, plain, unbroken
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -31,7 +31,7 @@ def comparison_html(comparison: Comparison) -> str:
 def _sections(comparison: Comparison) -> Iterator[Html]:
     advice, summary = comparison.recommendation, comparison.summary
     overall = [standing(advice.overall, good=True)] if advice.overall else []
-    yield element("section", *overall, bullets(text(str(one)) for one in advice.advice))
+    yield element("section", *overall, bullets(text(unbroken(str(one))) for one in advice.advice))
     for scores in score_tables(summary):
         yield _learner(comparison, scores)
     yield section(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from incrowd.compare.summary import Summary, SummaryCell, noise
+from incrowd.drawing.wording import listed
 
 SMALL, LARGE = 0.01, 0.03
 """Of differences that may be chance: below the first, methods are as good; from the second on, they are not named."""
@@ -42,9 +43,9 @@ class Advice:
         if self.equals:
             verb = "is" if len(self.equals) == 1 else "are"
             said += f"; differences under {100 * self.noise:.1f} points are noise here: "
-            said += f"{_listed([cell.method for cell in self.equals])} {verb} as good"
+            said += f"{listed([cell.method for cell in self.equals])} {verb} as good"
         if self.unclear:
-            said += f"; not clearly worse: {_listed([_with_accuracy(cell) for cell in self.unclear])}"
+            said += f"; not clearly worse: {listed([_with_accuracy(cell) for cell in self.unclear])}"
         return f"{said}.{_published(self.tree)}"
 
 
@@ -125,7 +126,3 @@ def _published(tree: SummaryCell | None) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

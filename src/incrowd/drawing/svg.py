@@ -259,10 +259,11 @@ def plot(
     up: Callable[[float, float], Scale],
     names: tuple[str, str],
     label: Callable[[float], str] = "{:g}".format,
+    height: float = HEIGHT,
 ) -> tuple[Scale, list[Html]]:
-    """A legend with axes below it: the scale upward, from where it starts to where it ends, and what is drawn."""
+    """A legend with axes below it: the scale upward, made from where it starts and ends, and what is drawn."""
     drawn, used = legend(entries)
-    upward = up(used + 22 + HEIGHT - BOTTOM, used + 22)
+    upward = up(used + 22 + height - BOTTOM, used + 22)
     return upward, [drawn, *axes(across, upward, names, label)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _SPACES = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -72,3 +73,29 @@ def sentence(words: str) -> str:
     'Satisfies 10-anonymity.'
     """
     return f"{words[:1].upper()}{words[1:]}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    Examples
+    --------
+    >>> listed(["age"]), listed(["age", "sex"]), listed(["age", "sex", "job"])
+    ('age', 'age and sex', 'age, sex and job')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))
+
+
+def short_number(number: float | None) -> str:
+    """A measured number with three digits; a dash where there is none.
+
+    Examples
+    --------
+    >>> short_number(0.0432109), short_number(5e-44), short_number(-7e-9), short_number(None)
+    ('0.0432', '<0.001', '>-0.001', '–')
+    """
+    if number is None:
+        return "–"
+    if 0 < abs(number) < 0.0005:
+        return "<0.001" if number > 0 else ">-0.001"
+    return f"{number:.3g}"

@@ -44,7 +44,7 @@ FORM_COLOURS = {
     "counts": "series-3",
     HIDDEN: "empty",
 }
-_BEFORE, _AFTER, _MAJORITY, _LOSS = "series-4", "series-0", "other", "series-6"
+_BEFORE, _AFTER, _MAJORITY, _LOSS = "series-4", "series-0", "other", "series-7"
 _STEPS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 
 
@@ -86,9 +86,9 @@ def size_histogram(sizes: ClassSizes) -> Html:
 def accuracy_bars(accuracy: Accuracy) -> Html:
     """Accuracy learned before, after, and by the majority, from 0 to 100 %."""
     measured = (
-        ("before", accuracy.before, "learned from the table itself", _BEFORE),
-        ("after", accuracy.after, "learned from the release", _AFTER),
-        ("majority", accuracy.majority, "by always predicting the most frequent class", _MAJORITY),
+        ("before", accuracy.before, "trained on the table itself", _BEFORE),
+        ("after", accuracy.after, "trained on the release", _AFTER),
+        ("majority", accuracy.majority, "always the most frequent class", _MAJORITY),
     )
     groups = [_single(label, share, f"{percent(share)} {note}", kind) for label, share, note, kind in measured]
     return _bar_chart("Accuracy of a decision tree", groups, 1.0)
@@ -201,7 +201,8 @@ def _rows_bar(name: str, histogram: Histogram, bucket: Bucket) -> Bar:
     rows = _rows([pair for pair in histogram if bucket.low <= pair[0] <= bucket.high])
     share = rows / max(1, _rows(histogram))
     when = f" {name}" if name in ("before", "after") else ""
-    return Bar(f"{counted(rows, 'row')}{when}, {percent(share)}", ((share, _kind(name), ""),))
+    note = f"{counted(rows, 'row')}{when}, {percent(share)}" if rows else f"none{when}"
+    return Bar(note, ((share, _kind(name), ""),))
 
 
 def risk_curve(tables: Tables) -> Html:
@@ -218,8 +219,9 @@ def risk_curve(tables: Tables) -> Html:
         [line_entry(name, _line_kind(name)) for name, _ in tables],
         across,
         lambda start, end: Scale((0, 20, 40, 60, 80, 100), 0, 100, start, end),
-        ("risk of re-identification, at least", "% of the rows"),
+        ("re-identification risk of at least", "% of the rows"),
         lambda size: f"{100 / size:g} %",
+        height=280,
     )
     parts += [path(list(_steps(histogram, across, up)), f"line {_line_kind(name)}") for name, histogram in tables]
     told = "; ".join(f"{name}: {_in_words(histogram)}" for name, histogram in tables)

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, pairs, paragraph, section, table
-from incrowd.drawing.wording import counted, percent, sentence, unbroken
+from incrowd.drawing.wording import counted, listed, percent, sentence, short_number, unbroken
 from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, AttackFacts
 from incrowd.report.charts import FORM_COLOURS, accuracy_bars, form_bar, loss_bars
 from incrowd.report.earlier_facts import EarlierRelease
 from incrowd.report.facts import Accuracy, Facts
-from incrowd.report.unchanged_facts import alone_sentence, effective_sentence, listed
+from incrowd.report.unchanged_facts import alone_sentence, effective_sentence
 from incrowd.report.utility_facts import Utility
 from incrowd.report.wording import attack_summary, forms_in, joint_sentence, shares_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
+from incrowd.verification.verdict import Check
+
+COLUMN_CHECKS = ("faithful", "untouched")
 
 # The attacks as a section of the report: what each found, what it was set against, and what did not run.
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}
 CLASSES = {LEAK: "bad", NO_LEAK: "good", NOT_RUN: "unknown"}
 ATTACKS_HEADER = ("Attack", "Verdict", "Before", "After", "99 % interval", "Control", "Goal", "Unit")
-NONE_RUN = "No attack was run. That says nothing about what an attack would find: try them with incrowd attack."
+NONE_RUN = "No attack was run, so nothing is known about what an attack would find. To run them: incrowd attack."
 ATTACKS_READING = (
-    "Before: the same attack on the table itself, as if it were released as it is. Control: how far the attacker comes "
-    "without the release. Goal: what the measure shall keep to; the verdict allows for chance, so a measure may lie a "
-    "little beyond it. An attack that found nothing is an attack that found nothing; what did not run says nothing."
+    "Before: the same attack on the table itself, as if it were released unprotected. Control: how far an attacker "
+    "gets without the release. Goal: the bound that the measured value should keep; the verdict allows for chance, so "
+    "a value may lie slightly beyond it. That an attack found no leak does not show that there is none; an attack "
+    "that did not run shows nothing."
 )
 
 
@@ -50,20 +54,13 @@ def attacks(facts: Facts) -> Html:
 
 def _attack_row(one: AttackFact, found: AttackFacts) -> list[Html]:
     earlier = found.first(one.attack)
-    before = _number(earlier.measured) if earlier and earlier.verdict != NOT_RUN else NOT_RUN
-    ends = "" if one.interval is None else f"{_number(one.interval[0])} to {_number(one.interval[1])}"
+    before = short_number(earlier.measured) if earlier and earlier.verdict != NOT_RUN else NOT_RUN
+    ends = "" if one.interval is None else f"{short_number(one.interval[0])} to {short_number(one.interval[1])}"
     verdict = element("span", text(MARKS[one.verdict]), class_=CLASSES[one.verdict])
     if one.verdict == NOT_RUN:
         return [text(one.attack), verdict, text(before), text(NOT_RUN), *[text("")] * 4]
-    figures = (before, _number(one.measured), ends, _number(one.control), _number(one.goal), one.unit)
+    figures = (before, short_number(one.measured), ends, short_number(one.control), short_number(one.goal), one.unit)
     return [text(one.attack), verdict, *map(text, figures)]
-
-
-def _number(number: float | None) -> str:
-    if number is None:
-        return "–"
-    tiny = 0 < abs(number) < 0.0005
-    return ("<" if number > 0 else ">-") + "0.001" if tiny else f"{number:.3g}"
 
 
 def _words(title: str, found: AttackFacts, verdict: str) -> Iterator[Html]:
@@ -81,13 +78,13 @@ def _told(one: AttackFact) -> Html:
 
 # Earlier releases as a section of the report: which there are, and what they tell together with this one.
 NOT_TRACKED = (
-    "Earlier releases were not tracked. Two releases about the same people can be combined: keep a ledger, "
-    "incrowd release --ledger."
+    "Earlier releases were not tracked. Two releases about the same people can be combined; to track them, keep a "
+    "ledger with incrowd release --ledger."
 )
 EARLIER_HEADER = ("Made", "Promises", "Compared by", "People", "In this table too")
 EARLIER_READING = (
-    "Counted person by person, as somebody could who links the rows of the releases without a mistake and knows in "
-    "which tables a person is. Releases that are not in the ledger are not in it."
+    "Counted person by person, for an attacker who links the rows of the releases without error and knows which tables "
+    "a person is in. Releases that are not in the ledger are not counted."
 )
 
 
@@ -118,12 +115,12 @@ def _earlier_row(one: EarlierRelease) -> list[Html]:
 
 # Unchanged columns as a section of the report: what they give back, and who is alone by them.
 TITLE = "Unchanged columns"
-NOT_COUNTED = "What unchanged columns undo was not counted. That says nothing about it."
+NOT_COUNTED = "It was not counted how much the unchanged columns undo, so nothing is known about it."
 UNCHANGED_READING = (
-    "A cell is given back if an unchanged column, or two of them, leave one value of those it hides, or values of half "
-    "of the people. Whoever knows how the columns depend on each other can do that: from a codebook, a similar table, "
-    "or rows that show the value. Effective k counts people who are equal in all that is shown and given back. "
-    "Requirements beyond k are not recounted on these finer groups."
+    "A cell is given back if one or two unchanged columns leave only one of the values it may stand for, or values of "
+    "half of the people. Anybody who knows how the columns depend on each other can work this out: from a codebook, a "
+    "similar table, or rows that show the value. Effective k is the smallest number of people who agree in all that is "
+    "shown and given back. Requirements other than k are not recounted on these finer groups."
 )
 
 
@@ -151,9 +148,9 @@ def _given_back(counts: UnchangedCounts) -> Html:
 def _sets(counts: UnchangedCounts) -> Html:
     alone = counts.alone
     totals = {
-        "all but the class": alone.without_class,
-        "all, with the class": alone.with_class,
-        "those not called private or sensitive": alone.not_called_private,
+        "all unchanged columns but the class": alone.without_class,
+        "all unchanged columns and the class": alone.with_class,
+        "those you did not call private or sensitive": alone.not_called_private,
     }
     sets = {
         listed(one.columns) + ("" if one.exact else " (not all sets were compared)"): one.people for one in alone.best
@@ -162,21 +159,22 @@ def _sets(counts: UnchangedCounts) -> Html:
         [text(words), text(f"{people:,}"), text(unbroken(percent(people / counts.rows)))]
         for words, people in (totals | sets).items()
     ]
-    return table("People who are alone", texts("By", "People", "Share"), rows, numbers=[1, 2])
+    return table("People who are unique", texts("By", "People", "Share"), rows, numbers=[1, 2])
 
 
 # What the release still shows, what is lost of each attribute, and what a classifier still learns.
 ABOUT_LOSS = (
-    "A cell stands for one or several values of the table. Loss: the other values it may stand for, in per cent of all "
-    "others (Iyengar 2002). Normalised certainty penalty (NCP): the values it may stand for, in per cent of all; 0 if "
-    "there is only one (Xu et al. 2006). Numbers count as values, so that no figure tells the smallest or largest. A "
-    "mean bounds no single value and counts like a hidden cell, as do all cells of rows that are left out."
+    "A released cell stands for one or several values of the table. Loss: the number of other values it may stand "
+    "for, as a share of all other values (Iyengar 2002). Normalized certainty penalty (NCP): the number of values it "
+    "may stand for, as a share of all values; 0 if there is only one (Xu et al. 2006). Numbers are counted as "
+    "distinct values, so that no figure reveals the smallest or the largest. A mean bounds no single value and counts "
+    "as a hidden cell, as do all cells of rows that are left out."
 )
 
 
 def utility(facts: Facts) -> Html:
     """What the release still shows, and what a classifier still learns from it."""
-    return section("What is still usable", "utility", *_cells(facts), *_losses(facts), _accuracy(facts.accuracy))
+    return section("Utility", "utility", *_cells(facts), *_losses(facts), _accuracy(facts.accuracy))
 
 
 def _cells(facts: Facts) -> Iterator[Html]:
@@ -209,7 +207,7 @@ def _losses(facts: Facts) -> Iterator[Html]:
     whole = (text("all"), text(f"{found.hidden:,}"), text(percent(found.loss)), text(percent(found.penalty)))
     if found.attributes:
         yield figure("Loss of each quasi-identifier", loss_bars(found))
-        yield table("What is lost of each quasi-identifier", header, [*rows, whole], numbers=range(1, 4))
+        yield table("Loss of each quasi-identifier, in figures", header, [*rows, whole], numbers=range(1, 4))
         yield paragraph(ABOUT_LOSS, class_="aside")
     yield pairs(_of_groups(facts, found))
 
@@ -219,10 +217,10 @@ def _of_groups(facts: Facts, found: Utility) -> dict[str, Html]:
     return {
         "Cells hidden": text(f"{found.hidden:,} of {found.cells:,}"),
         "Discernibility": text(
-            f"{found.discernibility:,} (Bayardo, Agrawal 2005); for each row {told_from:,.1f} rows that it cannot be "
-            "told from, itself included"
+            f"{found.discernibility:,} (Bayardo and Agrawal 2005); on average a row cannot be told from "
+            f"{told_from:,.1f} rows, itself included"
         ),
-        "Average group": text(f"{found.average_group:.2f} times the smallest that is allowed (LeFevre et al. 2006)"),
+        "Average group size": text(f"{found.average_group:.2f} times the smallest size allowed (LeFevre et al. 2006)"),
     }
 
 
@@ -233,8 +231,8 @@ def _accuracy(accuracy: Accuracy | None) -> Html:
         [
             figure(f"Accuracy on {counted(accuracy.test_rows, 'unseen row')}", accuracy_bars(accuracy)),
             paragraph(
-                f"A C4.5 decision tree learned from {counted(accuracy.train_rows, 'row')}, once as they are "
-                "and once from a trial release of these rows by the same recipe. Both were tested on rows "
+                f"A C4.5 decision tree was trained on {counted(accuracy.train_rows, 'row')}, once as they are "
+                "and once on a trial release of these rows by the same recipe. Both were tested on rows "
                 f"that neither had seen. {_difference(accuracy)}",
                 class_="aside",
             ),
@@ -246,7 +244,38 @@ def _difference(accuracy: Accuracy) -> str:
     points = 100 * (accuracy.after - accuracy.before)
     said = f"The release {'costs' if points < 0 else 'gains'} {abs(points):.1f} percentage points."
     if abs(points) < 0.05:
-        said = "The release costs no accuracy that shows in one decimal."
+        said = "The release costs no measurable accuracy."
     if accuracy.after <= accuracy.majority:
-        said += " What is learned from it is no better than always saying the most frequent class."
+        said += " A tree trained on it is no better than always predicting the most frequent class."
     return said
+
+
+# The checks of the verification; columns that passed the same check share a row.
+def checks_table(checks: Sequence[Check]) -> Html:
+    """Every check with its outcome and finding."""
+    rows = [
+        (
+            text(name),
+            element("span", text("✓ passed"), class_="good")
+            if passed
+            else element("strong", text("✗ FAILED"), class_="bad"),
+            text(finding),
+        )
+        for name, passed, finding in _merged(checks)
+    ]
+    return table("Checks", texts("Check", "Outcome", "Finding"), rows, class_="checks")
+
+
+def _merged(checks: Sequence[Check]) -> Iterator[tuple[str, bool, str]]:
+    """The checks in their order; those about single columns that ended alike stand together, at the first of them."""
+    alike: dict[tuple[str, bool, str], list[str]] = {}
+    for check in checks:
+        column, _, kind = check.name.rpartition(" ")
+        if kind not in COLUMN_CHECKS:
+            column, kind = "", check.name
+        alike.setdefault((kind, check.passed, check.found), []).append(column)
+    for (kind, passed, finding), columns in alike.items():
+        if len(columns) == 1:
+            yield f"{columns[0]} {kind}".strip(), passed, finding
+        else:
+            yield f"{counted(len(columns), 'column')} {kind}", passed, f"{finding}: {listed(columns)}"

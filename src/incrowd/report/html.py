@@ -15,7 +15,7 @@ from incrowd.plan.explain import describe_group, in_words
 from incrowd.plan.steps import Reasons
 from incrowd.report.attack_facts import LEAK, NOT_RUN
 from incrowd.report.charts import size_histogram
-from incrowd.report.extra_sections import attacks, earlier_releases, unchanged_columns, utility
+from incrowd.report.extra_sections import attacks, checks_table, earlier_releases, unchanged_columns, utility
 from incrowd.report.facts import Facts
 from incrowd.report.risk_page import risk
 from incrowd.report.unchanged_facts import headline_lines
@@ -81,7 +81,7 @@ def key_figures(facts: Facts) -> Html:
     }
     if facts.risk is not None and facts.risk.after is not None:
         before, after = facts.risk.prosecutor.average, facts.risk.after.prosecutor.average
-        figures[f"average risk ({percent(before)} before)"] = percent(after)
+        figures[f"average re-identification risk ({percent(before)} before)"] = percent(after)
     if facts.attacks is not None:
         gone = facts.attacks.count(NOT_RUN)
         told = f"attacks that found a leak ({gone} not run)" if gone else "attacks that found a leak"
@@ -96,7 +96,7 @@ def request(facts: Facts) -> Html:
     parameters = [text(f"{name} = {value}") for name, value in facts.parameters.items()]
     entries = {
         "Requirement": text(f"{facts.requirement} over {counted(len(facts.attributes), 'quasi-identifier')}"),
-        **({"That is": bullets((_promise(*one) for one in facts.asked), class_="promises")} if facts.asked else {}),
+        **({"Meaning": bullets((_promise(*one) for one in facts.asked), class_="promises")} if facts.asked else {}),
         "Is the class itself sensitive?": text(class_answer(facts)),
         "Method": text(facts.method),
         "Parameters": join((element("code", each) for each in parameters), " ") or text("none"),
@@ -114,7 +114,7 @@ def request(facts: Facts) -> Html:
         for column in facts.schema.columns
     ]
     header = texts("Column", "Role", "Type", "In the release", "Because")
-    return section("What was asked", "asked", pairs(entries), table("Columns and their roles", header, roles))
+    return section("Request", "asked", pairs(entries), table("Columns and their roles", header, roles))
 
 
 def _promise(promise: str, words: str) -> Html:
@@ -130,7 +130,7 @@ def result(facts: Facts) -> Html:
         size_histogram(sizes),
     )
     told = _parts(facts) if facts.parts else _groups(facts)
-    return section("What was done", "done", told[0], histogram, *told[1:], *map(_reasons, facts.reasons))
+    return section("Result", "done", told[0], histogram, *told[1:], *map(_reasons, facts.reasons))
 
 
 def _groups(facts: Facts) -> list[Html]:
@@ -146,7 +146,7 @@ def _groups(facts: Facts) -> list[Html]:
 
 def _parts(facts: Facts) -> list[Html]:
     said = paragraph(
-        f"{facts.method} shows the same value in the same way in every row, unless the row's combination is rare. "
+        f"{facts.method} shows a value in the same way in every row, unless the row's combination is rare. "
         f"{rows_sentence(facts)}."
     )
     rows = []
@@ -171,20 +171,12 @@ def _reasons(reasons: Reasons) -> Html:
 def verification(facts: Facts) -> Html:
     """Every check with what it found."""
     if not facts.verdict.checks:
-        return section("What was verified", "verified", paragraph("No check was run.", class_="bad"))
-    rows = [
-        (
-            text(check.name),
-            element("span", text("✓ passed"), class_="good")
-            if check.passed
-            else element("strong", text("✗ FAILED"), class_="bad"),
-            text(check.found),
-        )
-        for check in facts.verdict.checks
-    ]
-    said = f"Another engine than the one that made the release read the written {facts.written} again and recounted:"
-    header = texts("Check", "Outcome", "Found")
-    return section("What was verified", "verified", paragraph(said), table("Checks", header, rows))
+        return section("Verification", "verified", paragraph("No check was run.", class_="bad"))
+    about = (
+        f"A second engine, independent of the one that made the release, read the written {facts.written} and "
+        "recounted:"
+    )
+    return section("Verification", "verified", paragraph(about), checks_table(facts.verdict.checks))
 
 
 def notices(facts: Facts) -> Html:
@@ -196,34 +188,32 @@ def notices(facts: Facts) -> Html:
 
 def limits(facts: Facts) -> Html:
     """What the guarantee does not cover."""
-    return section("What this does not promise", "limits", bullets(text(limit) for limit in _limits(facts)))
+    return section("What this does not guarantee", "limits", bullets(text(limit) for limit in _limits(facts)))
 
 
 def _limits(facts: Facts) -> Iterator[str]:
-    unchanged = counted(len(facts.schema.untouched), "column")
+    number = len(facts.schema.untouched)
+    unchanged = f"{counted(number, 'column')} (target, sensitive or other) {'is' if number == 1 else 'are'}"
     yield (
-        f"{facts.requirement} stops singling out by the quasi-identifiers listed above, counted in rows. "
-        "It counts people only if each person has one row."
+        f"{facts.requirement} prevents singling out by the quasi-identifiers listed above. It is counted in rows, "
+        "which are people only if each person has one row."
     )
-    yield (
-        f"Released unchanged: {unchanged} (target, sensitive or other). Whoever knows their values from "
-        "elsewhere can link by them."
-    )
+    yield (f"{unchanged} released unchanged. Anybody who knows their values from elsewhere can link rows by them.")
     if len(facts.promises) <= len(_sizes(facts)):
         yield (
-            "It does not stop inference. If all rows of a group have the same class, whoever knows that a "
+            "It does not prevent inference. If all rows of a group have the same class, anybody who knows that a "
             "person is in the group knows the class."
         )
     else:
-        yield "Inference is limited for the columns that the requirement names, as far as it says, and for no other."
+        yield "Inference is limited only for the columns that the requirement names, and only as far as it states."
     if facts.attacks is None:
-        yield "Attacks: not run. No claim is made about what an attack would find."
+        yield "Attacks: not run. Nothing is claimed about what an attack would find."
     else:
-        yield "Attacks show what they found, not what somebody who knows more or tries something else may find."
+        yield "The attacks show what they found, not what an attacker who knows more or tries something else may find."
     yield _earlier(facts)
     yield (
         "The plan stays private: it holds counts that the release hides. Keep it where the table is kept. "
-        "Only the release and its certificate are made to be published."
+        "Only the release and its certificate are meant to be published."
     )
 
 
@@ -236,11 +226,14 @@ def _earlier(facts: Facts) -> str:
     if facts.earlier is None:
         return "Earlier releases: not tracked. Two releases about the same people can be combined."
     if not facts.earlier.releases:
-        return "Earlier releases: none in the ledger. A release that is not in it can still be combined with this one."
+        return (
+            "Earlier releases: none in the ledger. A release that is not in the ledger can still be combined with "
+            "this one."
+        )
     known = counted(len(facts.earlier.releases), "release")
     return (
-        f"Earlier releases: {known} in the ledger, compared with this one person by person, see above. Those that are "
-        "not in it can still be combined with this one."
+        f"Earlier releases: {known} in the ledger, compared with this one person by person (see above). Releases that "
+        "are not in the ledger can still be combined with this one."
     )
 
 
@@ -254,7 +247,7 @@ def origin(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
     entries["Versions"] = text(", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
     entries["Python"] = text(platform.python_version())
     entries |= {term: element("code", text(digest), class_="digest") for term, digest in digests(facts, certificate)}
-    return section("When and with what", "made", pairs(entries))
+    return section("Provenance", "made", pairs(entries))
 
 
 def digests(facts: Facts, certificate: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
@@ -279,7 +272,7 @@ def _version(package: str) -> str:
 
 
 # The last page of the report: a decision, who takes it, and when, written by hand.
-DECISIONS = ("Hand on as it is", "Hand on, under conditions", "Do not hand on")
+DECISIONS = ("Release as it is", "Release under conditions", "Do not release")
 LINES = ("Conditions, recipients", "Name and function", "Place and date", "Signature")
 
 
@@ -290,7 +283,7 @@ def signing(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
         "Release": text(facts.output or "handed back in memory"),
         "SHA-256": element("code", text(digest), class_="digest") if digest else text("not in this report"),
         "Made": text(f"{facts.when:%Y-%m-%d %H:%M %Z}".strip()),
-        "Responsible": text(facts.responsible or "not said"),
+        "Responsible": text(facts.responsible or "not stated"),
         "Verification": text(statement(facts)),
     }
     boxes = [join([element("span", class_="box"), text(decision)]) for decision in DECISIONS]
@@ -299,7 +292,7 @@ def signing(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
         "Decision",
         "signing",
         pairs(about),
-        *([paragraph("To be weighed by whoever signs:"), bullets(map(text, open_points))] if open_points else []),
+        *([paragraph("To be considered before signing:"), bullets(map(text, open_points))] if open_points else []),
         element("div", *(element("p", box) for box in boxes), class_="decisions"),
         element("div", *(_line(words) for words in LINES), class_="lines"),
     )
@@ -314,7 +307,7 @@ def unknown(facts: Facts) -> Iterator[str]:
     if standing(facts) is not Standing.SATISFIED:
         yield "The release has not passed its verification."
     if facts.schema.target is not None and facts.class_sensitive is None:
-        yield "Nobody said whether the class itself is sensitive."
+        yield "It was not stated whether the class itself is sensitive."
     if facts.risk is None:
         yield "Risk was not measured."
     if facts.attacks is None:
@@ -323,16 +316,17 @@ def unknown(facts: Facts) -> Iterator[str]:
         if leaks := facts.attacks.count(LEAK):
             yield f"{counted(leaks, 'attack')} found a leak."
         if gone := facts.attacks.count(NOT_RUN):
-            yield f"{counted(gone, 'attack')} did not run, which says nothing about the risk."
+            yield f"{counted(gone, 'attack')} did not run, which shows nothing about the risk."
     if facts.earlier is None:
         yield "Earlier releases about the same people were not tracked."
     else:
         if facts.earlier.despite:
-            yield "Together with earlier releases it tells more than was promised."
+            yield "Together with earlier releases it reveals more than was promised."
         if facts.earlier.not_counted:
             yield "Not every release in the ledger could be counted."
         if facts.earlier.said:
-            yield f"That {counted(len(facts.earlier.said), 'earlier release')} had other people was said, not counted."
+            others = counted(len(facts.earlier.said), "earlier release")
+            yield f"That {others} had other people was stated, not counted."
     if facts.accuracy is None:
         yield "Accuracy was not measured."
     if facts.notices:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import figure, head, page, paragraph, section, table
-from incrowd.drawing.wording import unbroken
+from incrowd.drawing.wording import sentence, unbroken
 from incrowd.report.charts import Histogram, risk_curve, size_chart
 from incrowd.report.facts import Facts
 from incrowd.report.unchanged_facts import singling_out_line
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incrowd.risk.telling import TextPart
 
 CONDITION = "trust it for"
-NOT_MEASURED = "Risk was not measured. That says nothing about it: measure it with incrowd risk."
+NOT_MEASURED = "Risk was not measured, so nothing is known about it. To measure it: incrowd risk."
 
 
 def risk_html(measured: Risk, whole_page: bool = True) -> str:
@@ -38,8 +38,8 @@ def risk_html(measured: Risk, whole_page: bool = True) -> str:
         section(part.title, part.name, *_drawn(part, ""), *(figures if part.name == "at-risk" else ()))
         for part in parts_of(measured)
     ]
-    title = f"Measured risk: {measured.source}"
-    return page(title, head("Measured risk", headline(measured), columns), *parts, whole=whole_page)
+    title = f"Re-identification risk: {measured.source}"
+    return page(title, head("Re-identification risk", sentence(headline(measured)), columns), *parts, whole=whole_page)
 
 
 def risk(facts: Facts) -> Html:
@@ -90,5 +90,5 @@ def risk_figures(measured: Risk) -> list[Html]:
         tables.append(("after", measured.after.classes))
     return [
         figure("Rows by the size of their class", size_chart(tables)),
-        figure("Rows with at least this risk of being re-identified, for the prosecutor", risk_curve(tables)),
+        figure("Share of rows with at least this re-identification risk (prosecutor)", risk_curve(tables)),
     ]

@@ -129,7 +129,7 @@ def _trust(facts: Facts) -> dict[str, str]:
     entries = {}
     if facts.risk is not None and facts.risk.after is not None:
         before, after = facts.risk.prosecutor.average, facts.risk.after.prosecutor.average
-        entries["risk"] = f"{percent(before)} before, {percent(after)} after, of being re-identified, on average"
+        entries["risk"] = f"average re-identification risk {percent(before)} before, {percent(after)} after"
     if facts.attacks is not None:
         entries["attacks"] = attack_summary(facts.attacks)
     if facts.earlier is not None:

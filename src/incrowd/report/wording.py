@@ -52,9 +52,11 @@ def class_answer(facts: Facts) -> str:
         case True:
             return f"Yes. Every group keeps what is required of {facts.schema.target} above."
         case False:
-            return f"No. Groups may be of one class: whoever knows the group then knows {facts.schema.target}."
+            return (
+                f"No. A group may have one class only; whoever knows a person's group then knows {facts.schema.target}."
+            )
         case _:
-            return "Not said. Groups may be of one class: whoever knows the group then knows it."
+            return "Not stated. A group may have one class only; whoever knows a person's group then knows it."
 
 
 def rows_sentence(facts: Facts) -> str:
@@ -99,10 +101,10 @@ def joint_sentence(found: Earlier) -> str:
     Examples
     --------
     >>> joint_sentence(Earlier())
-    'The ledger knows no earlier release.'
+    'The ledger has no earlier release.'
     """
     if not found.releases:
-        return "The ledger knows no earlier release."
+        return "The ledger has no earlier release."
     number = sum(one.shared is not None for one in found.releases)
     if not number:
         return f"None of {counted(len(found.releases), 'earlier release')} was compared."
@@ -115,7 +117,7 @@ def joint_sentence(found: Earlier) -> str:
 
 def _joint(found: Earlier) -> str:
     if found.same_groups:
-        return "The groups are those of an earlier release: together they tell no more than that one."
+        return "The groups are those of an earlier release: together the releases reveal no more than that one."
     if found.joint is None:
         return "Nothing had to be counted together."
     figures, fewest = asdict(found.joint.below), asdict(found.joint.smallest)

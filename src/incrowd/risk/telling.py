@@ -76,7 +76,7 @@ def headline(risk: Risk) -> str:
     >>> import polars as pl
     >>> from incrowd.risk.measuring import measure_risk
     >>> headline(measure_risk(pl.DataFrame({"age": [30, 30, 41]}), quasi_identifiers=["age"]))
-    'a polars table: 1 of 3 rows is alone with its quasi-identifiers (33.3 %)'
+    'a polars table: 1 of 3 rows is unique in its quasi-identifiers (33.3 %)'
     """
     said = f"{risk.source}: {_alone(risk)}"
     return said if risk.after is None else f"{said}; after, {risk.after.source}: {_alone(risk.after)}"
@@ -84,7 +84,7 @@ def headline(risk: Risk) -> str:
 
 def _alone(risk: Risk) -> str:
     alone = risk.uniques.in_sample
-    verb = "is alone with its" if alone == 1 else "are alone with their"
+    verb = "is unique in its" if alone == 1 else "are unique in their"
     return f"{alone:,} of {counted(risk.rows, 'row')} {verb} quasi-identifiers ({percent(risk.uniques.share)})"
 
 
@@ -116,9 +116,9 @@ def attackers_part(both: Sequence[Risk]) -> TextPart:
         found = [getattr(one, name) for one in both]
         rows.append((name, *map(_maximum, found), *map(_average, found)))
         basis = "; after: ".join(dict.fromkeys(map(_basis, found)))
-        asides.append(f"The {name}, who {knows}: {basis}.")
+        asides.append(f"The {name} {knows}: {basis}.")
     if len(both) > 1:
-        asides.append("After: by the classes the release shows; a set, an interval or a suppressed cell is one value.")
+        asides.append("After: by classes of the release; a set, an interval or a suppressed cell counts as one value.")
     table = RiskTable(("attacker", *_heads(both, "maximum", "average")), tuple(rows))
     return TextPart("Who could be re-identified", "attackers", (), table, tuple(asides))
 
@@ -162,7 +162,7 @@ def uniques_part(both: Sequence[Risk]) -> TextPart:
         rows.append((f"in the population, {name}", *(_estimated(one, name) for one in both), CONDITIONS[name]))
     heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), "trust it for")
     if both[0].population is None:
-        unknown = (f"In the population: {both[0].uniques.estimated}.",)
+        unknown = (f"Uniques in the population: {both[0].uniques.estimated}.",)
         return TextPart("Who is unique", "uniques", unknown, RiskTable(heads[:-1], (rows[0][:-1],)))
     said = f"The table is taken as a simple random sample of {both[0].population:,} persons."
     return TextPart("Who is unique", "uniques", (said,), RiskTable(heads, tuple(rows)))
@@ -204,7 +204,7 @@ def special_part(both: Sequence[Risk]) -> TextPart:
     leading = sorted(first.columns, key=lambda column: -column[1])[:3]
     if sum(first.minimal):
         part_of = ", ".join(f"{name} {percent(share)}" for name, _, share in leading)
-        said.append(f"Columns most often part of a smallest singling-out set: {part_of}.")
+        said.append(f"Columns most often in a minimal set that singles out: {part_of}.")
     table = RiskTable(("rows", *(_heads(both, "") if len(both) > 1 else ("number",))), tuple(rows))
     return TextPart("Special uniques", "special", tuple(said), table)
 
@@ -222,7 +222,7 @@ def three_risks_part(both: Sequence[Risk]) -> TextPart:
     rows: list[Row] = []
     asides = [
         "Control: each row is left out of the table when it is attacked. Excess: (attack - control) / (1 - control).",
-        "In brackets 95 % intervals. What needs the original beside its release is in the attack lab.",
+        "In brackets: 95 % intervals. Attacks that need the original beside its release: incrowd attack.",
     ]
     for one in both:
         when = "" if len(both) == 1 else " before" if one is both[0] else " after"
@@ -235,7 +235,7 @@ def three_risks_part(both: Sequence[Risk]) -> TextPart:
             rows.append(_three(f"{name}{when}", found))
         if one.edges.alone:
             ends = ", ".join(map(str, one.edges.alone))
-            asides.append(f"Singled out by one end of a number line{when}: {ends}.")
+            asides.append(f"Singled out by an extreme value{when}: {ends}.")
     header = ("risk", "attack", "control", "excess", "chance")
     return TextPart("The three risks of WP216", "wp216", (), RiskTable(header, tuple(rows)), tuple(asides))
 
@@ -254,9 +254,9 @@ def safe_harbor_part(one: Risk, several: bool) -> TextPart:
         where = "; ".join(f"{finding.column}: {finding.why}" for finding in item.findings)
         rows.append((f"{item.letter}  {item.title}", str(item.standing), where or item.note))
     title = "HIPAA Safe Harbor checklist" + (f": {one.source}" if several else "")
-    aside = "An item that is not found may still be there: names and patterns are all that was looked at."
+    aside = "An item that was not found may still be there: only names and patterns were looked at."
     return TextPart(
-        title, "safe-harbor", (), RiskTable(("identifier", "", "where, or why not"), tuple(rows), 3), (aside,)
+        title, "safe-harbor", (), RiskTable(("identifier", "result", "where, or why not"), tuple(rows), 3), (aside,)
     )
 
 

@@ -15,17 +15,17 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 from support.report_examples import example, schema, sizes
 
 HEADINGS = [
-    "What was asked",
-    "What was done",
-    "What was verified",
+    "Request",
+    "Result",
+    "Verification",
     "Unchanged columns",
     "Risk, before and after",
     "Attacks, before and after",
     "Earlier releases",
-    "What is still usable",
+    "Utility",
     "Notices",
-    "What this does not promise",
-    "When and with what",
+    "What this does not guarantee",
+    "Provenance",
     "Decision",
 ]
 HOSTILE = "<script>alert(1)</script>"
@@ -176,7 +176,7 @@ def test_accuracy_that_was_not_measured_is_said_to_be_so() -> None:
     [
         (0.79, "costs 1.0 percentage points"),
         (0.82, "gains 2.0 percentage points"),
-        (0.8002, "costs no accuracy"),
+        (0.8002, "costs no measurable accuracy"),
     ],
 )
 def test_the_change_of_accuracy_is_said(after: float, words: str) -> None:
@@ -186,7 +186,7 @@ def test_the_change_of_accuracy_is_said(after: float, words: str) -> None:
 @pytest.mark.parametrize(("after", "useless"), [(0.49, True), (0.5, True), (0.51, False)])
 def test_a_release_that_teaches_nothing_is_said_to_be_so(after: float, useless: bool) -> None:
     said = Page(report_html(example(accuracy=Accuracy(0.8, after, 0.5, 100, 50)))).text
-    assert ("no better than always saying the most frequent class" in said) is useless
+    assert ("no better than always predicting the most frequent class" in said) is useless
 
 
 def test_an_empty_release_can_be_described() -> None:
