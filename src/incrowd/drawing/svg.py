@@ -60,7 +60,7 @@ def fitted(words: str, width: float, size: float = SIZE, strong: bool = False) -
     Examples
     --------
     >>> fitted("marital-status", 60), fitted("age", 60)
-    ('marital…', 'age')
+    ('marita…', 'age')
     """
     words = plain(words)
     if text_width(words, size, strong) <= width:
@@ -102,10 +102,10 @@ def path(points: Sequence[Point], kind: str) -> Html:
     return element("path", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points), class_=kind)
 
 
-def words(said: str, at: Point, anchor: str = "start", kind: str = "note", tip: str = "") -> Html:
+def words(content: str, at: Point, anchor: str = "start", kind: str = "note", tip: str = "") -> Html:
     """Text at a place."""
     anchored = {} if anchor == "start" else {"text_anchor": anchor}
-    return element("text", *_tip(tip), text(said), x=at[0], y=at[1], class_=kind, **anchored)
+    return element("text", *_tip(tip), text(content), x=at[0], y=at[1], class_=kind, **anchored)
 
 
 def marker(series: int, at: Point, size: float = 5.0, tip: str = "") -> Html:
@@ -193,8 +193,8 @@ def axes(across: Scale, up: Scale, names: tuple[str, str], label: Callable[[floa
             path([(left, up(tick)), (right, up(tick))], "rule"),
             words(f"{tick:g}", (left - 8, up(tick) + 4), "end"),
         ]
-    for said, x in apart([(label(tick), across(tick)) for tick in across.ticks]):
-        drawn += [path([(x, up.start), (x, up.start + 4)], "rule"), words(said, (x, up.start + 18), "middle")]
+    for number, x in apart([(label(tick), across(tick)) for tick in across.ticks]):
+        drawn += [path([(x, up.start), (x, up.start + 4)], "rule"), words(number, (x, up.start + 18), "middle")]
     return drawn
 
 
@@ -208,10 +208,10 @@ def apart(labels: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
     """
     kept: list[tuple[str, float]] = []
     end = math.inf
-    for said, x in reversed(labels):
-        half = (text_width(said) + 8) / 2
+    for label, x in reversed(labels):
+        half = (text_width(label) + 8) / 2
         if x + half <= end:
-            kept.append((said, x))
+            kept.append((label, x))
             end = x - half
     return kept[::-1]
 
@@ -296,14 +296,14 @@ def place_labels(
     Places are left ends of base lines.
     """
     used = list(taken)
-    for said, (x, y) in labels:
-        wide = text_width(said)
+    for label, (x, y) in labels:
+        wide = text_width(label)
         for left, base in ((x + 9, y + 4), (x - wide / 2, y - 11), (x - 9 - wide, y + 4), (x - wide / 2, y + 21)):
             box = ChartBox(left, base - 11, left + wide, base + 3)
             inside = box.left >= room.left and box.right <= room.right and box.top >= room.top
             if inside and box.bottom <= room.bottom and not any(box.touches(other) for other in used):
                 used.append(box)
-                yield said, (left, base)
+                yield label, (left, base)
                 break
 
 
@@ -381,15 +381,15 @@ _START = re.compile(r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)" width="[\d.]+" height
 _MARGIN = 12
 
 
-def picture(said: str, parts: Iterable[Html], width: float, height: float) -> Html:
+def picture(label: str, parts: Iterable[Html], width: float, height: float) -> Html:
     """A drawing for a page, and what it shows in words."""
     wide, high = math.ceil(width), math.ceil(height)
-    return element("svg", *parts, viewBox=f"0 0 {wide} {high}", width=wide, height=high, role="img", aria_label=said)
+    return element("svg", *parts, viewBox=f"0 0 {wide} {high}", width=wide, height=high, role="img", aria_label=label)
 
 
-def chart(said: str, parts: Iterable[Html], up: Scale) -> Html:
+def chart(label: str, parts: Iterable[Html], up: Scale) -> Html:
     """A drawing of a :func:`plot`, down to the name of its axis."""
-    return picture(said, parts, WIDTH, up.start + BOTTOM)
+    return picture(label, parts, WIDTH, up.start + BOTTOM)
 
 
 def standalone(drawing: Html, title: str = "") -> str:

@@ -106,8 +106,8 @@ def _single(label: str, length: float, note: str, kind: str) -> BarGroup:
 
 def _bar_chart(title: str, groups: Sequence[BarGroup], longest: float) -> Html:
     drawn, bottom, _ = bars(groups, longest or 1.0)
-    told = "; ".join(f"{group.label}: {bar.note}" for group in groups for bar in group.bars)
-    return picture(f"{title}. {told}", drawn, WIDTH, max(1, bottom))
+    words = "; ".join(f"{group.label}: {bar.note}" for group in groups for bar in group.bars)
+    return picture(f"{title}. {words}", drawn, WIDTH, max(1, bottom))
 
 
 def form_bar(attribute: AttributeFacts) -> Html:
@@ -116,14 +116,14 @@ def form_bar(attribute: AttributeFacts) -> Html:
     Hidden is an empty frame, so that the bar can be read without colours.
     """
     shares = shares_of(attribute)
-    told = ", ".join(f"{form} {percent(share)}" for form, share in shares.items() if share)
+    words = ", ".join(f"{form} {percent(share)}" for form, share in shares.items() if share)
     parts, left = [rect(0.5, 0.5, BAR_WIDTH - 1, BAR_HEIGHT - 1, FORM_COLOURS[HIDDEN])], 0.0
     for form, share in shares.items():
         width = BAR_WIDTH * share
         if form != HIDDEN and width > 0:
             parts.append(rect(left, 0, width, BAR_HEIGHT, f"area {FORM_COLOURS[form]}"))
         left += width
-    return picture(f"{attribute.name}: {told}", parts, BAR_WIDTH, BAR_HEIGHT)
+    return picture(f"{attribute.name}: {words}", parts, BAR_WIDTH, BAR_HEIGHT)
 
 
 def buckets(histogram: Histogram) -> list[Bucket]:
@@ -192,9 +192,9 @@ def size_chart(tables: Tables) -> Html:
         for bucket in buckets(tuple(sorted(merged.items())))
     ]
     longest = max((bar.length for group in groups for bar in group.bars), default=0.0)
-    told = "; ".join(f"classes of {group.label}: {bar.note}" for group in groups for bar in group.bars)
+    words = "; ".join(f"classes of {group.label}: {bar.note}" for group in groups for bar in group.bars)
     drawn, bottom, _ = bars(groups, longest or 1.0)
-    return picture(f"Rows by the size of their class. {told}", drawn, WIDTH, max(1, bottom))
+    return picture(f"Rows by the size of their class. {words}", drawn, WIDTH, max(1, bottom))
 
 
 def _rows_bar(name: str, histogram: Histogram, bucket: Bucket) -> Bar:
@@ -224,8 +224,8 @@ def risk_curve(tables: Tables) -> Html:
         height=280,
     )
     parts += [path(list(_steps(histogram, across, up)), f"line {_line_kind(name)}") for name, histogram in tables]
-    told = "; ".join(f"{name}: {_in_words(histogram)}" for name, histogram in tables)
-    return chart(f"Share of rows with at least a given risk. {told}", parts, up)
+    words = "; ".join(f"{name}: {_in_words(histogram)}" for name, histogram in tables)
+    return chart(f"Share of rows with at least a given risk. {words}", parts, up)
 
 
 def _steps(histogram: Histogram, across: Scale, up: Scale) -> Iterator[Point]:

@@ -37,23 +37,23 @@ def attacks(facts: Facts) -> Html:
     title = "Attacks, before and after"
     if facts.attacks is None:
         return section(title, "attacks", paragraph(NONE_RUN, class_="unknown"))
-    found = facts.attacks
-    rows = [_attack_row(one, found) for one in found.after]
+    outcomes = facts.attacks
+    rows = [_attack_row(one, outcomes) for one in outcomes.after]
     shown = table("What the attacks found", texts(*ATTACKS_HEADER), rows, numbers=range(2, 7), class_="found")
     return section(
         title,
         "attacks",
-        paragraph(attack_summary(found), class_="bad" if found.count(LEAK) else ""),
+        paragraph(attack_summary(outcomes), class_="bad" if outcomes.count(LEAK) else ""),
         shown,
         paragraph(ATTACKS_READING, class_="aside"),
-        *_words("Leaks", found, LEAK),
-        *_words("Not run", found, NOT_RUN),
-        *_words("No leak found", found, NO_LEAK),
+        *_words("Leaks", outcomes, LEAK),
+        *_words("Not run", outcomes, NOT_RUN),
+        *_words("No leak found", outcomes, NO_LEAK),
     )
 
 
-def _attack_row(one: AttackFact, found: AttackFacts) -> list[Html]:
-    earlier = found.first(one.attack)
+def _attack_row(one: AttackFact, all_attacks: AttackFacts) -> list[Html]:
+    earlier = all_attacks.first(one.attack)
     before = short_number(earlier.measured) if earlier and earlier.verdict != NOT_RUN else NOT_RUN
     ends = "" if one.interval is None else f"{short_number(one.interval[0])} to {short_number(one.interval[1])}"
     verdict = element("span", text(MARKS[one.verdict]), class_=CLASSES[one.verdict])
@@ -63,15 +63,15 @@ def _attack_row(one: AttackFact, found: AttackFacts) -> list[Html]:
     return [text(one.attack), verdict, *map(text, figures)]
 
 
-def _words(title: str, found: AttackFacts, verdict: str) -> Iterator[Html]:
+def _words(title: str, all_attacks: AttackFacts, verdict: str) -> Iterator[Html]:
     """What the attacks that ended so say, in words."""
-    chosen = [one for one in found.after if one.verdict == verdict]
+    chosen = [one for one in all_attacks.after if one.verdict == verdict]
     if chosen:
         yield element("h3", text(title))
-        yield bullets(_told(one) for one in chosen)
+        yield bullets(_in_words(one) for one in chosen)
 
 
-def _told(one: AttackFact) -> Html:
+def _in_words(one: AttackFact) -> Html:
     asks = [element("span", text(f" {one.asks}"), class_="aside")] if one.asks else []
     return join([element("strong", text(f"{one.attack}: ")), text(one.words), *asks])
 
@@ -90,19 +90,19 @@ EARLIER_READING = (
 
 def earlier_releases(facts: Facts) -> Html:
     """What the ledger knows, and what was counted of it."""
-    title, found = "Earlier releases", facts.earlier
-    if found is None:
+    title, ledger = "Earlier releases", facts.earlier
+    if ledger is None:
         return section(title, "earlier", paragraph(NOT_TRACKED, class_="unknown"))
-    told = [paragraph(f"Not counted: {one}.", class_="bad") for one in found.not_counted]
-    told += [paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in found.said]
-    if not found.releases:
-        return section(title, "earlier", paragraph(joint_sentence(found)), *told)
-    rows = [_earlier_row(one) for one in found.releases]
+    remarks = [paragraph(f"Not counted: {one}.", class_="bad") for one in ledger.not_counted]
+    remarks += [paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in ledger.said]
+    if not ledger.releases:
+        return section(title, "earlier", paragraph(joint_sentence(ledger)), *remarks)
+    rows = [_earlier_row(one) for one in ledger.releases]
     return section(
         title,
         "earlier",
-        paragraph(unbroken(joint_sentence(found)), class_="bad" if found.despite else ""),
-        *told,
+        paragraph(unbroken(joint_sentence(ledger)), class_="bad" if ledger.despite else ""),
+        *remarks,
         table("Releases in the ledger", texts(*EARLIER_HEADER), rows),
         paragraph(EARLIER_READING, class_="aside"),
     )
@@ -159,7 +159,7 @@ def _sets(counts: UnchangedCounts) -> Html:
         [text(words), text(f"{people:,}"), text(unbroken(percent(people / counts.rows)))]
         for words, people in (totals | sets).items()
     ]
-    return table("People who are unique", texts("By", "People", "Share"), rows, numbers=[1, 2])
+    return table("People who are alone", texts("By", "People", "Share"), rows, numbers=[1, 2])
 
 
 # What the release still shows, what is lost of each attribute, and what a classifier still learns.
@@ -195,32 +195,32 @@ def _share(share: float) -> Html:
 
 
 def _losses(facts: Facts) -> Iterator[Html]:
-    found = facts.utility
-    if found is None:
+    losses = facts.utility
+    if losses is None:
         yield paragraph("The loss of each attribute was not measured.", class_="aside")
         return
     header = texts("Quasi-identifier", "Hidden cells", "Loss", "NCP")
     rows = [
         (element("bdi", text(one.name)), text(f"{one.hidden:,}"), text(percent(one.loss)), text(percent(one.penalty)))
-        for one in found.attributes
+        for one in losses.attributes
     ]
-    whole = (text("all"), text(f"{found.hidden:,}"), text(percent(found.loss)), text(percent(found.penalty)))
-    if found.attributes:
-        yield figure("Loss of each quasi-identifier", loss_bars(found))
+    whole = (text("all"), text(f"{losses.hidden:,}"), text(percent(losses.loss)), text(percent(losses.penalty)))
+    if losses.attributes:
+        yield figure("Loss of each quasi-identifier", loss_bars(losses))
         yield table("Loss of each quasi-identifier, in figures", header, [*rows, whole], numbers=range(1, 4))
         yield paragraph(ABOUT_LOSS, class_="aside")
-    yield pairs(_of_groups(facts, found))
+    yield pairs(_of_groups(facts, losses))
 
 
-def _of_groups(facts: Facts, found: Utility) -> dict[str, Html]:
-    told_from = found.discernibility / facts.rows if facts.rows else 0.0
+def _of_groups(facts: Facts, losses: Utility) -> dict[str, Html]:
+    alike = losses.discernibility / facts.rows if facts.rows else 0.0
     return {
-        "Cells hidden": text(f"{found.hidden:,} of {found.cells:,}"),
+        "Cells hidden": text(f"{losses.hidden:,} of {losses.cells:,}"),
         "Discernibility": text(
-            f"{found.discernibility:,} (Bayardo and Agrawal 2005); on average a row cannot be told from "
-            f"{told_from:,.1f} rows, itself included"
+            f"{losses.discernibility:,} (Bayardo and Agrawal 2005); on average a row cannot be told from "
+            f"{alike:,.1f} rows, itself included"
         ),
-        "Average group size": text(f"{found.average_group:.2f} times the smallest size allowed (LeFevre et al. 2006)"),
+        "Average group size": text(f"{losses.average_group:.2f} times the smallest size allowed (LeFevre et al. 2006)"),
     }
 
 
@@ -242,12 +242,12 @@ def _accuracy(accuracy: Accuracy | None) -> Html:
 
 def _difference(accuracy: Accuracy) -> str:
     points = 100 * (accuracy.after - accuracy.before)
-    said = f"The release {'costs' if points < 0 else 'gains'} {abs(points):.1f} percentage points."
+    words = f"The release {'costs' if points < 0 else 'gains'} {abs(points):.1f} percentage points."
     if abs(points) < 0.05:
-        said = "The release costs no measurable accuracy."
+        words = "The release costs no measurable accuracy."
     if accuracy.after <= accuracy.majority:
-        said += " A tree trained on it is no better than always predicting the most frequent class."
-    return said
+        words += " A tree trained on it is no better than always predicting the most frequent class."
+    return words
 
 
 # The checks of the verification; columns that passed the same check share a row.

@@ -117,9 +117,9 @@ def _side_effects(facts: HidingFacts) -> Html:
     columns: dict[str, int] = {}
     for change in facts.side_effects:
         columns[change.column] = columns.get(change.column, 0) + 1
-    said = "; ".join(f"{name}: {count:,}" for name, count in columns.items())
+    by_column = "; ".join(f"{name}: {count:,}" for name, count in columns.items())
     return section(
-        "Side effects", "side-effects", paragraph(f"By column: {said}."), table("Other cells", header, rows), *more
+        "Side effects", "side-effects", paragraph(f"By column: {by_column}."), table("Other cells", header, rows), *more
     )
 
 
@@ -159,9 +159,9 @@ def _adversaries(facts: HidingFacts) -> Html:
 def _price(facts: HidingFacts) -> Html:
     if facts.costs is None:
         return section("What it cost", "price", paragraph(f"Not measured: {facts.costs_not_measured}."))
-    said = {term: text(words) for term, words in costs_in_words(facts.costs).items()}
+    costs = {term: text(words) for term, words in costs_in_words(facts.costs).items()}
     about = paragraph(f"Over {counted(len(facts.costs.columns), 'column')}: {', '.join(facts.costs.columns)}.")
-    return section("What it cost", "price", about, pairs(said))
+    return section("What it cost", "price", about, pairs(costs))
 
 
 def costs_in_words(costs: CostFacts) -> dict[str, str]:
@@ -200,19 +200,19 @@ def _attacker(facts: HidingFacts) -> Iterator[str]:
             f"rate over degree ({percent(facts.success_rate)} / {facts.degree}). The bound does not account for the "
             "choice of the cells, which reveals more: see the attack."
         )
-    found = [cell.pattern for cell in facts.cells if cell.pattern is not None]
-    if not found:
+    patterns = [cell.pattern for cell in facts.cells if cell.pattern is not None]
+    if not patterns:
         yield (
             f"Suppression-pattern attack: not run ({facts.pattern_not_run}). Nothing is claimed about what it would "
             "find."
         )
         return
-    mean = sum(each.expected_lift for each in found) / len(found)
-    worst = max(each.worst_lift for each in found)
+    mean = sum(each.expected_lift for each in patterns) / len(patterns)
+    worst = max(each.worst_lift for each in patterns)
     yield (
         "Suppression-pattern attack, by an attacker who knows the program and every other cell of the table and "
         f"re-runs the hider for each value: the true value becomes {mean:.2f} times as likely on average over "
-        f"{counted(len(found), 'cell')}, {worst:.2f} times at worst (1: the pattern reveals nothing)."
+        f"{counted(len(patterns), 'cell')}, {worst:.2f} times at worst (1: the pattern reveals nothing)."
     )
 
 

@@ -84,8 +84,8 @@ def key_figures(facts: Facts) -> Html:
         figures[f"average re-identification risk ({percent(before)} before)"] = percent(after)
     if facts.attacks is not None:
         gone = facts.attacks.count(NOT_RUN)
-        told = f"attacks that found a leak ({gone} not run)" if gone else "attacks that found a leak"
-        figures[told] = f"{facts.attacks.count(LEAK)} of {len(facts.attacks.after)}"
+        term = f"attacks that found a leak ({gone} not run)" if gone else "attacks that found a leak"
+        figures[term] = f"{facts.attacks.count(LEAK)} of {len(facts.attacks.after)}"
     if facts.accuracy is not None:
         figures[f"accuracy after ({percent(facts.accuracy.before)} before)"] = percent(facts.accuracy.after)
     return tiles(figures)
@@ -129,23 +129,23 @@ def result(facts: Facts) -> Html:
         f"{counted(sizes.smallest, 'row')}, the largest of {counted(sizes.largest, 'row')}",
         size_histogram(sizes),
     )
-    told = _parts(facts) if facts.parts else _groups(facts)
-    return section("Result", "done", told[0], histogram, *told[1:], *map(_reasons, facts.reasons))
+    parts = _parts(facts) if facts.parts else _groups(facts)
+    return section("Result", "done", parts[0], histogram, *parts[1:], *map(_reasons, facts.reasons))
 
 
 def _groups(facts: Facts) -> list[Html]:
     names = [attribute.name for attribute in facts.attributes]
     groups = [text(describe_group(group, names)) for group in facts.largest_groups]
     title = "The groups" if len(groups) == facts.groups else f"The {len(groups)} largest groups"
-    said = paragraph(
+    about = paragraph(
         f"{facts.method} put the rows into {counted(facts.groups, 'group')}. All rows of a group show "
         f"the same quasi-identifiers. {rows_sentence(facts)}."
     )
-    return [said, element("h3", text(title)), bullets(groups, class_="groups")] if groups else [said]
+    return [about, element("h3", text(title)), bullets(groups, class_="groups")] if groups else [about]
 
 
 def _parts(facts: Facts) -> list[Html]:
-    said = paragraph(
+    about = paragraph(
         f"{facts.method} shows a value in the same way in every row, unless the row's combination is rare. "
         f"{rows_sentence(facts)}."
     )
@@ -155,7 +155,7 @@ def _parts(facts: Facts) -> list[Html]:
         more = [f"… {len(listed) - MOST_PARTS} more"] if len(listed) > MOST_PARTS else []
         rows.append((element("bdi", text(name)), text("; ".join([*listed[:MOST_PARTS], *more]))))
     header = texts("Quasi-identifier", "What is shown, in how many rows")
-    return [said, table("What the values of each quasi-identifier show", header, rows)]
+    return [about, table("What the values of each quasi-identifier show", header, rows)]
 
 
 def _reasons(reasons: Reasons) -> Html:

@@ -54,8 +54,8 @@ def risk(facts: Facts) -> Html:
     parts = [_whole(part, risk_figures(measured) if part.name == "at-risk" else ()) for part in both]
     last = measured.after or measured
     checklist = _whole(safe_harbor_part(last, several=True), ())
-    said = [paragraph(unbroken(f"{headline(measured)}.")), *_singling_out(facts)]
-    return section(title, "risk", *said, *parts, checklist)
+    opening = [paragraph(unbroken(f"{headline(measured)}.")), *_singling_out(facts)]
+    return section(title, "risk", *opening, *parts, checklist)
 
 
 def _singling_out(facts: Facts) -> list[Html]:
@@ -69,8 +69,8 @@ def _singling_out(facts: Facts) -> list[Html]:
 
 def _whole(part: TextPart, figures: Sequence[Html]) -> Html:
     """A part with its title as the caption of its table."""
-    told = [] if part.table else [element("h3", text(part.title))]
-    return join([*told, *_drawn(part, part.title), *figures])
+    title = [] if part.table else [element("h3", text(part.title))]
+    return join([*title, *_drawn(part, part.title), *figures])
 
 
 def _drawn(part: TextPart, caption: str) -> Iterator[Html]:
@@ -79,7 +79,7 @@ def _drawn(part: TextPart, caption: str) -> Iterator[Html]:
         numbers = range(part.table.words, len(header) - (CONDITION in header))
         rows = [texts(*map(unbroken, row)) for row in part.table.rows]
         yield table(caption, texts(*header), rows, numbers=numbers, class_="words" if part.table.words > 1 else "")
-    yield from (paragraph(unbroken(said)) for said in part.said)
+    yield from (paragraph(unbroken(words)) for words in part.said)
     yield from (paragraph(unbroken(aside), class_="aside") for aside in part.asides)
 
 

@@ -82,7 +82,7 @@ def forms_in(facts: Facts) -> tuple[str, ...]:
     return tuple(form for form in ALL_FORMS if form == HIDDEN or any(a.shares.get(form) for a in facts.attributes))
 
 
-def attack_summary(found: AttackFacts) -> str:
+def attack_summary(attacks: AttackFacts) -> str:
     """How many attacks found a leak, and how many did not run.
 
     Examples
@@ -91,11 +91,11 @@ def attack_summary(found: AttackFacts) -> str:
     >>> attack_summary(AttackFacts((AttackFact("row order", NO_LEAK), AttackFact("minimality", NOT_RUN))))
     '0 of 2 attacks found a leak, 1 found none, 1 did not run.'
     """
-    said = f"{found.count(LEAK)} of {counted(len(found.after), 'attack')} found a leak"
-    return f"{said}, {found.count(NO_LEAK)} found none, {found.count(NOT_RUN)} did not run."
+    leaks = f"{attacks.count(LEAK)} of {counted(len(attacks.after), 'attack')} found a leak"
+    return f"{leaks}, {attacks.count(NO_LEAK)} found none, {attacks.count(NOT_RUN)} did not run."
 
 
-def joint_sentence(found: Earlier) -> str:
+def joint_sentence(ledger: Earlier) -> str:
     """What this release and the earlier ones tell together.
 
     Examples
@@ -103,29 +103,29 @@ def joint_sentence(found: Earlier) -> str:
     >>> joint_sentence(Earlier())
     'The ledger has no earlier release.'
     """
-    if not found.releases:
+    if not ledger.releases:
         return "The ledger has no earlier release."
-    number = sum(one.shared is not None for one in found.releases)
+    number = sum(one.shared is not None for one in ledger.releases)
     if not number:
-        return f"None of {counted(len(found.releases), 'earlier release')} was compared."
-    said = (
-        f"Compared with {counted(number, 'earlier release')} by {' and by '.join(found.ways)}: "
-        f"{found.shared:,} of {found.people:,} people are in {'it' if number == 1 else 'them'}."
+        return f"None of {counted(len(ledger.releases), 'earlier release')} was compared."
+    people = (
+        f"Compared with {counted(number, 'earlier release')} by {' and by '.join(ledger.ways)}: "
+        f"{ledger.shared:,} of {ledger.people:,} people are in {'it' if number == 1 else 'them'}."
     )
-    return f"{said} {_joint(found)}" + " It was published despite that." * found.despite
+    return f"{people} {_joint(ledger)}" + " It was published despite that." * ledger.despite
 
 
-def _joint(found: Earlier) -> str:
-    if found.same_groups:
+def _joint(ledger: Earlier) -> str:
+    if ledger.same_groups:
         return "The groups are those of an earlier release: together the releases reveal no more than that one."
-    if found.joint is None:
+    if ledger.joint is None:
         return "Nothing had to be counted together."
-    figures, fewest = asdict(found.joint.below), asdict(found.joint.smallest)
+    figures, fewest = asdict(ledger.joint.below), asdict(ledger.joint.smallest)
     below = [f"{number:,} {who}" for who, number in figures.items() if number]
     if not below:
-        return f"Together, no group of shared, new or left people became smaller than {found.joint.k}."
+        return f"Together, no group of shared, new or left people became smaller than {ledger.joint.k}."
     least = min(number for number in fewest.values() if number is not None)
     return (
-        f"Together, groups became smaller than {found.joint.k} for {' and '.join(below)} people, the smallest of "
+        f"Together, groups became smaller than {ledger.joint.k} for {' and '.join(below)} people, the smallest of "
         f"{least:,}."
     )

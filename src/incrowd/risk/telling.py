@@ -78,8 +78,8 @@ def headline(risk: Risk) -> str:
     >>> headline(measure_risk(pl.DataFrame({"age": [30, 30, 41]}), quasi_identifiers=["age"]))
     'a polars table: 1 of 3 rows is unique in its quasi-identifiers (33.3 %)'
     """
-    said = f"{risk.source}: {_alone(risk)}"
-    return said if risk.after is None else f"{said}; after, {risk.after.source}: {_alone(risk.after)}"
+    words = f"{risk.source}: {_alone(risk)}"
+    return words if risk.after is None else f"{words}; after, {risk.after.source}: {_alone(risk.after)}"
 
 
 def _alone(risk: Risk) -> str:
@@ -113,9 +113,9 @@ def attackers_part(both: Sequence[Risk]) -> TextPart:
     """Prosecutor, journalist and marketer."""
     rows, asides = [], []
     for name, knows in ATTACKERS.items():
-        found = [getattr(one, name) for one in both]
-        rows.append((name, *map(_maximum, found), *map(_average, found)))
-        basis = "; after: ".join(dict.fromkeys(map(_basis, found)))
+        measured = [getattr(one, name) for one in both]
+        rows.append((name, *map(_maximum, measured), *map(_average, measured)))
+        basis = "; after: ".join(dict.fromkeys(map(_basis, measured)))
         asides.append(f"The {name} {knows}: {basis}.")
     if len(both) > 1:
         asides.append("After: by classes of the release; a set, an interval or a suppressed cell counts as one value.")
@@ -123,18 +123,18 @@ def attackers_part(both: Sequence[Risk]) -> TextPart:
     return TextPart("Who could be re-identified", "attackers", (), table, tuple(asides))
 
 
-def _maximum(found: Attacker | NotMeasured) -> str:
-    if isinstance(found, NotMeasured):
+def _maximum(attacker: Attacker | NotMeasured) -> str:
+    if isinstance(attacker, NotMeasured):
         return "not estimated"
-    return percent(found.maximum) if found.at_risk else "–"
+    return percent(attacker.maximum) if attacker.at_risk else "–"
 
 
-def _average(found: Attacker | NotMeasured) -> str:
-    return "not estimated" if isinstance(found, NotMeasured) else percent(found.average)
+def _average(attacker: Attacker | NotMeasured) -> str:
+    return "not estimated" if isinstance(attacker, NotMeasured) else percent(attacker.average)
 
 
-def _basis(found: Attacker | NotMeasured) -> str:
-    return str(found) if isinstance(found, NotMeasured) else found.basis
+def _basis(attacker: Attacker | NotMeasured) -> str:
+    return f"not estimated ({attacker.reason})" if isinstance(attacker, NotMeasured) else attacker.basis
 
 
 def at_risk_part(both: Sequence[Risk]) -> TextPart:
@@ -147,10 +147,10 @@ def at_risk_part(both: Sequence[Risk]) -> TextPart:
     return TextPart("Rows at risk", "at-risk", (), RiskTable(header, tuple(rows)))
 
 
-def _at_risk(found: Attacker | NotMeasured, place: int) -> str:
-    if isinstance(found, NotMeasured):
+def _at_risk(attacker: Attacker | NotMeasured, place: int) -> str:
+    if isinstance(attacker, NotMeasured):
         return "not estimated"
-    return f"{found.at_risk[place].rows:,} ({percent(found.at_risk[place].share)})"
+    return f"{attacker.at_risk[place].rows:,} ({percent(attacker.at_risk[place].share)})"
 
 
 def uniques_part(both: Sequence[Risk]) -> TextPart:
@@ -162,10 +162,10 @@ def uniques_part(both: Sequence[Risk]) -> TextPart:
         rows.append((f"in the population, {name}", *(_estimated(one, name) for one in both), CONDITIONS[name]))
     heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), "trust it for")
     if both[0].population is None:
-        unknown = (f"Uniques in the population: {both[0].uniques.estimated}.",)
+        unknown = ("Uniques in the population: not estimated, as its size is not known; say how many persons it has.",)
         return TextPart("Who is unique", "uniques", unknown, RiskTable(heads[:-1], (rows[0][:-1],)))
-    said = f"The table is taken as a simple random sample of {both[0].population:,} persons."
-    return TextPart("Who is unique", "uniques", (said,), RiskTable(heads, tuple(rows)))
+    about = f"The table is taken as a simple random sample of {both[0].population:,} persons."
+    return TextPart("Who is unique", "uniques", (about,), RiskTable(heads, tuple(rows)))
 
 
 def _share(number: float, share: float) -> str:
@@ -173,15 +173,15 @@ def _share(number: float, share: float) -> str:
 
 
 def _counted(one: Risk) -> str:
-    found = one.uniques.counted
-    return "not counted" if found is None else f"{found[0]:,}; {found[1]:,} of them unique here"
+    counts = one.uniques.counted
+    return "not counted" if counts is None else f"{counts[0]:,}; {counts[1]:,} of them unique here"
 
 
 def _estimated(one: Risk, name: str) -> str:
-    found = one.uniques.estimated
-    if not isinstance(found, Estimates):
+    estimates = one.uniques.estimated
+    if not isinstance(estimates, Estimates):
         return "not estimated"
-    answer = found.chosen if name == "decision rule" else found.by_name[name]
+    answer = estimates.chosen if name == "decision rule" else estimates.by_name[name]
     if not isinstance(answer, Estimate):
         return "no estimate"
     chosen = f", by {answer.how}" if name == "decision rule" else ""
@@ -198,23 +198,23 @@ def special_part(both: Sequence[Risk]) -> TextPart:
     rows.append(("unique by more columns only", *(f"{one.special.unscored:,}" for one in both)))
     rows.append(("highest SUDA score", *(f"{one.special.highest:,.0f}" for one in both)))
     rows.append(("highest DIS-SUDA", *(_dis(one.special.dis) for one in both)))
-    said = [f"Sets of up to {counted(first.largest, 'column')} were tried, all {first.sets:,} of them."]
+    about = [f"Sets of up to {counted(first.largest, 'column')} were tried, all {first.sets:,} of them."]
     if first.asked > first.largest:
-        said.append(f"Left out: sets of {first.largest + 1} to {first.asked} columns, as they are too many.")
+        about.append(f"Left out: sets of {first.largest + 1} to {first.asked} columns, as they are too many.")
     leading = sorted(first.columns, key=lambda column: -column[1])[:3]
     if sum(first.minimal):
         part_of = ", ".join(f"{name} {percent(share)}" for name, _, share in leading)
-        said.append(f"Columns most often in a minimal set that singles out: {part_of}.")
+        about.append(f"Columns most often in a minimal set that singles out: {part_of}.")
     table = RiskTable(("rows", *(_heads(both, "") if len(both) > 1 else ("number",))), tuple(rows))
-    return TextPart("Special uniques", "special", tuple(said), table)
+    return TextPart("Special uniques", "special", tuple(about), table)
 
 
 def _at(numbers: tuple[int, ...], size: int) -> int:
     return numbers[size - 1] if size <= len(numbers) else 0
 
 
-def _dis(found: DisSuda | NotMeasured) -> str:
-    return "not estimated" if isinstance(found, NotMeasured) else f"{found.highest:.3f}"
+def _dis(score: DisSuda | NotMeasured) -> str:
+    return "not estimated" if isinstance(score, NotMeasured) else f"{score.highest:.3f}"
 
 
 def three_risks_part(both: Sequence[Risk]) -> TextPart:
@@ -240,11 +240,11 @@ def three_risks_part(both: Sequence[Risk]) -> TextPart:
     return TextPart("The three risks of WP216", "wp216", (), RiskTable(header, tuple(rows)), tuple(asides))
 
 
-def _three(name: str, found: MeasuredRisk | NotMeasured) -> Row:
-    if isinstance(found, NotMeasured):
-        return (name, "not measured", "", "", found.reason)
-    named = f"{name}: {found.column}" if found.column else name
-    return (named, f"{found.attack}", f"{found.control}", f"{found.excess}", percent(found.chance))
+def _three(name: str, measured: MeasuredRisk | NotMeasured) -> Row:
+    if isinstance(measured, NotMeasured):
+        return (name, "not measured", "", "", measured.reason)
+    named = f"{name}: {measured.column}" if measured.column else name
+    return (named, f"{measured.attack}", f"{measured.control}", f"{measured.excess}", percent(measured.chance))
 
 
 def safe_harbor_part(one: Risk, several: bool) -> TextPart:
