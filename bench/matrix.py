@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bench.process import Cost, LeftOut
-from experiments.charts import Scale, line_chart
+from experiments.charts import Upward, line_chart
 from experiments.pages import Picture, Table
 
 Matrix = Mapping[str, Mapping[int, Cost | LeftOut]]
@@ -25,7 +25,7 @@ def _cell(cost: Cost | LeftOut | None, value: Value, shape: str) -> str:
 
 
 def drawn_by_size(
-    name: str, title: str, axes: tuple[str, str], found: Matrix, value: Value, scale: Scale = "powers"
+    name: str, title: str, axes: tuple[str, str], found: Matrix, value: Value, scale: Upward = "powers"
 ) -> Picture:
     """A line for each name over the sizes."""
     lines = {

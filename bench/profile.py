@@ -21,14 +21,14 @@ from experiments.pages import Picture, Section, Table
 METHOD, K, QUICK_COPIES, LINES = "kactus", 150, 2, 15
 Stacks = Sequence[tuple[Sequence[str], float]]
 COLOURS = {
-    "reading": "#9ecae1",
-    "deciding": "#fdd0a2",
-    "engines": "#c7e9c0",
-    "writing": "#dadaeb",
-    "verifying": "#fcc5c0",
-    "the rest of incrowd": "#fff3b0",
-    "libraries": "#d9dee3",
-    "importing, waiting": "#eceff1",
+    "reading": "series-0",
+    "deciding": "series-1",
+    "engines": "series-2",
+    "writing": "series-6",
+    "verifying": "series-3",
+    "the rest of incrowd": "series-4",
+    "libraries": "series-7",
+    "importing, waiting": "other",
 }
 ROOMS = {
     "reading": "reading",

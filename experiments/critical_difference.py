@@ -9,13 +9,14 @@ import math
 from dataclasses import dataclass
 
 from incrowd.compare.statistics.significance import TEST, CriticalDifference
-from incrowd.report.markup import Html, element, join, text
-from incrowd.report.wording import clipped
+from incrowd.drawing.markup import Html, join
+from incrowd.drawing.svg import WIDTH, fitted, picture, rect, words
+from incrowd.drawing.wording import sentence
 
-WIDTH, MARGIN = 720, 210
+MARGIN = 210
 SCALE, AXIS, ROW = 22, 66, 22
 BAR, BAR_STEP = 6, 12
-LONGEST_NAME = 20
+LONGEST_NAME = 150
 
 
 @dataclass(frozen=True)
@@ -49,34 +50,25 @@ def critical_difference_diagram(found: CriticalDifference) -> Html:
     left = math.ceil(len(found.mean_ranks) / 2)
     height = top + ROW * left
     parts = [_scale(found, line), _axis(line), *_labels(found, line, left, top), _bar(found, line)]
-    said = str(found)
-    return element(
-        "svg",
-        join(parts),
-        viewBox=f"0 0 {WIDTH} {height:g}",
-        width=WIDTH,
-        height=height,
-        role="img",
-        aria_label=f"{said[0].upper()}{said[1:]}.",
-    )
+    return picture(sentence(str(found)), parts, WIDTH, height)
 
 
 def _scale(found: CriticalDifference, line: _Line) -> Html:
     """The critical difference as a length; where it is longer than the line, it has no end."""
     length = line.length(found.difference)
-    words = f"critical difference {found.difference:.3g} ({TEST}, {found.cases:,} cases)"
+    label = f"critical difference {found.difference:.3g} ({TEST}, {found.cases:,} cases)"
     is_whole = found.difference <= line.methods - 1
-    ends = [_rect(MARGIN + end - 0.5, SCALE - 4, 1.5, 9) for end in ((0, length) if is_whole else (0,))]
-    return join([_rect(MARGIN, SCALE, length, 1.5), *ends, _text(words, MARGIN, SCALE - 10, "note", "start")])
+    ends = [rect(MARGIN + end - 0.5, SCALE - 4, 1.5, 9, "axis") for end in ((0, length) if is_whole else (0,))]
+    return join([rect(MARGIN, SCALE, length, 1.5, "axis"), *ends, words(label, (MARGIN, SCALE - 10))])
 
 
 def _axis(line: _Line) -> Html:
     """The line of ranks, with a tick for each."""
     every = max(1, math.ceil(line.methods / 15))
     shown = range(1, line.methods + 1, every)
-    ticks = [_rect(line.x(rank) - 0.5, AXIS - 5, 1, 5) for rank in shown]
-    numbers = [_text(str(rank), line.x(rank), AXIS - 10, "note", "middle") for rank in shown]
-    return join([_rect(MARGIN, AXIS, WIDTH - 2 * MARGIN, 1.5), *ticks, *numbers])
+    ticks = [rect(line.x(rank) - 0.5, AXIS - 5, 1, 5, "axis") for rank in shown]
+    numbers = [words(str(rank), (line.x(rank), AXIS - 10), "middle") for rank in shown]
+    return join([rect(MARGIN, AXIS, WIDTH - 2 * MARGIN, 1.5, "axis"), *ticks, *numbers])
 
 
 def _labels(found: CriticalDifference, line: _Line, left: int, top: float) -> list[Html]:
@@ -90,12 +82,12 @@ def _labels(found: CriticalDifference, line: _Line, left: int, top: float) -> li
 def _label(name: str, rank: float, line: _Line, y: float, at_left: bool) -> Html:
     """From the rank down, then out to the name."""
     x, end = line.x(rank), (MARGIN - 12 if at_left else WIDTH - MARGIN + 12)
-    words = f"{clipped(name, LONGEST_NAME)} {rank:.2f}"
+    label = f"{fitted(name, LONGEST_NAME)} {rank:.2f}"
     return join(
         [
-            _rect(x - 0.5, AXIS, 1, y - AXIS),
-            _rect(min(x, end), y, abs(x - end), 1),
-            _text(words, end - 6 if at_left else end + 6, y + 4, "name", "end" if at_left else "start"),
+            rect(x - 0.5, AXIS, 1, y - AXIS, "axis"),
+            rect(min(x, end), y, abs(x - end), 1, "axis"),
+            words(label, (end - 6 if at_left else end + 6, y + 4), "end" if at_left else "start", kind="name"),
         ]
     )
 
@@ -105,12 +97,4 @@ def _bar(found: CriticalDifference, line: _Line) -> Html:
     own = found.rank(found.control)
     start, end = line.x(own - found.difference), line.x(own + found.difference)
     y = AXIS + BAR_STEP - BAR / 2
-    return element("rect", x=start - 3, y=y, width=end - start + 6, height=BAR, rx=3, class_="bar-size")
-
-
-def _rect(x: float, y: float, width: float, height: float) -> Html:
-    return element("rect", x=x, y=y, width=width, height=height, class_="axis")
-
-
-def _text(words: str, x: float, y: float, kind: str, anchor: str) -> Html:
-    return element("text", text(words), x=x, y=y, class_=kind, text_anchor=anchor)
+    return rect(start - 3, y, end - start + 6, BAR, "area series-0", rx=3)

@@ -346,11 +346,10 @@ def read_plan_file(path: Path) -> None:
 
 def read_model_file(path: Path) -> None:
     """Read a model as a recipient does, and as the verification does."""
+    from incrowd.models.drawings import export_text, plot_tree
     from incrowd.models.pipeline import verify_model
-    from incrowd.models.plot import plot_tree
     from incrowd.models.pmml import to_pmml
     from incrowd.models.published_tree import read_model
-    from incrowd.models.text import export_text
 
     verify_model(path, table())
     model = read_model(path)

@@ -25,8 +25,8 @@ from incrowd.compare.choices import listed
 from incrowd.compare.cost import in_words
 from incrowd.compare.results import Results
 from incrowd.compare.run import Watcher
+from incrowd.drawing.wording import counted
 from incrowd.errors import ParameterError
-from incrowd.report.wording import counted
 
 EXPERIMENTS = {experiment.name: experiment for experiment in (KACTUS, KADET, IAC)}
 

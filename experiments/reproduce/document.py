@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
-from incrowd.report.html import page
-from incrowd.report.markup import Html, bullets, element, join, text
-from incrowd.report.wording import plain
+from incrowd.drawing.markup import Html, element, join, text, texts
+from incrowd.drawing.page import bullets, figure, page, table
+from incrowd.drawing.wording import plain
 
 
 @dataclass(frozen=True)
@@ -141,22 +139,7 @@ def _cell_text(cell: Shown) -> str:
 def as_html(document: Document) -> str:
     """The page."""
     head = element("header", element("h1", text(document.title)))
-    body = element(
-        "div", head, *(_block_html(block) for block in document.blocks), class_="incrowd-report reproduction"
-    )
-    return page(document.title, body, lab_style(), own_style())
-
-
-@cache
-def lab_style() -> Html:
-    """What the pages of a comparison look like."""
-    return Html(files("incrowd.compare").joinpath("style.css").read_text(encoding="utf-8"))
-
-
-@cache
-def own_style() -> Html:
-    """What only these pages have: colours of differences, the paper's lines."""
-    return Html(files("experiments.reproduce").joinpath("style.css").read_text(encoding="utf-8"))
+    return page(document.title, head, *(_block_html(block) for block in document.blocks))
 
 
 def _block_html(block: Block) -> Html:
@@ -168,7 +151,7 @@ def _block_html(block: Block) -> Html:
         case Bullets():
             return bullets(_with_code(item) for item in block.items)
         case Picture():
-            return element("figure", element("figcaption", text(block.said)), block.svg)
+            return figure(block.said, block.svg)
         case Grid():
             return _grid_html(block)
 
@@ -182,73 +165,10 @@ def _with_code(said: str) -> Html:
 
 
 def _grid_html(grid: Grid) -> Html:
-    heads = join(element("th", text(said), scope="col", class_=_side(place, grid)) for place, said in _numbered(grid))
-    rows = join(element("tr", *(_cell_html(cell, place, grid) for place, cell in enumerate(row))) for row in grid.rows)
-    parts = (
-        element("caption", text(grid.caption)),
-        element("thead", element("tr", heads)),
-        element("tbody", rows),
-    )
-    return element("div", element("table", *parts, class_="beside"), class_="wide")
+    rows = ([_cell_html(cell) for cell in row] for row in grid.rows)
+    return table(grid.caption, texts(*grid.header), rows, numbers=range(grid.words, len(grid.header)), class_="small")
 
 
-def _numbered(grid: Grid) -> Iterator[tuple[int, str]]:
-    yield from enumerate(grid.header)
-
-
-def _cell_html(cell: Shown, place: int, grid: Grid) -> Html:
-    if place == 0:
-        return element("th", _with_code(cell.said), scope="row", class_="words")
-    return element("td", _with_code(cell.said), class_=f"{_side(place, grid)} {cell.kind}".strip())
-
-
-def _side(place: int, grid: Grid) -> str:
-    return "words" if place < grid.words else "number"
-
-
-_SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
-_RULE = re.compile(r"\.incrowd-report svg [^{}]*\{[^{}]*\}")
-_COLOURS = re.compile(r"--[a-z0-9-]+: ?#[0-9a-f]+;")
-MARGIN = 12
-
-
-def standalone(drawing: Html) -> str:
-    """The drawing with its styles and its own ground."""
-    size = _SIZE.search(drawing)
-    assert size is not None
-    width, height = float(size[1]) + 2 * MARGIN, float(size[2]) + 2 * MARGIN
-    placed = Html(drawing.replace("<svg ", f'<svg x="{MARGIN}" y="{MARGIN}" ', 1))
-    whole = element(
-        "svg",
-        element("style", _style()),
-        element("rect", width="100%", height="100%", class_="ground"),
-        placed,
-        xmlns="http://www.w3.org/2000/svg",
-        class_="incrowd-report",
-        viewBox=f"0 0 {width:g} {height:g}",
-        width=width,
-        height=height,
-    )
-    return f"{whole}\n"
-
-
-@cache
-def _style() -> Html:
-    """Only what drawings need of the style sheets: colours, light and dark, and the rules about them."""
-    report = files("incrowd.report").joinpath("style.css").read_text(encoding="utf-8")
-    sheets = [report, lab_style(), own_style()]
-    rules = [rule for sheet in sheets for rule in _RULE.findall(sheet)]
-    used = set(re.findall(r"var\((--[a-z0-9-]+)\)", "".join(rules))) | {"--paper"}
-    light, dark = (_colours(sheets, used, is_dark) for is_dark in (False, True))
-    ground = ".incrowd-report .ground{fill:var(--paper)}.incrowd-report text{font-family:system-ui,sans-serif}"
-    root = f".incrowd-report{{{light}}}"
-    return Html(f"{root}@media(prefers-color-scheme:dark){{.incrowd-report{{{dark}}}}}{ground}{''.join(rules)}")
-
-
-def _colours(sheets: list[str], used: set[str], is_dark: bool) -> str:
-    """The declarations of colours before the dark block of each sheet, or in it."""
-    found = []
-    for sheet in sheets:
-        before, _, after = sheet.partition("prefers-color-scheme: dark")
-        found += _COLOURS.findall(after if is_dark else before)
-    return "".join(one.replace(" ", "") for one in found if one.partition(":")[0] in used)
+def _cell_html(cell: Shown) -> Html:
+    words = _with_code(cell.said)
+    return element("span", words, class_=cell.kind) if cell.kind else words

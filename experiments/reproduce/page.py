@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from experiments.reproduce.evidence import DIFFERENT, HIGHER, LOWER, is_large, shade
 from experiments.reproduce.experiment import Experiment
 from incrowd.compare.trial import DISCRETIZE
-from incrowd.report.wording import counted
+from incrowd.drawing.wording import counted
 
 FURTHEST = 8
 QUICK = (

@@ -5,33 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from experiments.critical_difference import critical_difference_diagram
 from experiments.reproduce.document import Block, Picture, Words
 from experiments.reproduce.evidence import Cell, Evidence, Ranking, ranked
 from experiments.reproduce.experiment import ERROR, Part
-from incrowd.compare.charts.drawing import (
-    BOTTOM,
-    HEIGHT,
+from incrowd.drawing.markup import Html
+from incrowd.drawing.svg import (
     LEFT,
     RIGHT,
     WIDTH,
     LegendEntry,
     Point,
     Scale,
-    axes,
+    chart,
     colour,
     even_scale,
-    legend,
+    level,
+    line_entry,
     log_scale,
     marker,
     path,
-    picture,
-    sample,
-    words,
+    plot,
+    series_entry,
 )
-from incrowd.report.markup import Html, element, text
 
 if TYPE_CHECKING:
     from experiments.reproduce.reproduction import Reproduction
@@ -66,46 +65,41 @@ def beside_chart(
     unprotected
         What the table itself gives; a level line.
     """
-    drawn, used = legend(_entries(series, reference, unprotected))
-    top = used + 22
-    bottom = top + HEIGHT - BOTTOM
     numbers = [number for lines in series.values() for number in (*lines.ours, *lines.theirs)]
-    level = [] if unprotected is None else [unprotected]
-    up = even_scale([value for _, value in numbers] + level, bottom, top)
+    levels = [] if unprotected is None else [unprotected]
     across = log_scale([float(k) for k, _ in numbers], LEFT, WIDTH - RIGHT)
-    parts = [drawn, words(unit, (0, top - 14)), *axes(across, up, "k", lambda k: f"{k:,.0f}")]
-    parts += [path([(LEFT, up(y)), (WIDTH - RIGHT, up(y))], "line unprotected") for y in level]
+    up, parts = plot(
+        _entries(series, reference, unprotected),
+        across,
+        partial(even_scale, [value for _, value in numbers] + levels),
+        ("k", unit),
+        "{:,.0f}".format,
+    )
+    parts += [level(up, value, "unprotected") for value in levels]
     for place, (name, lines) in enumerate(series.items()):
         aside = ASIDE * (place - (len(series) - 1) / 2)
         moved = replace(across, start=across.start + aside, end=across.end + aside)
         parts += _draw_series(place, name, lines, moved, up, reference)
-    return picture(_chart_in_words(title, series, reference, unprotected), parts, bottom + BOTTOM)
+    return chart(_chart_in_words(title, series, reference, unprotected), parts, up)
 
 
 def _entries(series: Mapping[str, Lines], reference: str, unprotected: float | None) -> list[LegendEntry]:
-    level, solid, broken = "line unprotected", "line plain", "line printed plain"
-    entries = [LegendEntry(name, sample(place)) for place, name in enumerate(series)]
+    entries = [series_entry(name, place) for place, name in enumerate(series)]
     if any(lines.theirs for lines in series.values()):
-        entries += [
-            LegendEntry("ours", path([(0, 0), (20, 0)], solid)),
-            LegendEntry(reference, path([(0, 0), (20, 0)], broken)),
-        ]
-    if unprotected is not None:
-        entries.append(LegendEntry("unprotected", path([(0, 0), (20, 0)], level)))
-    return entries
+        entries += [line_entry("ours", "plain"), line_entry(reference, "printed plain")]
+    return entries if unprotected is None else [*entries, line_entry("unprotected", "unprotected")]
 
 
 def _draw_series(place: int, name: str, lines: Lines, across: Scale, up: Scale, reference: str) -> Iterator[Html]:
     if len(lines.theirs) > 1:
         yield path([(across(k), up(value)) for k, value in lines.theirs], f"line printed {colour(place)}")
     for k, value in lines.theirs:
-        said = element("title", text(f"{name}, {reference}, k={k}: {value:.2f} %"))
-        yield element("g", said, marker(place, (across(k), up(value)), 2.5))
+        yield marker(place, (across(k), up(value)), 2.5, f"{name}, {reference}, k={k}: {value:.2f} %")
     points: list[Point] = [(across(k), up(value)) for k, value in lines.ours]
     if len(points) > 1:
         yield path(points, f"line {colour(place)}")
     for (k, value), point in zip(lines.ours, points, strict=True):
-        yield element("g", element("title", text(f"{name}, k={k}: {value:.2f} %")), marker(place, point))
+        yield marker(place, point, tip=f"{name}, k={k}: {value:.2f} %")
 
 
 def _chart_in_words(title: str, series: Mapping[str, Lines], reference: str, unprotected: float | None) -> str:

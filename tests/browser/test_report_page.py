@@ -33,7 +33,7 @@ FLAGS = (
     "--enable-logging=stderr",
 )
 PAPER, DARK_PAPER = (255, 255, 255), (21, 24, 28)
-CHART_COLOURS = {(11, 79, 138), (63, 143, 197), (208, 138, 29), (138, 107, 184)}  # value, set, mean, interval
+CHART_COLOURS = {(0, 114, 178), (47, 143, 196), (176, 122, 0), (122, 91, 166)}  # value, set, mean, interval
 
 
 def facts() -> Facts:

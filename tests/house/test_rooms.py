@@ -14,6 +14,7 @@ SOURCE = ROOT / "src" / "incrowd"
 ROOMS = (
     "errors",
     "optional",
+    "drawing",
     "vocabulary",
     "measures",
     "trees",

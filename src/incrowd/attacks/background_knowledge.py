@@ -15,6 +15,7 @@ import numpy as np
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.scene import Scene
+from incrowd.drawing.wording import counted
 from incrowd.vocabulary.released_cell import Ints
 
 DRAWS = 50
@@ -41,7 +42,7 @@ class BackgroundKnowledge:
         return Finding(
             self.name,
             LEAK if fewest < goal else NO_LEAK,
-            f"In the weakest class {fewest} values of {worst!r} need to be excluded.",
+            f"In the weakest class {counted(fewest, 'value')} of {worst!r} must be excluded.",
             float(fewest),
             float(np.mean(dealt)),
             (float(fewest), float(np.quantile(drawn, 0.995))),

@@ -7,39 +7,28 @@ from collections.abc import Iterator
 from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
 from incrowd.attacks.catalog import find_attacks
 from incrowd.attacks.run import AttackReport
-from incrowd.report.html import page
-from incrowd.report.markup import Html, bullets, element, paragraph, table, text
-from incrowd.report.sections import section
+from incrowd.drawing.markup import Html, element, text, texts
+from incrowd.drawing.page import bullets, head, page, paragraph, section, standing, table
+from incrowd.drawing.wording import short_number
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}
-HEADER = ("attack", "verdict", "measured", "99 % interval", "control", "goal", "unit")
+HEADER = ("Attack", "Verdict", "Measured", "99 % interval", "Control", "Goal", "Unit")
 CAUTION = (
-    "An attack that found nothing is an attack that found nothing: another one, or somebody who knows more, may. What "
-    "did not run says nothing at all. This page tells how well attacks go: keep it with the table."
-)
-_STYLE = Html(
-    ".incrowd-report .attacks td:nth-child(2){white-space:nowrap}"
-    ".incrowd-report .attacks th:nth-child(n+3):nth-child(-n+6),"
-    ".incrowd-report .attacks td:nth-child(n+3):nth-child(-n+6){text-align:right;white-space:nowrap}"
+    "That an attack found no leak does not show that there is none: another attack, or an attacker who knows more, may "
+    "find one. An attack that did not run shows nothing. This page reveals how well attacks succeed: keep it with the "
+    "table."
 )
 
 
 def report_page(report: AttackReport, name: str) -> str:
     """The page of a report about the release of that name."""
-    return page(f"Attacks on {name}", attacks_body(report, name), _STYLE)
-
-
-def attacks_body(report: AttackReport, name: str) -> Html:
-    """What stands on the page."""
-    return element(
-        "div",
-        element("h1", text("Attacks on the release")),
-        paragraph(name, class_="about"),
-        paragraph(report.summary, class_=f"standing {'bad' if report.leaks else 'good'}"),
-        section("Findings", "attacks", table("All attacks", [text(one) for one in HEADER], _rows(report))),
-        section("What was found", "words", *_words(report)),
+    shown = table("All attacks", texts(*HEADER), _rows(report), numbers=range(2, 6), class_="found")
+    return page(
+        f"Attacks on {name}",
+        head("Attacks on the release", name, standing(report.summary, not report.leaks)),
+        section("Findings", "attacks", shown),
+        section("Findings in words", "words", *_words(report)),
         section("How to read this", "limits", paragraph(CAUTION)),
-        class_="incrowd-report",
     )
 
 
@@ -47,7 +36,7 @@ def _rows(report: AttackReport) -> Iterator[list[Html]]:
     for finding in report.findings:
         standing = {LEAK: "bad", NO_LEAK: "good", NOT_RUN: "nil"}[finding.verdict]
         verdict = element("span", text(f"{MARKS[finding.verdict]} {finding.verdict}"), class_=standing)
-        yield [text(finding.attack), verdict, *map(text, numbers_of(finding))]
+        yield [text(finding.attack), verdict, *texts(*numbers_of(finding))]
 
 
 def numbers_of(finding: Finding) -> tuple[str, str, str, str, str]:
@@ -56,18 +45,18 @@ def numbers_of(finding: Finding) -> tuple[str, str, str, str, str]:
     Examples
     --------
     >>> numbers_of(Finding("row order", NO_LEAK, "", 0.0123456, 0.0, (-0.1, 0.1), 0.3, "rho"))
-    ('0.01235', '-0.1 to 0.1', '0', '0.3', 'rho')
+    ('0.0123', '-0.1 to 0.1', '0', '0.3', 'rho')
     """
-    said = ["" if one is None else f"{one:.4g}" for one in (finding.measured, finding.control, finding.goal)]
-    ends = "" if finding.interval is None else " to ".join(f"{end:.3g}" for end in finding.interval)
-    return said[0], ends, said[1], said[2], finding.unit
+    numbers = ["" if one is None else short_number(one) for one in (finding.measured, finding.control, finding.goal)]
+    ends = "" if finding.interval is None else " to ".join(map(short_number, finding.interval))
+    return numbers[0], ends, numbers[1], numbers[2], finding.unit
 
 
 def _words(report: AttackReport) -> Iterator[Html]:
-    asked = {attack.name: attack.asks for attack in find_attacks(finding.attack for finding in report.findings)}
+    questions = {attack.name: attack.asks for attack in find_attacks(finding.attack for finding in report.findings)}
     for finding in report.findings:
         yield element("h3", text(f"{finding.attack}: {finding.verdict}"))
-        yield paragraph(asked[finding.attack], class_="aside")
+        yield paragraph(questions[finding.attack], class_="aside")
         yield paragraph(finding.words)
         if finding.details:
             yield bullets(text(f"{name}: {value:.4g}") for name, value in finding.details.items())

@@ -27,7 +27,7 @@ from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.boxes import Released
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene, Traced
-from incrowd.report.unchanged_facts import listed
+from incrowd.drawing.wording import listed
 from incrowd.verification.alone import count_alone
 from incrowd.verification.open_cells import QuasiIdentifier
 from incrowd.verification.unchanged import UnchangedColumn, count_unchanged

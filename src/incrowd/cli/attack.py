@@ -93,7 +93,7 @@ def _print(found: AttackReport) -> None:
     from rich.text import Text
 
     from incrowd.attacks.page import MARKS
-    from incrowd.report.wording import plain
+    from incrowd.drawing.wording import plain
 
     styles = {"leak": "bold red", "no leak found": "green", "not run": "yellow"}
     shown = Table(box=None, pad_edge=False, header_style="dim")

@@ -196,7 +196,7 @@ def _bar() -> Iterator[Watcher]:
 
 def _cost(prepared: Prepared) -> str:
     from incrowd.compare.cost import in_words
-    from incrowd.report.wording import counted
+    from incrowd.drawing.wording import counted
 
     time = "" if prepared.seconds is None else f", about {in_words(prepared.seconds)}"
     rows = prepared.laboratory.subject.table.height
@@ -232,7 +232,7 @@ def _print(found: Comparison, folder: Path | None) -> None:
     from rich.text import Text
 
     from incrowd.compare.tables import score_tables, troubles
-    from incrowd.report.wording import plain
+    from incrowd.drawing.wording import plain
 
     console = Console()
     for table in score_tables(found.summary):

@@ -33,7 +33,7 @@ def model(file: File, *, json: Json = False, **options: Any) -> None:
     if json:
         print_json({"files": written, "certificate": made.certificate, "seconds": dict(made.seconds)})
         return
-    from incrowd.models.text import export_text
+    from incrowd.models.drawings import export_text
 
     typer.echo(f"{export_text(made.model, max_depth=DEPTH)}\n\n{made.verdict}")
     for notice in made.notices:

@@ -61,7 +61,7 @@ def print_risk(found: Risk, console: Console) -> None:
     """Print every part with its table."""
     from rich.text import Text
 
-    from incrowd.report.wording import plain
+    from incrowd.drawing.wording import plain
     from incrowd.risk.telling import headline, parts_of
 
     console.print(Text(plain(headline(found)), style="bold"))
@@ -80,7 +80,7 @@ def _rich_table(told: RiskTable) -> RichTable:
     from rich.table import Table as Shown
     from rich.text import Text
 
-    from incrowd.report.wording import plain
+    from incrowd.drawing.wording import plain
 
     shown = Shown(box=None, pad_edge=False, header_style="dim")
     for place, head in enumerate(told.header):

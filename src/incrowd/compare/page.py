@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.resources import files
 
-from incrowd.compare.charts.accuracy_by_k import accuracy_by_k
-from incrowd.compare.charts.pareto import pareto
+from incrowd.compare.charts import accuracy_by_k, pareto
 from incrowd.compare.comparison import Comparison
 from incrowd.compare.recommend import name_of
 from incrowd.compare.tables import (
@@ -19,34 +17,37 @@ from incrowd.compare.tables import (
     score_tables,
     troubles,
 )
-from incrowd.report.html import page
-from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
-from incrowd.report.wording import counted, plain
+from incrowd.drawing.markup import Html, element, join, text, texts
+from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.wording import counted, plain, unbroken
 
 
 def comparison_html(comparison: Comparison) -> str:
     """The recommendation, the charts, the tables, and how it was measured."""
     title = f"What classifiers learn from releases of {comparison.name}"
-    return page(title, element("div", *_sections(comparison, title), class_="incrowd-report"), _style())
+    return page(title, head(title, _about(comparison)), *_sections(comparison))
 
 
-def _sections(comparison: Comparison, title: str) -> Iterator[Html]:
-    yield element("header", element("h1", text(title)), paragraph(_about(comparison), class_="about"))
-    yield _advice(comparison)
-    for scores in score_tables(comparison.summary):
+def _sections(comparison: Comparison) -> Iterator[Html]:
+    advice, summary = comparison.recommendation, comparison.summary
+    overall = [standing(advice.overall, good=True)] if advice.overall else []
+    yield element("section", *overall, bullets(text(unbroken(str(one))) for one in advice.advice))
+    for scores in score_tables(summary):
         yield _learner(comparison, scores)
-    yield element(
-        "section",
-        element("h2", text("What the releases are like")),
+    yield section(
+        "What the releases are like",
+        "releases",
         paragraph("Means over the splits. Risk and groups are counted on the released rows.", class_="aside"),
-        table("Releases", list(map(text, release_header())), _texts(release_rows(comparison.summary)), class_="scores"),
+        table(
+            "Releases", texts(*release_header()), (texts(*row) for row in release_rows(summary)), numbers=range(1, 9)
+        ),
     )
-    found = troubles(comparison.summary)
-    if found:
-        yield _list("What could not be done", found)
-    yield _measured(comparison)
+    if problems := troubles(summary):
+        yield section("What could not be done", "troubles", bullets(map(text, problems)))
+    terms = {term: text(words) for term, words in how_measured(comparison).items()}
+    yield section("How it was measured", "measured", pairs(terms))
     if comparison.notices:
-        yield _list("Notices", [str(notice) for notice in comparison.notices])
+        yield section("Notices", "notices", bullets(text(str(notice)) for notice in comparison.notices))
 
 
 def _about(comparison: Comparison) -> str:
@@ -58,56 +59,25 @@ def _about(comparison: Comparison) -> str:
     )
 
 
-def _advice(comparison: Comparison) -> Html:
-    advice = comparison.recommendation
-    overall = [paragraph(advice.overall, class_="standing good")] if advice.overall else []
-    return element("section", *overall, bullets(text(str(one)) for one in advice.advice))
-
-
 def _learner(comparison: Comparison, scores: ScoreTable) -> Html:
     learner, name = scores.learner, name_of(scores.learner)
     by_risk = pareto(comparison.summary, learner)
-    charts = [_figure("Accuracy against k, with 95 % intervals", accuracy_by_k(comparison.summary, learner))]
+    charts = [figure("Accuracy against k, with 95 % intervals", accuracy_by_k(comparison.summary, learner))]
     if by_risk is not None:
-        charts.append(_figure("Accuracy against risk: higher and further left is better", by_risk))
-    return element("section", element("h2", text(name[0].upper() + name[1:])), *charts, _scores(scores))
-
-
-def _figure(caption: str, chart: Html) -> Html:
-    return element("figure", element("figcaption", text(caption)), chart)
+        charts.append(figure("Accuracy against re-identification risk: higher and further left is better", by_risk))
+    return section(name[0].upper() + name[1:], "learner", *charts, _scores(scores))
 
 
 def _scores(scores: ScoreTable) -> Html:
-    header = [text(""), *(text(f"k={k:,}") for k in scores.ks)]
-    rows = [(text(method), *(_score(score) for score in found)) for method, found in scores.rows]
-    return table(scores.title, header, rows, class_="scores")
+    header = texts("method", *(f"k={k:,}" for k in scores.ks))
+    rows = [(text(method), *map(_score, own)) for method, own in scores.rows]
+    return table(scores.title, header, rows, numbers=range(1, len(header)))
 
 
 def _score(score: Score) -> Html:
     kind = "best" if score.best else "value"
     spread = [element("span", text(score.spread), class_="spread")] if score.spread else []
     return join([element("span", text(score.accuracy), class_=kind), *spread], " ")
-
-
-def _measured(comparison: Comparison) -> Html:
-    pairs = (
-        element("div", element("dt", text(term)), element("dd", text(said)))
-        for term, said in how_measured(comparison).items()
-    )
-    return element("section", element("h2", text("How it was measured")), element("dl", *pairs))
-
-
-def _list(title: str, entries: list[str]) -> Html:
-    return element("section", element("h2", text(title)), bullets(map(text, entries)))
-
-
-def _texts(rows: list[tuple[str, ...]]) -> list[list[Html]]:
-    return [[text(cell) for cell in row] for row in rows]
-
-
-@cache
-def _style() -> Html:
-    return Html(files("incrowd.compare").joinpath("style.css").read_text(encoding="utf-8"))
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -127,12 +97,11 @@ def _markdown_lines(comparison: Comparison) -> Iterator[str]:
         yield from _score_lines(scores)
     yield "\n## What the releases are like\n"
     yield from _markdown_table(release_header(), release_rows(summary))
-    found = troubles(summary)
-    if found:
+    if problems := troubles(summary):
         yield "\n## What could not be done\n"
-        yield from (f"- {_safe(trouble)}" for trouble in found)
+        yield from (f"- {_safe(problem)}" for problem in problems)
     yield "\n## How it was measured\n"
-    yield from (f"- {term}: {_safe(said)}" for term, said in how_measured(comparison).items())
+    yield from (f"- {term}: {_safe(words)}" for term, words in how_measured(comparison).items())
     if comparison.notices:
         yield "\n## Notices\n"
         yield from (f"- {_safe(str(notice))}" for notice in comparison.notices)
@@ -161,7 +130,4 @@ def _markdown_cell(words: str) -> str:
 
 def _safe(words: str) -> str:
     """Text in which names of columns cannot become markup."""
-    said = plain(words)
-    for letter in "\\`*_[]<>#":
-        said = said.replace(letter, f"\\{letter}")
-    return said
+    return re.sub(r"([\\`*_\[\]<>#])", r"\\\1", plain(words))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from incrowd.compare.summary import Summary, SummaryCell, noise
+from incrowd.drawing.wording import listed
 
 SMALL, LARGE = 0.01, 0.03
 """Of differences that may be chance: below the first, methods are as good; from the second on, they are not named."""
@@ -32,20 +33,20 @@ class Advice:
     tree: SummaryCell | None = None
 
     def __str__(self) -> str:
-        said = f"For {name_of(self.learner)} at k={self.k}"
+        words = f"For {name_of(self.learner)} at k={self.k}"
         if not self.beats_majority:
-            said += f" no release helps: the best gets {_percent(self.best.accuracy)}, no more than guessing"
-            return f"{said}.{_published(self.tree)}"
-        said += f" use {self.best.method}: {_percent(self.best.accuracy)}"
+            words += f" no release helps: the best gets {_percent(self.best.accuracy)}, no more than guessing"
+            return f"{words}.{_published(self.tree)}"
+        words += f" use {self.best.method}: {_percent(self.best.accuracy)}"
         if self.below_unprotected is not None:
-            said += f", {_against(self.below_unprotected)}"
+            words += f", {_against(self.below_unprotected)}"
         if self.equals:
             verb = "is" if len(self.equals) == 1 else "are"
-            said += f"; differences under {100 * self.noise:.1f} points are noise here: "
-            said += f"{_listed([cell.method for cell in self.equals])} {verb} as good"
+            words += f"; differences under {100 * self.noise:.1f} points are noise here: "
+            words += f"{listed([cell.method for cell in self.equals])} {verb} as good"
         if self.unclear:
-            said += f"; not clearly worse: {_listed([_with_accuracy(cell) for cell in self.unclear])}"
-        return f"{said}.{_published(self.tree)}"
+            words += f"; not clearly worse: {listed([_with_accuracy(cell) for cell in self.unclear])}"
+        return f"{words}.{_published(self.tree)}"
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ class Recommendation:
 
 def recommend(summary: Summary) -> Recommendation:
     """What the results say."""
-    found = [_advise(summary, learner, k) for learner in summary.learners for k in summary.ks]
-    advice = tuple(one for one in found if one is not None)
+    every = [_advise(summary, learner, k) for learner in summary.learners for k in summary.ks]
+    advice = tuple(one for one in every if one is not None)
     return Recommendation(advice, _overall(advice))
 
 
@@ -125,7 +126,3 @@ def _published(tree: SummaryCell | None) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -10,7 +10,7 @@ from incrowd.compare.cost import in_words
 from incrowd.compare.recommend import name_of
 from incrowd.compare.summary import ENOUGH_FOLDS, Summary, SummaryCell
 from incrowd.compare.trial import DONE
-from incrowd.report.wording import counted, percent
+from incrowd.drawing.wording import counted, percent
 
 
 @dataclass(frozen=True)

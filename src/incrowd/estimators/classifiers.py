@@ -19,13 +19,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.errors import ParameterError, ValuesError, guarded
 from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
+from incrowd.models.drawings import export_text, plot_tree
 from incrowd.models.equivalent_table import to_table
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.pipeline import ModelJob, run_model
-from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree
-from incrowd.models.text import export_text
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.source import Origin, Source

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError, guarded
+from incrowd.models.drawings import plot_tree
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.options import ModelOptions
-from incrowd.models.plot import plot_tree
 from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree, write_model
 from incrowd.report.certificate import hmac_of, owner_key

@@ -1,4 +1,4 @@
-"""Charts as inline SVG, coloured by the style sheet. Every chart says in words what it shows."""
+"""The charts of reports: groups by size, forms, loss, accuracy, risk. Every chart says in words what it shows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,45 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from incrowd.drawing.markup import Html
+from incrowd.drawing.svg import (
+    LEFT,
+    RIGHT,
+    WIDTH,
+    Bar,
+    BarGroup,
+    Point,
+    Scale,
+    bars,
+    chart,
+    line_entry,
+    path,
+    picture,
+    plot,
+    rect,
+)
+from incrowd.drawing.wording import counted, percent
 from incrowd.report.facts import Accuracy, AttributeFacts
-from incrowd.report.markup import Html, element, join, text
 from incrowd.report.utility_facts import Utility
-from incrowd.report.wording import HIDDEN, clipped, counted, percent, shares_of
+from incrowd.report.wording import HIDDEN, shares_of
 from incrowd.verification.verdict import ClassSizes
 
-WIDTH, LINE, THICK = 720, 26, 16
-LABEL, NOTE = 120, 170
+Histogram = Sequence[tuple[int, int]]
+Tables = Sequence[tuple[str, Histogram]]
+"""Names of tables, and how many classes they have of each size."""
+
 BAR_WIDTH, BAR_HEIGHT = 240, 14
 MOST_BUCKETS = 14
+FORM_COLOURS = {
+    "value": "series-0",
+    "set": "series-5",
+    "mean": "series-4",
+    "interval": "series-6",
+    "category": "series-2",
+    "counts": "series-3",
+    HIDDEN: "empty",
+}
+_BEFORE, _AFTER, _MAJORITY, _LOSS = "series-4", "series-0", "other", "series-7"
 _STEPS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 
 
@@ -39,46 +68,46 @@ class Bucket:
         return f"{counted(self.classes, 'group')}, {counted(self.rows, 'row')}" if self.classes else "none"
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One horizontal bar: what, how long (0 to 1), and what is said beside it."""
-
-    label: str
-    length: float
-    note: str
-    kind: str
-
-
 def size_histogram(sizes: ClassSizes) -> Html:
     """How many groups there are of which size, in buckets that widen with the size.
 
     Examples
     --------
-    >>> chart = size_histogram(ClassSizes(44, 4, 10, ((10, 1), (11, 2), (12, 1))))
-    >>> "11: 2 groups, 22 rows" in chart
+    >>> drawing = size_histogram(ClassSizes(44, 4, 10, ((10, 1), (11, 2), (12, 1))))
+    >>> "11: 2 groups, 22 rows" in drawing
     True
     """
-    found = buckets(sizes.histogram)
-    most = max((bucket.classes for bucket in found), default=1)
-    bars = [Bar(bucket.label, bucket.classes / most, bucket.note, "size") for bucket in found]
-    return _bars("Groups by their number of rows", bars)
+    ranges = buckets(sizes.histogram)
+    most = max((bucket.classes for bucket in ranges), default=1)
+    groups = [_single(bucket.label, bucket.classes, bucket.note, _AFTER) for bucket in ranges]
+    return _bar_chart("Groups by their number of rows", groups, most)
 
 
 def accuracy_bars(accuracy: Accuracy) -> Html:
     """Accuracy learned before, after, and by the majority, from 0 to 100 %."""
     measured = (
-        ("before", accuracy.before, "from the table itself"),
-        ("after", accuracy.after, "from the release"),
-        ("majority", accuracy.majority, "the most frequent class"),
+        ("before", accuracy.before, "trained on the table itself", _BEFORE),
+        ("after", accuracy.after, "trained on the release", _AFTER),
+        ("majority", accuracy.majority, "always the most frequent class", _MAJORITY),
     )
-    bars = [Bar(kind, share, f"{percent(share)} {note}", kind) for kind, share, note in measured]
-    return _bars("Accuracy of a decision tree", bars)
+    groups = [_single(label, share, f"{percent(share)} {note}", kind) for label, share, note, kind in measured]
+    return _bar_chart("Accuracy of a decision tree", groups, 1.0)
 
 
 def loss_bars(utility: Utility) -> Html:
     """How much of each attribute is lost, from 0 to 100 %."""
-    bars = [Bar(clipped(one.name, 15), one.loss, f"{percent(one.loss)} lost", "loss") for one in utility.attributes]
-    return _bars("Loss of each quasi-identifier", bars)
+    groups = [_single(one.name, one.loss, f"{percent(one.loss)} lost", _LOSS) for one in utility.attributes]
+    return _bar_chart("Loss of each quasi-identifier", groups, 1.0)
+
+
+def _single(label: str, length: float, note: str, kind: str) -> BarGroup:
+    return BarGroup(label, (Bar(note, ((length, kind, ""),)),))
+
+
+def _bar_chart(title: str, groups: Sequence[BarGroup], longest: float) -> Html:
+    drawn, bottom, _ = bars(groups, longest or 1.0)
+    words = "; ".join(f"{group.label}: {bar.note}" for group in groups for bar in group.bars)
+    return picture(f"{title}. {words}", drawn, WIDTH, max(1, bottom))
 
 
 def form_bar(attribute: AttributeFacts) -> Html:
@@ -87,18 +116,17 @@ def form_bar(attribute: AttributeFacts) -> Html:
     Hidden is an empty frame, so that the bar can be read without colours.
     """
     shares = shares_of(attribute)
-    said = ", ".join(f"{form} {percent(share)}" for form, share in shares.items() if share)
-    parts, left = [], 0.0
+    words = ", ".join(f"{form} {percent(share)}" for form, share in shares.items() if share)
+    parts, left = [rect(0.5, 0.5, BAR_WIDTH - 1, BAR_HEIGHT - 1, FORM_COLOURS[HIDDEN])], 0.0
     for form, share in shares.items():
         width = BAR_WIDTH * share
         if form != HIDDEN and width > 0:
-            parts.append(rect(left, 0, width, BAR_HEIGHT, f"form-{form}"))
+            parts.append(rect(left, 0, width, BAR_HEIGHT, f"area {FORM_COLOURS[form]}"))
         left += width
-    frame = rect(0.5, 0.5, BAR_WIDTH - 1, BAR_HEIGHT - 1, "form-hidden")
-    return picture(f"{attribute.name}: {said}", join([frame, *parts]), BAR_WIDTH, BAR_HEIGHT)
+    return picture(f"{attribute.name}: {words}", parts, BAR_WIDTH, BAR_HEIGHT)
 
 
-def buckets(histogram: Sequence[tuple[int, int]]) -> list[Bucket]:
+def buckets(histogram: Histogram) -> list[Bucket]:
     """Class sizes in a few buckets; every class is in exactly one.
 
     Few different sizes get a bucket each. Otherwise bounds are round numbers that grow with the size.
@@ -118,9 +146,9 @@ def buckets(histogram: Sequence[tuple[int, int]]) -> list[Bucket]:
     ]
 
 
-def _bucket(histogram: Sequence[tuple[int, int]], low: int, high: int) -> Bucket:
+def _bucket(histogram: Histogram, low: int, high: int) -> Bucket:
     inside = [(size, classes) for size, classes in histogram if low <= size <= high]
-    return Bucket(low, high, sum(c for _, c in inside), sum(size * c for size, c in inside))
+    return Bucket(low, high, sum(c for _, c in inside), _rows(inside))
 
 
 def _bounds(low: int, high: int) -> list[int]:
@@ -143,51 +171,11 @@ def _round_numbers(steps: Sequence[float], high: int) -> Iterator[int]:
                 yield int(number)
 
 
-def _bars(title: str, bars: Sequence[Bar]) -> Html:
-    """Horizontal bars below each other, with their labels at the left and their notes at the right."""
-    said = f"{title}. " + "; ".join(f"{bar.label}: {bar.note}" for bar in bars)
-    body = join(_line(bar, LINE * i) for i, bar in enumerate(bars))
-    axis = rect(LABEL - 1, 0, 1, LINE * len(bars), "axis")
-    return picture(said, join([body, axis]), WIDTH, max(1, LINE * len(bars)))
-
-
-def _line(bar: Bar, top: float) -> Html:
-    middle = top + LINE / 2 + 4
-    width = max(1.0, (WIDTH - LABEL - NOTE) * bar.length) if bar.length else 0.0
-    label = element("text", text(bar.label), x=LABEL - 10, y=middle, class_="label")
-    note = element("text", text(bar.note), x=LABEL + width + 8, y=middle, class_="note")
-    return join([label, rect(LABEL, top + (LINE - THICK) / 2, width, THICK, f"bar-{bar.kind}"), note])
-
-
-def rect(x: float, y: float, width: float, height: float, kind: str) -> Html:
-    """A rectangle that the style sheet colours by its kind."""
-    return element("rect", x=x, y=y, width=width, height=height, class_=kind)
-
-
-def picture(said: str, body: Html, width: float, height: float) -> Html:
-    """A chart, and what it shows in words."""
-    return element(
-        "svg",
-        body,
-        viewBox=f"0 0 {width:g} {height:g}",
-        width=width,
-        height=height,
-        role="img",
-        aria_label=said,
-    )
+def _rows(histogram: Histogram) -> int:
+    return sum(size * classes for size, classes in histogram)
 
 
 # Charts of risk: rows by the size of their class, and how many rows have at least a given risk.
-Histogram = Sequence[tuple[int, int]]
-Tables = Sequence[tuple[str, Histogram]]
-"""Names of tables, and how many classes they have of each size."""
-
-BAR, GAP = 20, 6
-LEFT, RIGHT, TOP, BOTTOM = 56, 660, 44, 250
-TIMES = ("before", "after")
-_SHARES = (0, 20, 40, 60, 80, 100)
-
-
 def size_chart(tables: Tables) -> Html:
     """Rows by the size of their class, one bar for each table in each range of sizes.
 
@@ -199,25 +187,22 @@ def size_chart(tables: Tables) -> Html:
     merged: dict[int, int] = {}
     for size, classes in (pair for _, histogram in tables for pair in histogram):
         merged[size] = merged.get(size, 0) + classes
-    parts, said, top = [], [], 0.0
-    for bucket in buckets(tuple(sorted(merged.items()))):
-        parts.append(_words(bucket.label, LABEL - 10, top + BAR * len(tables) / 2 + 4, "label"))
-        for place, (name, histogram) in enumerate(tables):
-            rows = sum(size * classes for size, classes in histogram if bucket.low <= size <= bucket.high)
-            bar, told = _bar(name, rows, rows / max(1, _rows(histogram)), top + BAR * place + 2)
-            parts.append(bar)
-            said.append(f"classes of {bucket.label}: {told}")
-        top += BAR * len(tables) + GAP
-    parts.append(rect(LABEL - 1, 0, 1, top, "axis"))
-    return picture("Rows by the size of their class. " + "; ".join(said), join(parts), WIDTH, max(top, 1.0))
+    groups = [
+        BarGroup(bucket.label, tuple(_rows_bar(name, histogram, bucket) for name, histogram in tables))
+        for bucket in buckets(tuple(sorted(merged.items())))
+    ]
+    longest = max((bar.length for group in groups for bar in group.bars), default=0.0)
+    words = "; ".join(f"classes of {group.label}: {bar.note}" for group in groups for bar in group.bars)
+    drawn, bottom, _ = bars(groups, longest or 1.0)
+    return picture(f"Rows by the size of their class. {words}", drawn, WIDTH, max(1, bottom))
 
 
-def _bar(name: str, rows: int, share: float, y: float) -> tuple[Html, str]:
-    """A bar with what is said beside it."""
-    width = (WIDTH - LABEL - NOTE) * share
-    told = f"{counted(rows, 'row')}{f' {name}' if name in TIMES else ''}, {percent(share)}"
-    bar = rect(LABEL, y, max(width, 1.0 if rows else 0.0), 16, f"bar-{_kind(name)}")
-    return join([bar, _words(told, LABEL + width + 8, y + 12)]), told
+def _rows_bar(name: str, histogram: Histogram, bucket: Bucket) -> Bar:
+    rows = _rows([pair for pair in histogram if bucket.low <= pair[0] <= bucket.high])
+    share = rows / max(1, _rows(histogram))
+    when = f" {name}" if name in ("before", "after") else ""
+    note = f"{counted(rows, 'row')}{when}, {percent(share)}" if rows else f"none{when}"
+    return Bar(note, ((share, _kind(name), ""),))
 
 
 def risk_curve(tables: Tables) -> Html:
@@ -229,78 +214,40 @@ def risk_curve(tables: Tables) -> Html:
     True
     """
     largest = max(2, *(size for _, histogram in tables for size, _ in histogram[-1:]), 2)
-    parts = [*_key(tables), *_rules(largest)]
-    for name, histogram in tables:
-        points = "L".join(f"{x:.1f} {y:.1f}" for x, y in _steps(histogram, largest))
-        parts.append(element("path", d=f"M{points}", class_=f"line line-{_kind(name)}"))
-    said = "; ".join(f"{name}: {_told(histogram)}" for name, histogram in tables)
-    words = f"Share of rows with at least a given risk. {said}"
-    return picture(words, join(parts), WIDTH, BOTTOM + 48)
+    across = Scale(tuple(_round_numbers((1, 2, 5), largest)), 1, largest, LEFT, WIDTH - RIGHT, math.log)
+    up, parts = plot(
+        [line_entry(name, _line_kind(name)) for name, _ in tables],
+        across,
+        lambda start, end: Scale((0, 20, 40, 60, 80, 100), 0, 100, start, end),
+        ("re-identification risk of at least", "% of the rows"),
+        lambda size: f"{100 / size:g} %",
+        height=280,
+    )
+    parts += [path(list(_steps(histogram, across, up)), f"line {_line_kind(name)}") for name, histogram in tables]
+    words = "; ".join(f"{name}: {_in_words(histogram)}" for name, histogram in tables)
+    return chart(f"Share of rows with at least a given risk. {words}", parts, up)
 
 
-def _across(size: float, largest: int) -> float:
-    """Where the risk 1 / size lies: certain at the left, small risks to the right."""
-    return LEFT + (RIGHT - LEFT) * math.log(size) / math.log(largest)
-
-
-def _up(share: float) -> float:
-    return BOTTOM - (BOTTOM - TOP) * share
-
-
-def _key(tables: Tables) -> Iterator[Html]:
-    x = float(LEFT)
-    for name, _ in tables:
-        yield element("path", d=f"M{x:.1f} 8L{x + 20:.1f} 8", class_=f"line line-{_kind(name)}")
-        yield _words(name, x + 26, 12)
-        x += 60 + 8 * len(name)
-
-
-def _rules(largest: int) -> Iterator[Html]:
-    """The two axes: shares of the rows at the left, risks along the bottom."""
-    yield _words("share of the rows", 0, TOP - 14)
-    for share in _SHARES:
-        y = _up(share / 100)
-        yield element("path", d=f"M{LEFT} {y:.1f}L{RIGHT} {y:.1f}", class_="rule")
-        yield _words(f"{share} %", LEFT - 8, y + 4, "label")
-    last = -math.inf
-    for size in _round_sizes(largest):
-        x, said = _across(size, largest), f"{100 / size:g} %"
-        if x - last >= 48:
-            yield element("path", d=f"M{x:.1f} {BOTTOM}L{x:.1f} {BOTTOM + 4}", class_="rule")
-            yield _words(said, x, BOTTOM + 18, "middle")
-            last = x
-    yield _words("risk of being re-identified, at least", (LEFT + RIGHT) / 2, BOTTOM + 40, "middle")
-
-
-def _round_sizes(largest: int) -> Iterator[int]:
-    for power in range(len(str(largest))):
-        yield from (step * 10**power for step in (1, 2, 5) if step * 10**power <= largest)
-
-
-def _steps(histogram: Histogram, largest: int) -> Iterator[tuple[float, float]]:
+def _steps(histogram: Histogram, across: Scale, up: Scale) -> Iterator[Point]:
     """From the highest risk to the lowest; the share rises where a class size is reached."""
     rows, total = 0, max(1, _rows(histogram))
-    yield _across(1, largest), _up(0.0)
+    yield across(1), up(0)
     for size, classes in histogram:
-        yield _across(size, largest), _up(rows / total)
+        yield across(size), up(100 * rows / total)
         rows += size * classes
-        yield _across(size, largest), _up(rows / total)
-    yield _across(largest, largest), _up(rows / total)
+        yield across(size), up(100 * rows / total)
+    yield across.end, up(100 * rows / total)
 
 
-def _told(histogram: Histogram) -> str:
+def _in_words(histogram: Histogram) -> str:
     total = max(1, _rows(histogram))
     shares = {k: _rows([pair for pair in histogram if pair[0] <= k]) / total for k in (1, 2, 5, 10, 20)}
     return ", ".join(f"{percent(share)} at least {percent(1 / k)}" for k, share in shares.items())
 
 
-def _rows(histogram: Histogram) -> int:
-    return sum(size * classes for size, classes in histogram)
-
-
 def _kind(name: str) -> str:
-    return name if name in TIMES else "size"
+    return _BEFORE if name == "before" else _AFTER
 
 
-def _words(said: str, x: float, y: float, kind: str = "note") -> Html:
-    return element("text", text(said), x=round(x, 1), y=round(y, 1), class_=kind)
+def _line_kind(name: str) -> str:
+    return f"{_kind(name)} before" if name == "before" else _kind(name)

@@ -1,35 +1,34 @@
-"""Sections that not every report has: attacks, earlier releases, unchanged columns, utility, risk."""
+"""Sections that not every report has: attacks, earlier releases, unchanged columns, utility."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from incrowd.drawing.markup import Html, element, join, text, texts
+from incrowd.drawing.page import bullets, figure, pairs, paragraph, section, table
+from incrowd.drawing.wording import counted, listed, percent, sentence, short_number, unbroken
 from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, AttackFacts
-from incrowd.report.charts import Histogram, accuracy_bars, form_bar, loss_bars, risk_curve, size_chart
+from incrowd.report.charts import FORM_COLOURS, accuracy_bars, form_bar, loss_bars
 from incrowd.report.earlier_facts import EarlierRelease
 from incrowd.report.facts import Accuracy, Facts
-from incrowd.report.markup import Html, bullets, element, join, paragraph, table, text
-from incrowd.report.sections import figure, pairs, section
-from incrowd.report.unchanged_facts import alone_sentence, effective_sentence, listed, singling_out_line
+from incrowd.report.unchanged_facts import alone_sentence, effective_sentence
 from incrowd.report.utility_facts import Utility
-from incrowd.report.wording import attack_summary, counted, forms_in, joint_sentence, percent, shares_of, unbroken
+from incrowd.report.wording import attack_summary, forms_in, joint_sentence, shares_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
+from incrowd.verification.verdict import Check
 
-if TYPE_CHECKING:
-    from incrowd.risk.assessment import Risk
-    from incrowd.risk.telling import TextPart
-
+COLUMN_CHECKS = ("faithful", "untouched")
 
 # The attacks as a section of the report: what each found, what it was set against, and what did not run.
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}
 CLASSES = {LEAK: "bad", NO_LEAK: "good", NOT_RUN: "unknown"}
 ATTACKS_HEADER = ("Attack", "Verdict", "Before", "After", "99 % interval", "Control", "Goal", "Unit")
-NONE_RUN = "No attack was run. That says nothing about what an attack would find: try them with incrowd attack."
+NONE_RUN = "No attack was run, so nothing is known about what an attack would find. To run them: incrowd attack."
 ATTACKS_READING = (
-    "Before: the same attack on the table itself, as if it were released as it is. Control: how far the attacker comes "
-    "without the release. Goal: what the measure shall keep to; the verdict allows for chance, so a measure may lie a "
-    "little beyond it. An attack that found nothing is an attack that found nothing; what did not run says nothing."
+    "Before: the same attack on the table itself, as if it were released unprotected. Control: how far an attacker "
+    "gets without the release. Goal: the bound that the measured value should keep; the verdict allows for chance, so "
+    "a value may lie slightly beyond it. That an attack found no leak does not show that there is none; an attack "
+    "that did not run shows nothing."
 )
 
 
@@ -38,97 +37,90 @@ def attacks(facts: Facts) -> Html:
     title = "Attacks, before and after"
     if facts.attacks is None:
         return section(title, "attacks", paragraph(NONE_RUN, class_="unknown"))
-    found = facts.attacks
-    rows = [_attack_row(one, found) for one in found.after]
-    shown = table("What the attacks found", [text(head) for head in ATTACKS_HEADER], rows, class_="found")
+    outcomes = facts.attacks
+    rows = [_attack_row(one, outcomes) for one in outcomes.after]
+    shown = table("What the attacks found", texts(*ATTACKS_HEADER), rows, numbers=range(2, 7), class_="found")
     return section(
         title,
         "attacks",
-        paragraph(attack_summary(found), class_="bad" if found.count(LEAK) else ""),
+        paragraph(attack_summary(outcomes), class_="bad" if outcomes.count(LEAK) else ""),
         shown,
         paragraph(ATTACKS_READING, class_="aside"),
-        *_words("Leaks", found, LEAK),
-        *_words("Not run", found, NOT_RUN),
-        *_words("No leak found", found, NO_LEAK),
+        *_words("Leaks", outcomes, LEAK),
+        *_words("Not run", outcomes, NOT_RUN),
+        *_words("No leak found", outcomes, NO_LEAK),
     )
 
 
-def _attack_row(one: AttackFact, found: AttackFacts) -> list[Html]:
-    earlier = found.first(one.attack)
-    before = _number(earlier.measured) if earlier and earlier.verdict != NOT_RUN else NOT_RUN
-    ends = "" if one.interval is None else f"{_number(one.interval[0])} to {_number(one.interval[1])}"
+def _attack_row(one: AttackFact, all_attacks: AttackFacts) -> list[Html]:
+    earlier = all_attacks.first(one.attack)
+    before = short_number(earlier.measured) if earlier and earlier.verdict != NOT_RUN else NOT_RUN
+    ends = "" if one.interval is None else f"{short_number(one.interval[0])} to {short_number(one.interval[1])}"
     verdict = element("span", text(MARKS[one.verdict]), class_=CLASSES[one.verdict])
     if one.verdict == NOT_RUN:
         return [text(one.attack), verdict, text(before), text(NOT_RUN), *[text("")] * 4]
-    figures = (before, _number(one.measured), ends, _number(one.control), _number(one.goal), one.unit)
+    figures = (before, short_number(one.measured), ends, short_number(one.control), short_number(one.goal), one.unit)
     return [text(one.attack), verdict, *map(text, figures)]
 
 
-def _number(number: float | None) -> str:
-    if number is None:
-        return "–"
-    tiny = 0 < abs(number) < 0.0005
-    return ("<" if number > 0 else ">-") + "0.001" if tiny else f"{number:.3g}"
-
-
-def _words(title: str, found: AttackFacts, verdict: str) -> Iterator[Html]:
+def _words(title: str, all_attacks: AttackFacts, verdict: str) -> Iterator[Html]:
     """What the attacks that ended so say, in words."""
-    chosen = [one for one in found.after if one.verdict == verdict]
+    chosen = [one for one in all_attacks.after if one.verdict == verdict]
     if chosen:
         yield element("h3", text(title))
-        yield bullets(_told(one) for one in chosen)
+        yield bullets(_in_words(one) for one in chosen)
 
 
-def _told(one: AttackFact) -> Html:
+def _in_words(one: AttackFact) -> Html:
     asks = [element("span", text(f" {one.asks}"), class_="aside")] if one.asks else []
     return join([element("strong", text(f"{one.attack}: ")), text(one.words), *asks])
 
 
 # Earlier releases as a section of the report: which there are, and what they tell together with this one.
 NOT_TRACKED = (
-    "Earlier releases were not tracked. Two releases about the same people can be combined: keep a ledger, "
-    "incrowd release --ledger."
+    "Earlier releases were not tracked. Two releases about the same people can be combined; to track them, keep a "
+    "ledger with incrowd release --ledger."
 )
 EARLIER_HEADER = ("Made", "Promises", "Compared by", "People", "In this table too")
 EARLIER_READING = (
-    "Counted person by person, as somebody could who links the rows of the releases without a mistake and knows in "
-    "which tables a person is. Releases that are not in the ledger are not in it."
+    "Counted person by person, for an attacker who links the rows of the releases without error and knows which tables "
+    "a person is in. Releases that are not in the ledger are not counted."
 )
 
 
 def earlier_releases(facts: Facts) -> Html:
     """What the ledger knows, and what was counted of it."""
-    title, found = "Earlier releases", facts.earlier
-    if found is None:
+    title, ledger = "Earlier releases", facts.earlier
+    if ledger is None:
         return section(title, "earlier", paragraph(NOT_TRACKED, class_="unknown"))
-    told = [paragraph(f"Not counted: {one}.", class_="bad") for one in found.not_counted]
-    told += [paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in found.said]
-    if not found.releases:
-        return section(title, "earlier", paragraph(joint_sentence(found)), *told)
-    rows = [_earlier_row(one) for one in found.releases]
+    remarks = [paragraph(f"Not counted: {one}.", class_="bad") for one in ledger.not_counted]
+    remarks += [paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in ledger.said]
+    if not ledger.releases:
+        return section(title, "earlier", paragraph(joint_sentence(ledger)), *remarks)
+    rows = [_earlier_row(one) for one in ledger.releases]
     return section(
         title,
         "earlier",
-        paragraph(unbroken(joint_sentence(found)), class_="bad" if found.despite else ""),
-        *told,
-        table("Releases in the ledger", [text(head) for head in EARLIER_HEADER], rows),
+        paragraph(unbroken(joint_sentence(ledger)), class_="bad" if ledger.despite else ""),
+        *remarks,
+        table("Releases in the ledger", texts(*EARLIER_HEADER), rows),
         paragraph(EARLIER_READING, class_="aside"),
     )
 
 
 def _earlier_row(one: EarlierRelease) -> list[Html]:
     shared = "not known" if one.shared is None else f"{one.shared:,}"
-    return [text(one.when), text(one.requirement), text(one.by), text(one.relation), text(shared)]
+    return texts(one.when, one.requirement, one.by, one.relation, shared)
 
 
 # Unchanged columns as a section of the report: what they give back, and who is alone by them.
 TITLE = "Unchanged columns"
-NOT_COUNTED = "What unchanged columns undo was not counted. That says nothing about it."
+NOT_COUNTED = "It was not counted how much the unchanged columns undo, so nothing is known about it."
 UNCHANGED_READING = (
-    "A cell is given back if an unchanged column, or two of them, leave one value of those it hides, or values of half "
-    "of the people. Whoever knows how the columns depend on each other can do that: from a codebook, a similar table, "
-    "or rows that show the value. Effective k counts people who are equal in all that is shown and given back. "
-    "Requirements beyond k are not recounted on these finer groups."
+    "A cell is given back if one or two unchanged columns leave only one of the values it may stand for, or values of "
+    "half of the people. Anybody who knows how the columns depend on each other can work this out: from a codebook, a "
+    "similar table, or rows that show the value. Effective k is the smallest number of people who agree in all that is "
+    "shown and given back. Requirements other than k are not recounted on these finer groups."
 )
 
 
@@ -138,31 +130,27 @@ def unchanged_columns(facts: Facts) -> Html:
     if counts is None:
         return section(TITLE, "unchanged", paragraph(NOT_COUNTED, class_="unknown"))
     parts = [
-        paragraph(unbroken(_sentence(effective_sentence(counts))), class_="" if counts.sound else "bad"),
+        paragraph(unbroken(sentence(effective_sentence(counts))), class_="" if counts.sound else "bad"),
         *([_given_back(counts)] if counts.by else []),
-        paragraph(unbroken(_sentence(alone_sentence(counts)))),
+        paragraph(unbroken(sentence(alone_sentence(counts)))),
         *([_sets(counts)] if counts.alone.without_class else []),
         paragraph(UNCHANGED_READING, class_="aside"),
     ]
     return section(TITLE, "unchanged", *parts)
 
 
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
-
-
 def _given_back(counts: UnchangedCounts) -> Html:
-    header = [text(word) for word in ("Unchanged", "Gives back", "Cells")]
+    header = texts("Unchanged", "Gives back", "Cells")
     rows = [[text(" with ".join(one.columns)), text(one.quasi_identifier), text(f"{one.cells:,}")] for one in counts.by]
-    return table("What is given back", header, rows, class_="numbers")
+    return table("What is given back", header, rows, numbers=[2])
 
 
 def _sets(counts: UnchangedCounts) -> Html:
     alone = counts.alone
     totals = {
-        "all but the class": alone.without_class,
-        "all, with the class": alone.with_class,
-        "those not called private or sensitive": alone.not_called_private,
+        "all unchanged columns but the class": alone.without_class,
+        "all unchanged columns and the class": alone.with_class,
+        "those you did not call private or sensitive": alone.not_called_private,
     }
     sets = {
         listed(one.columns) + ("" if one.exact else " (not all sets were compared)"): one.people for one in alone.best
@@ -171,34 +159,35 @@ def _sets(counts: UnchangedCounts) -> Html:
         [text(words), text(f"{people:,}"), text(unbroken(percent(people / counts.rows)))]
         for words, people in (totals | sets).items()
     ]
-    return table("People who are alone", [text(word) for word in ("By", "People", "Share")], rows, class_="numbers")
+    return table("People who are alone", texts("By", "People", "Share"), rows, numbers=[1, 2])
 
 
 # What the release still shows, what is lost of each attribute, and what a classifier still learns.
 ABOUT_LOSS = (
-    "A cell stands for one or several values of the table. Loss: the other values it may stand for, in per cent of all "
-    "others (Iyengar 2002). Normalised certainty penalty (NCP): the values it may stand for, in per cent of all; 0 if "
-    "there is only one (Xu et al. 2006). Numbers count as values, so that no figure tells the smallest or largest. A "
-    "mean bounds no single value and counts like a hidden cell, as do all cells of rows that are left out."
+    "A released cell stands for one or several values of the table. Loss: the number of other values it may stand "
+    "for, as a share of all other values (Iyengar 2002). Normalized certainty penalty (NCP): the number of values it "
+    "may stand for, as a share of all values; 0 if there is only one (Xu et al. 2006). Numbers are counted as "
+    "distinct values, so that no figure reveals the smallest or the largest. A mean bounds no single value and counts "
+    "as a hidden cell, as do all cells of rows that are left out."
 )
 
 
 def utility(facts: Facts) -> Html:
     """What the release still shows, and what a classifier still learns from it."""
-    return section("What is still usable", "utility", *_cells(facts), *_losses(facts), _accuracy(facts.accuracy))
+    return section("Utility", "utility", *_cells(facts), *_losses(facts), _accuracy(facts.accuracy))
 
 
 def _cells(facts: Facts) -> Iterator[Html]:
     forms = forms_in(facts)
     header = [text("Quasi-identifier"), text("Share of the rows")]
-    header += [join([element("i", class_=f"key form-{form}"), text(form)]) for form in forms]
+    header += [join([element("i", class_=f"key {FORM_COLOURS[form]}"), text(form)]) for form in forms]
     rows = []
     for attribute in facts.attributes:
         shares = shares_of(attribute)
         numbers = [_share(shares[form]) for form in forms]
         rows.append((element("bdi", text(attribute.name)), form_bar(attribute), *numbers))
     yield paragraph(f"{percent(facts.cells_shown)} of the quasi-identifier cells show something.")
-    yield table("How each quasi-identifier is shown", header, rows, class_="forms")
+    yield table("How each quasi-identifier is shown", header, rows, numbers=range(2, len(header)), class_="forms")
 
 
 def _share(share: float) -> Html:
@@ -206,32 +195,32 @@ def _share(share: float) -> Html:
 
 
 def _losses(facts: Facts) -> Iterator[Html]:
-    found = facts.utility
-    if found is None:
+    losses = facts.utility
+    if losses is None:
         yield paragraph("The loss of each attribute was not measured.", class_="aside")
         return
-    header = [text(word) for word in ("Quasi-identifier", "Hidden cells", "Loss", "NCP")]
+    header = texts("Quasi-identifier", "Hidden cells", "Loss", "NCP")
     rows = [
         (element("bdi", text(one.name)), text(f"{one.hidden:,}"), text(percent(one.loss)), text(percent(one.penalty)))
-        for one in found.attributes
+        for one in losses.attributes
     ]
-    whole = (text("all"), text(f"{found.hidden:,}"), text(percent(found.loss)), text(percent(found.penalty)))
-    if found.attributes:
-        yield figure("Loss of each quasi-identifier", loss_bars(found))
-        yield table("What is lost of each quasi-identifier", header, [*rows, whole], class_="numbers")
+    whole = (text("all"), text(f"{losses.hidden:,}"), text(percent(losses.loss)), text(percent(losses.penalty)))
+    if losses.attributes:
+        yield figure("Loss of each quasi-identifier", loss_bars(losses))
+        yield table("Loss of each quasi-identifier, in figures", header, [*rows, whole], numbers=range(1, 4))
         yield paragraph(ABOUT_LOSS, class_="aside")
-    yield pairs(_of_groups(facts, found))
+    yield pairs(_of_groups(facts, losses))
 
 
-def _of_groups(facts: Facts, found: Utility) -> dict[str, Html]:
-    told_from = found.discernibility / facts.rows if facts.rows else 0.0
+def _of_groups(facts: Facts, losses: Utility) -> dict[str, Html]:
+    alike = losses.discernibility / facts.rows if facts.rows else 0.0
     return {
-        "Cells hidden": text(f"{found.hidden:,} of {found.cells:,}"),
+        "Cells hidden": text(f"{losses.hidden:,} of {losses.cells:,}"),
         "Discernibility": text(
-            f"{found.discernibility:,} (Bayardo, Agrawal 2005); for each row {told_from:,.1f} rows that it cannot be "
-            "told from, itself included"
+            f"{losses.discernibility:,} (Bayardo and Agrawal 2005); on average a row cannot be told from "
+            f"{alike:,.1f} rows, itself included"
         ),
-        "Average group": text(f"{found.average_group:.2f} times the smallest that is allowed (LeFevre et al. 2006)"),
+        "Average group size": text(f"{losses.average_group:.2f} times the smallest size allowed (LeFevre et al. 2006)"),
     }
 
 
@@ -242,8 +231,8 @@ def _accuracy(accuracy: Accuracy | None) -> Html:
         [
             figure(f"Accuracy on {counted(accuracy.test_rows, 'unseen row')}", accuracy_bars(accuracy)),
             paragraph(
-                f"A C4.5 decision tree learned from {counted(accuracy.train_rows, 'row')}, once as they are "
-                "and once from a trial release of these rows by the same recipe. Both were tested on rows "
+                f"A C4.5 decision tree was trained on {counted(accuracy.train_rows, 'row')}, once as they are "
+                "and once on a trial release of these rows by the same recipe. Both were tested on rows "
                 f"that neither had seen. {_difference(accuracy)}",
                 class_="aside",
             ),
@@ -253,70 +242,40 @@ def _accuracy(accuracy: Accuracy | None) -> Html:
 
 def _difference(accuracy: Accuracy) -> str:
     points = 100 * (accuracy.after - accuracy.before)
-    said = f"The release {'costs' if points < 0 else 'gains'} {abs(points):.1f} percentage points."
+    words = f"The release {'costs' if points < 0 else 'gains'} {abs(points):.1f} percentage points."
     if abs(points) < 0.05:
-        said = "The release costs no accuracy that shows in one decimal."
+        words = "The release costs no measurable accuracy."
     if accuracy.after <= accuracy.majority:
-        said += " What is learned from it is no better than always saying the most frequent class."
-    return said
+        words += " A tree trained on it is no better than always predicting the most frequent class."
+    return words
 
 
-# Measured risk as sections: of the report of a release, and of a page of its own.
-CONDITION = "trust it for"
-NOT_MEASURED = "Risk was not measured. That says nothing about it: measure it with incrowd risk."
-
-
-def risk(facts: Facts) -> Html:
-    """Who can be re-identified, linked and inferred about, in the table and in its release."""
-    title = "Risk, before and after"
-    if facts.risk is None:
-        return section(title, "risk", paragraph(NOT_MEASURED, class_="unknown"), *_singling_out(facts))
-    from incrowd.risk.telling import headline, parts_of, safe_harbor_part
-
-    found = facts.risk
-    both = [part for part in parts_of(found) if part.name != "safe-harbor"]
-    parts = [_whole(part, risk_figures(found) if part.name == "at-risk" else ()) for part in both]
-    last = found.after or found
-    checklist = _whole(safe_harbor_part(last, several=True), ())
-    said = [paragraph(unbroken(f"{headline(found)}.")), *_singling_out(facts)]
-    return section(title, "risk", *said, *parts, checklist)
-
-
-def _singling_out(facts: Facts) -> list[Html]:
-    """Singling out both ways, where unchanged columns were counted."""
-    if facts.unchanged is None:
-        return []
-    return [
-        paragraph(unbroken(f"In the release, {singling_out_line(facts.unchanged, facts.verdict.sizes.rows_below(2))}."))
+# The checks of the verification; columns that passed the same check share a row.
+def checks_table(checks: Sequence[Check]) -> Html:
+    """Every check with its outcome and finding."""
+    rows = [
+        (
+            text(name),
+            element("span", text("✓ passed"), class_="good")
+            if passed
+            else element("strong", text("✗ FAILED"), class_="bad"),
+            text(finding),
+        )
+        for name, passed, finding in _merged(checks)
     ]
+    return table("Checks", texts("Check", "Outcome", "Finding"), rows, class_="checks")
 
 
-def _whole(part: TextPart, figures: Sequence[Html]) -> Html:
-    """A part with its title as the caption of its table."""
-    told = [] if part.table else [element("h3", text(part.title))]
-    return join([*told, *_drawn(part, part.title), *figures])
-
-
-def risk_part(part: TextPart, figures: Sequence[Html] = ()) -> Html:
-    """A part as a section of its own."""
-    return section(part.title, part.name, *_drawn(part, ""), *figures)
-
-
-def _drawn(part: TextPart, caption: str) -> Iterator[Html]:
-    if part.table:
-        kind = "words" if part.table.words > 1 else "numbers told" if CONDITION in part.table.header else "numbers"
-        rows = [[text(unbroken(cell)) for cell in row] for row in part.table.rows]
-        yield table(caption, [text(head) for head in part.table.header], rows, class_=kind)
-    yield from (paragraph(unbroken(said)) for said in part.said)
-    yield from (paragraph(unbroken(aside), class_="aside") for aside in part.asides)
-
-
-def risk_figures(found: Risk) -> list[Html]:
-    """Rows by the size of their class, and the curve of risk, of the table and of its release."""
-    tables: list[tuple[str, Histogram]] = [("before" if found.after else found.source, found.classes)]
-    if found.after:
-        tables.append(("after", found.after.classes))
-    return [
-        figure("Rows by the size of their class", size_chart(tables)),
-        figure("Rows with at least this risk of being re-identified, for the prosecutor", risk_curve(tables)),
-    ]
+def _merged(checks: Sequence[Check]) -> Iterator[tuple[str, bool, str]]:
+    """The checks in their order; those about single columns that ended alike stand together, at the first of them."""
+    alike: dict[tuple[str, bool, str], list[str]] = {}
+    for check in checks:
+        column, _, kind = check.name.rpartition(" ")
+        if kind not in COLUMN_CHECKS:
+            column, kind = "", check.name
+        alike.setdefault((kind, check.passed, check.found), []).append(column)
+    for (kind, passed, finding), columns in alike.items():
+        if len(columns) == 1:
+            yield f"{columns[0]} {kind}".strip(), passed, finding
+        else:
+            yield f"{counted(len(columns), 'column')} {kind}", passed, f"{finding}: {listed(columns)}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from incrowd.drawing.markup import Html, element, text, texts
+from incrowd.drawing.page import bullets, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.wording import counted, percent, plain, sentence
+from incrowd.report.extra_sections import checks_table
 from incrowd.report.hiding_facts import CellFacts, CostFacts, HidingFacts
-from incrowd.report.html import fragment, page
-from incrowd.report.markup import Html, bullets, element, paragraph, table, text
-from incrowd.report.sections import pairs, section
-from incrowd.report.wording import counted, percent, plain
 
 MOST_LISTED = 200
 
@@ -32,7 +32,8 @@ def statement(facts: HidingFacts) -> str:
     judges = ", ".join(facts.adversaries)
     if not facts.exposed:
         return f"none of {counted(len(facts.cells), 'confidential cell')} is guessed by {judges}"
-    return f"{len(facts.exposed)} of {counted(len(facts.cells), 'confidential cell')} still guessed by one of {judges}"
+    cells = counted(len(facts.cells), "confidential cell")
+    return f"{len(facts.exposed)} of {cells} still guessed by at least one of {judges}"
 
 
 def _figures(facts: HidingFacts) -> dict[str, str]:
@@ -48,7 +49,7 @@ def _figures(facts: HidingFacts) -> dict[str, str]:
 
 def _change(facts: HidingFacts, adversary: str) -> str:
     before, after = facts.right(adversary)
-    return f"right about {before} of {len(facts.cells)} with these cells blank only, {after} now"
+    return f"right about {before} of {len(facts.cells)} with only these cells blank, {after} now"
 
 
 def _cell_line(cell: CellFacts) -> str:
@@ -62,41 +63,36 @@ def _place(row: int, column: str) -> str:
 
 def hiding_html(facts: HidingFacts, whole_page: bool = True) -> str:
     """The report; a page of its own, or a fragment for a notebook."""
-    body = element(
-        "div",
+    parts = (
         _head(facts),
         _cells(facts),
         _side_effects(facts),
         _adversaries(facts),
         _price(facts),
-        section("What an attacker who knows the method gains", "attacker", *map(paragraph, _attacker(facts))),
+        section("What an attacker gains who knows the method", "attacker", *map(paragraph, _attacker(facts))),
         _verified(facts),
         section("Notices", "notices", _notices(facts)),
-        section("What this does not promise", "limits", bullets(map(text, _limits(facts)))),
-        class_="incrowd-report",
+        section("What this does not guarantee", "limits", bullets(map(text, _limits(facts)))),
     )
-    return page(f"Report on hidden cells: {facts.output or facts.source}", body) if whole_page else fragment(body)
+    return page(f"Report on hidden cells: {facts.output or facts.source}", *parts, whole=whole_page)
 
 
 def _head(facts: HidingFacts) -> Html:
-    said = statement(facts)
-    good = facts.verdict.passed and not facts.exposed
-    return element(
-        "header",
-        element("h1", text("Report on hidden cells")),
-        paragraph(f"{facts.source} → {facts.output}" if facts.output else facts.source, class_="about"),
-        paragraph(f"{said[0].upper()}{said[1:]}.", class_=f"standing {'good' if good else 'bad'}"),
+    return head(
+        "Report on hidden cells",
+        f"{facts.source} → {facts.output}" if facts.output else facts.source,
+        standing(sentence(statement(facts)), facts.verdict.passed and not facts.exposed),
         paragraph(
-            "Private: it tells which guesses are right. Keep it where the table is kept. It quotes no confidential "
-            f"value. Rows are counted from {facts.first_row}, the order of the table.",
+            "Private: this report says which guesses are right. Keep it where the table is kept. It quotes no "
+            f"confidential value. Rows are counted from {facts.first_row}, in the order of the table.",
             class_="aside",
         ),
-        pairs({term: text(words) for term, words in _figures(facts).items()}),
+        pairs({term.capitalize(): text(words) for term, words in _figures(facts).items()}),
     )
 
 
 def _cells(facts: HidingFacts) -> Html:
-    header = [text(word) for word in ("cell", "ended", "why", "shows", "other cells withheld")]
+    header = texts("Cell", "Status", "Reason", "Shows", "Other cells withheld")
     rows = (
         [
             element("bdi", text(_place(cell.row, cell.column))),
@@ -107,13 +103,13 @@ def _cells(facts: HidingFacts) -> Html:
         ]
         for cell in facts.cells
     )
-    return section("What was withheld, and why", "cells", table("Confidential cells", header, rows))
+    return section("What was withheld, and why", "cells", table("Confidential cells", header, rows, numbers=[4]))
 
 
 def _side_effects(facts: HidingFacts) -> Html:
     if not facts.side_effects:
         return section("Side effects", "side-effects", paragraph("No other cell was withheld."))
-    header = [text("cell"), text("shows")]
+    header = texts("Cell", "Shows")
     effects = list(side_effects(facts))
     rows = ([element("bdi", text(place)), text(shows)] for place, shows in effects[:MOST_LISTED])
     left = len(effects) - MOST_LISTED
@@ -121,9 +117,9 @@ def _side_effects(facts: HidingFacts) -> Html:
     columns: dict[str, int] = {}
     for change in facts.side_effects:
         columns[change.column] = columns.get(change.column, 0) + 1
-    said = "; ".join(f"{name}: {count:,}" for name, count in columns.items())
+    by_column = "; ".join(f"{name}: {count:,}" for name, count in columns.items())
     return section(
-        "Side effects", "side-effects", paragraph(f"By column: {said}."), table("Other cells", header, rows), *more
+        "Side effects", "side-effects", paragraph(f"By column: {by_column}."), table("Other cells", header, rows), *more
     )
 
 
@@ -139,14 +135,14 @@ def side_effects(facts: HidingFacts) -> Iterator[tuple[str, str]]:
 
 def _adversaries(facts: HidingFacts) -> Html:
     total = table(
-        "Cells each adversary is right about",
-        [text("adversary"), text("with these cells blank only"), text("now")],
+        "Cells that each adversary guesses",
+        texts("Adversary", "With only these cells blank", "Now"),
         (
             [text(name), *(text(f"{right} of {len(facts.cells)}") for right in facts.right(name))]
             for name in facts.adversaries
         ),
     )
-    header = [text("cell"), *(text(name) for name in facts.adversaries)]
+    header = texts("Cell", *facts.adversaries)
     rows = (
         [
             element("bdi", text(_place(cell.row, cell.column))),
@@ -154,16 +150,18 @@ def _adversaries(facts: HidingFacts) -> Html:
         ]
         for cell in facts.cells
     )
-    reckoned = paragraph(f"They learn from {counted(len(facts.predictors), 'column')}: {', '.join(facts.predictors)}.")
-    return section("What the adversaries make of it", "adversaries", reckoned, total, table("By cell", header, rows))
+    reckoned = paragraph(
+        f"The adversaries learn from {counted(len(facts.predictors), 'column')}: {', '.join(facts.predictors)}."
+    )
+    return section("What adversaries can guess", "adversaries", reckoned, total, table("By cell", header, rows))
 
 
 def _price(facts: HidingFacts) -> Html:
     if facts.costs is None:
         return section("What it cost", "price", paragraph(f"Not measured: {facts.costs_not_measured}."))
-    said = {term: text(words) for term, words in costs_in_words(facts.costs).items()}
+    costs = {term: text(words) for term, words in costs_in_words(facts.costs).items()}
     about = paragraph(f"Over {counted(len(facts.costs.columns), 'column')}: {', '.join(facts.costs.columns)}.")
-    return section("What it cost", "price", about, pairs(said))
+    return section("What it cost", "price", about, pairs(costs))
 
 
 def costs_in_words(costs: CostFacts) -> dict[str, str]:
@@ -181,7 +179,7 @@ def costs_in_words(costs: CostFacts) -> dict[str, str]:
         "Kullback-Leibler": f"{bits}summed over columns{gone}",
         "Mutual information": f"before over after {costs.information_ratio:.4g} on average over pairs of columns, "
         f"mean change {costs.information_difference:.4g} bits",
-        "Uncertainty": f"{costs.uncertainty:.4g} bits left to know of a cell, summed over columns",
+        "Uncertainty": f"{costs.uncertainty:.4g} bits of uncertainty about a cell, summed over columns",
     }
 
 
@@ -191,36 +189,36 @@ def _attacker(facts: HidingFacts) -> Iterator[str]:
         yield "The method never looks at the true value, so which cells it hides tells nothing about it."
     elif facts.bound is None:
         yield (
-            f"The method {facts.method} draws no other value, so the thesis gives no bound for it. It acts where the "
-            "true value is guessed: whoever knows that learns from the cells it hides. The method quiet avoids this."
+            f"The method {facts.method} draws no other value, so the thesis gives no bound for it. It hides more "
+            "where the true value is guessed, and an attacker who knows that learns from which cells are hidden. The "
+            "method quiet avoids this."
         )
     else:
         yield (
-            f"The value that is to be guessed instead is drawn from the {facts.degree} most likely ones. Whoever knows "
-            f"that is right with a probability of at most {percent(facts.bound)}, as the thesis reckons: success rate "
-            f"over degree ({percent(facts.success_rate)} / {facts.degree}). The thesis does not reckon with the choice "
-            "of the cells, which tells more: see the attack."
+            f"The value to be guessed instead is drawn from the {facts.degree} most likely ones. An attacker who knows "
+            f"that is right with a probability of at most {percent(facts.bound)} by the bound of the thesis, success "
+            f"rate over degree ({percent(facts.success_rate)} / {facts.degree}). The bound does not account for the "
+            "choice of the cells, which reveals more: see the attack."
         )
-    found = [cell.pattern for cell in facts.cells if cell.pattern is not None]
-    if not found:
-        yield f"Suppression-pattern attack: not run ({facts.pattern_not_run}). No claim is made about what it finds."
+    patterns = [cell.pattern for cell in facts.cells if cell.pattern is not None]
+    if not patterns:
+        yield (
+            f"Suppression-pattern attack: not run ({facts.pattern_not_run}). Nothing is claimed about what it would "
+            "find."
+        )
         return
-    mean = sum(each.expected_lift for each in found) / len(found)
-    worst = max(each.worst_lift for each in found)
+    mean = sum(each.expected_lift for each in patterns) / len(patterns)
+    worst = max(each.worst_lift for each in patterns)
     yield (
-        "Suppression-pattern attack, by somebody who knows the program and every other cell of the source and re-runs "
-        f"the hider for each value: the true value becomes {mean:.2f} times as likely on average over "
-        f"{counted(len(found), 'cell')}, {worst:.2f} times at worst (1: the pattern tells nothing)."
+        "Suppression-pattern attack, by an attacker who knows the program and every other cell of the table and "
+        f"re-runs the hider for each value: the true value becomes {mean:.2f} times as likely on average over "
+        f"{counted(len(patterns), 'cell')}, {worst:.2f} times at worst (1: the pattern reveals nothing)."
     )
 
 
 def _verified(facts: HidingFacts) -> Html:
-    rows = (
-        [text(check.name), text("passed" if check.passed else "FAILED"), text(check.found)]
-        for check in facts.verdict.checks
-    )
-    header = [text("check"), text("outcome"), text("found")]
-    return section("Compared with the table, from the written file", "verified", table("Checks", header, rows))
+    about = "A second engine read the written file and compared it with the table:"
+    return section("Verification", "verified", paragraph(about), checks_table(facts.verdict.checks))
 
 
 def _notices(facts: HidingFacts) -> Html:
@@ -230,7 +228,7 @@ def _notices(facts: HidingFacts) -> Html:
 def _limits(facts: HidingFacts) -> Iterator[str]:
     yield (
         f"Only {', '.join(facts.adversaries)} were tried, on this table. Another learner, or one that knows more, may "
-        "guess a cell."
+        "still guess a cell."
     )
     yield "Nothing else is protected: all other cells and the order of the rows are published as they were."
-    yield "With few possible values a wrong guess tells as well: of two values it is the other one."
+    yield "With few possible values a wrong guess is informative, too: of two values, the true one is the other."

@@ -1,27 +1,31 @@
-"""The report as one HTML file: no network, no script, charts as inline SVG."""
+"""The report of a release as one HTML file, and its sections: each a function from facts to markup."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
+import platform
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from incrowd.report import sections
-from incrowd.report.extra_sections import attacks, earlier_releases, risk, unchanged_columns, utility
+from incrowd.drawing.markup import Html, element, join, text, texts
+from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, table, tiles
+from incrowd.drawing.page import standing as standing_line
+from incrowd.drawing.wording import counted, percent, sentence
+from incrowd.plan.explain import describe_group, in_words
+from incrowd.plan.steps import Reasons
+from incrowd.report.attack_facts import LEAK, NOT_RUN
+from incrowd.report.charts import size_histogram
+from incrowd.report.extra_sections import attacks, checks_table, earlier_releases, unchanged_columns, utility
 from incrowd.report.facts import Facts
-from incrowd.report.markup import Html, bullets, element, join, text
-from incrowd.report.sections import signing
+from incrowd.report.risk_page import risk
 from incrowd.report.unchanged_facts import headline_lines
-from incrowd.report.wording import Standing, standing, statement
+from incrowd.report.wording import Standing, class_answer, rows_sentence, standing, statement
+from incrowd.vocabulary.schema import Role
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 _MARKS = {Standing.SATISFIED: "✓", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}
-_PAGE_STYLE = Html(
-    ":root{color-scheme:light dark}body{margin:0;background:#fff}"
-    "@media screen and (prefers-color-scheme:dark){body{background:#15181c}}"
-    "@page{margin:16mm 15mm}"
-)
+MOST_PARTS, MOST_REASONS = 12, 20
+_RELEASED = {Role.IDENTIFIER: "left out", Role.QUASI_IDENTIFIER: "transformed"}
 
 
 def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str, Any] | None = None) -> str:
@@ -36,74 +40,294 @@ def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str,
     certificate
         The certificate of the release: its digests then stand in the report, and whoever signs signs for these bytes.
     """
-    body = _body(facts, certificate, whole_page)
-    return page(f"Release report: {facts.output or facts.source}", body) if whole_page else fragment(body)
-
-
-def page(title: str, body: Html, *styles: Html) -> str:
-    """A whole page in the style of the reports: nothing is loaded, nothing runs.
-
-    The outermost element of the body has the class ``incrowd-report``; ``styles`` are added to the style sheet.
-    """
-    head = join(
-        [
-            Html('<meta charset="utf-8">'),
-            Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
-            Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-            element("title", text(title)),
-            element("style", _PAGE_STYLE, _style(), *styles),
-        ],
-        "\n",
-    )
-    whole = element("html", element("head", head), element("body", element("main", body)), lang="en")
-    return f"<!DOCTYPE html>\n{whole}\n"
-
-
-def fragment(body: Html) -> str:
-    """A part of a notebook, in the same style, which touches nothing else there."""
-    return join([element("style", _style()), body])
-
-
-def _body(facts: Facts, certificate: Mapping[str, Any] | None, signed: bool) -> Html:
-    return element(
-        "div",
+    parts = (
         _head(facts),
-        sections.asked(facts),
-        sections.done(facts),
-        sections.verified(facts),
+        request(facts),
+        result(facts),
+        verification(facts),
         unchanged_columns(facts),
         risk(facts),
         attacks(facts),
         earlier_releases(facts),
         utility(facts),
-        sections.notices(facts),
-        sections.limits(facts),
-        sections.made(facts, certificate),
-        *([signing(facts, certificate)] if signed else []),
-        class_="incrowd-report",
+        notices(facts),
+        limits(facts),
+        origin(facts, certificate),
     )
+    last = [signing(facts, certificate)] if whole_page else []
+    return page(f"Release report: {facts.output or facts.source}", *parts, *last, whole=whole_page)
 
 
 def _head(facts: Facts) -> Html:
     """Title, the one sentence about the guarantee, and the key figures."""
-    found = standing(facts)
-    about = f"{facts.source} → {facts.output}" if facts.output else facts.source
-    said = statement(facts)
-    return element(
-        "header",
-        element("h1", text("Release report")),
-        element("p", text(about), class_="about"),
-        element(
-            "p",
-            element("span", text(_MARKS[found]), class_="mark", aria_hidden="true"),
-            text(f"{said[0].upper()}{said[1:]}."),
-            class_=f"standing {'good' if found is Standing.SATISFIED else 'bad'}",
-        ),
+    outcome = standing(facts)
+    return head(
+        "Release report",
+        f"{facts.source} → {facts.output}" if facts.output else facts.source,
+        standing_line(sentence(statement(facts)), outcome is Standing.SATISFIED, _MARKS[outcome]),
         bullets((text(line) for line in headline_lines(facts.unchanged)), class_="beside"),
-        sections.key_figures(facts),
+        key_figures(facts),
     )
 
 
-@cache
-def _style() -> Html:
-    return Html(files("incrowd.report").joinpath("style.css").read_text(encoding="utf-8"))
+def key_figures(facts: Facts) -> Html:
+    """The numbers to see first."""
+    figures = {
+        "rows released": f"{facts.rows - facts.rows_dropped:,}",
+        "rows left out": f"{facts.rows_dropped:,}",
+        "groups": f"{facts.groups:,}",
+        "rows in the smallest group": f"{facts.smallest_group:,}",
+        "cells kept": percent(facts.cells_shown),
+    }
+    if facts.risk is not None and facts.risk.after is not None:
+        before, after = facts.risk.prosecutor.average, facts.risk.after.prosecutor.average
+        figures[f"average re-identification risk ({percent(before)} before)"] = percent(after)
+    if facts.attacks is not None:
+        gone = facts.attacks.count(NOT_RUN)
+        term = f"attacks that found a leak ({gone} not run)" if gone else "attacks that found a leak"
+        figures[term] = f"{facts.attacks.count(LEAK)} of {len(facts.attacks.after)}"
+    if facts.accuracy is not None:
+        figures[f"accuracy after ({percent(facts.accuracy.before)} before)"] = percent(facts.accuracy.after)
+    return tiles(figures)
+
+
+def request(facts: Facts) -> Html:
+    """Requirement, method, parameters, files and the role of every column."""
+    parameters = [text(f"{name} = {value}") for name, value in facts.parameters.items()]
+    entries = {
+        "Requirement": text(f"{facts.requirement} over {counted(len(facts.attributes), 'quasi-identifier')}"),
+        **({"Meaning": bullets((_promise(*one) for one in facts.asked), class_="promises")} if facts.asked else {}),
+        "Is the class itself sensitive?": text(class_answer(facts)),
+        "Method": text(facts.method),
+        "Parameters": join((element("code", each) for each in parameters), " ") or text("none"),
+        "Table": text(facts.source),
+        "Release": text(facts.output or "handed back in memory"),
+    }
+    roles = [
+        (
+            element("bdi", text(column.name)),
+            text(column.role),
+            text(column.type),
+            text(_RELEASED.get(column.role, "unchanged")),
+            text(column.reason),
+        )
+        for column in facts.schema.columns
+    ]
+    header = texts("Column", "Role", "Type", "In the release", "Because")
+    return section("Request", "asked", pairs(entries), table("Columns and their roles", header, roles))
+
+
+def _promise(promise: str, words: str) -> Html:
+    return join([element("strong", text(promise)), text(f": {words}" if words else "")])
+
+
+def result(facts: Facts) -> Html:
+    """The release in words, the sizes of its groups, its largest groups or the parts of its attributes, its reasons."""
+    sizes = facts.verdict.sizes
+    histogram = figure(
+        f"Groups by size, as recounted: {counted(sizes.classes, 'group')}, the smallest of "
+        f"{counted(sizes.smallest, 'row')}, the largest of {counted(sizes.largest, 'row')}",
+        size_histogram(sizes),
+    )
+    parts = _parts(facts) if facts.parts else _groups(facts)
+    return section("Result", "done", parts[0], histogram, *parts[1:], *map(_reasons, facts.reasons))
+
+
+def _groups(facts: Facts) -> list[Html]:
+    names = [attribute.name for attribute in facts.attributes]
+    groups = [text(describe_group(group, names)) for group in facts.largest_groups]
+    title = "The groups" if len(groups) == facts.groups else f"The {len(groups)} largest groups"
+    about = paragraph(
+        f"{facts.method} put the rows into {counted(facts.groups, 'group')}. All rows of a group show "
+        f"the same quasi-identifiers. {rows_sentence(facts)}."
+    )
+    return [about, element("h3", text(title)), bullets(groups, class_="groups")] if groups else [about]
+
+
+def _parts(facts: Facts) -> list[Html]:
+    about = paragraph(
+        f"{facts.method} shows a value in the same way in every row, unless the row's combination is rare. "
+        f"{rows_sentence(facts)}."
+    )
+    rows = []
+    for name, parts in facts.parts.items():
+        listed = [f"{shown} ({count:,})" for shown, count in sorted(parts, key=lambda part: -part[1])]
+        more = [f"… {len(listed) - MOST_PARTS} more"] if len(listed) > MOST_PARTS else []
+        rows.append((element("bdi", text(name)), text("; ".join([*listed[:MOST_PARTS], *more]))))
+    header = texts("Quasi-identifier", "What is shown, in how many rows")
+    return [about, table("What the values of each quasi-identifier show", header, rows)]
+
+
+def _reasons(reasons: Reasons) -> Html:
+    header = texts(*reasons.columns)
+    rows = [texts(*map(in_words, row)) for row in reasons.rows[:MOST_REASONS]]
+    title = reasons.title
+    if len(reasons.rows) > MOST_REASONS:
+        title += f" (the first {MOST_REASONS} of {len(reasons.rows)})"
+    facts = pairs({name: text(in_words(fact)) for name, fact in reasons.facts}) if reasons.facts else text("")
+    return join([table(title, header, rows), facts]) if rows else join([element("h3", text(title)), facts])
+
+
+def verification(facts: Facts) -> Html:
+    """Every check with what it found."""
+    if not facts.verdict.checks:
+        return section("Verification", "verified", paragraph("No check was run.", class_="bad"))
+    about = (
+        f"A second engine, independent of the one that made the release, read the written {facts.written} and "
+        "recounted:"
+    )
+    return section("Verification", "verified", paragraph(about), checks_table(facts.verdict.checks))
+
+
+def notices(facts: Facts) -> Html:
+    """Everything that was handled and should be known."""
+    if not facts.notices:
+        return section("Notices", "notices", paragraph("None."))
+    return section("Notices", "notices", bullets(text(str(notice)) for notice in facts.notices))
+
+
+def limits(facts: Facts) -> Html:
+    """What the guarantee does not cover."""
+    return section("What this does not guarantee", "limits", bullets(text(limit) for limit in _limits(facts)))
+
+
+def _limits(facts: Facts) -> Iterator[str]:
+    number = len(facts.schema.untouched)
+    unchanged = f"{counted(number, 'column')} (target, sensitive or other) {'is' if number == 1 else 'are'}"
+    yield (
+        f"{facts.requirement} prevents singling out by the quasi-identifiers listed above. It is counted in rows, "
+        "which are people only if each person has one row."
+    )
+    yield (f"{unchanged} released unchanged. Anybody who knows their values from elsewhere can link rows by them.")
+    if len(facts.promises) <= len(_sizes(facts)):
+        yield (
+            "It does not prevent inference. If all rows of a group have the same class, anybody who knows that a "
+            "person is in the group knows the class."
+        )
+    else:
+        yield "Inference is limited only for the columns that the requirement names, and only as far as it states."
+    if facts.attacks is None:
+        yield "Attacks: not run. Nothing is claimed about what an attack would find."
+    else:
+        yield "The attacks show what they found, not what an attacker who knows more or tries something else may find."
+    yield _earlier(facts)
+    yield (
+        "The plan stays private: it holds counts that the release hides. Keep it where the table is kept. "
+        "Only the release and its certificate are meant to be published."
+    )
+
+
+def _sizes(facts: Facts) -> list[str]:
+    """The promises about sizes of groups, which say nothing of the values in them."""
+    return [promise for promise in facts.promises if "-anonymity" in promise or promise.endswith(("-map", "-presence"))]
+
+
+def _earlier(facts: Facts) -> str:
+    if facts.earlier is None:
+        return "Earlier releases: not tracked. Two releases about the same people can be combined."
+    if not facts.earlier.releases:
+        return (
+            "Earlier releases: none in the ledger. A release that is not in the ledger can still be combined with "
+            "this one."
+        )
+    known = counted(len(facts.earlier.releases), "release")
+    return (
+        f"Earlier releases: {known} in the ledger, compared with this one person by person (see above). Releases that "
+        "are not in the ledger can still be combined with this one."
+    )
+
+
+def origin(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
+    """When, how long, with which versions, from which bytes."""
+    moment = f"{facts.when:%Y-%m-%d %H:%M:%S %Z}".strip()
+    entries = {"Made": element("time", text(moment), datetime=facts.when.isoformat(timespec="seconds"))}
+    if facts.seconds:
+        stages = ", ".join(f"{stage} {spent:.2f} s" for stage, spent in facts.seconds.items())
+        entries["Took"] = text(f"{sum(facts.seconds.values()):.2f} s ({stages})")
+    entries["Versions"] = text(", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
+    entries["Python"] = text(platform.python_version())
+    entries |= {term: element("code", text(digest), class_="digest") for term, digest in digests(facts, certificate)}
+    return section("Provenance", "made", pairs(entries))
+
+
+def digests(facts: Facts, certificate: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """What ties the report to files: digests of the release, of what was asked, of the table (keyed), of others."""
+    issued = certificate or {}
+    named = {
+        "Release SHA-256": (issued.get("output") or {}).get("sha256"),
+        "Recipe SHA-256": issued.get("recipe_sha256"),
+        "Table HMAC": issued.get("input_hmac_sha256"),
+    }
+    yield from ((term, digest) for term, digest in named.items() if digest)
+    yield from ((f"Hierarchy of {name}", digest) for name, digest in issued.get("hierarchies", {}).items())
+    earlier = facts.earlier.releases if facts.earlier else ()
+    yield from (("Earlier release" + f" of {one.when}" * bool(one.made), one.sha256) for one in earlier)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+# The last page of the report: a decision, who takes it, and when, written by hand.
+DECISIONS = ("Release as it is", "Release under conditions", "Do not release")
+LINES = ("Conditions, recipients", "Name and function", "Place and date", "Signature")
+
+
+def signing(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
+    """What is decided about which file, what is open, and lines to fill in."""
+    digest = ((certificate or {}).get("output") or {}).get("sha256")
+    about = {
+        "Release": text(facts.output or "handed back in memory"),
+        "SHA-256": element("code", text(digest), class_="digest") if digest else text("not in this report"),
+        "Made": text(f"{facts.when:%Y-%m-%d %H:%M %Z}".strip()),
+        "Responsible": text(facts.responsible or "not stated"),
+        "Verification": text(statement(facts)),
+    }
+    boxes = [join([element("span", class_="box"), text(decision)]) for decision in DECISIONS]
+    open_points = list(unknown(facts))
+    return section(
+        "Decision",
+        "signing",
+        pairs(about),
+        *([paragraph("To be considered before signing:"), bullets(map(text, open_points))] if open_points else []),
+        element("div", *(element("p", box) for box in boxes), class_="decisions"),
+        element("div", *(_line(words) for words in LINES), class_="lines"),
+    )
+
+
+def _line(words: str) -> Html:
+    return element("p", element("span", class_="rule-line"), element("span", text(words), class_="under"))
+
+
+def unknown(facts: Facts) -> Iterator[str]:
+    """What speaks against the release, and what nobody looked at: a signature covers it, so it is named."""
+    if standing(facts) is not Standing.SATISFIED:
+        yield "The release has not passed its verification."
+    if facts.schema.target is not None and facts.class_sensitive is None:
+        yield "It was not stated whether the class itself is sensitive."
+    if facts.risk is None:
+        yield "Risk was not measured."
+    if facts.attacks is None:
+        yield "No attack was run."
+    else:
+        if leaks := facts.attacks.count(LEAK):
+            yield f"{counted(leaks, 'attack')} found a leak."
+        if gone := facts.attacks.count(NOT_RUN):
+            yield f"{counted(gone, 'attack')} did not run, which shows nothing about the risk."
+    if facts.earlier is None:
+        yield "Earlier releases about the same people were not tracked."
+    else:
+        if facts.earlier.despite:
+            yield "Together with earlier releases it reveals more than was promised."
+        if facts.earlier.not_counted:
+            yield "Not every release in the ledger could be counted."
+        if facts.earlier.said:
+            others = counted(len(facts.earlier.said), "earlier release")
+            yield f"That {others} had other people was stated, not counted."
+    if facts.accuracy is None:
+        yield "Accuracy was not measured."
+    if facts.notices:
+        yield f"There {'is' if len(facts.notices) == 1 else 'are'} {counted(len(facts.notices), 'notice')} above."

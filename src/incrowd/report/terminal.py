@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from incrowd.drawing.wording import clipped, counted, percent, plain
 from incrowd.report.facts import Accuracy, Facts
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
@@ -12,12 +13,8 @@ from incrowd.report.wording import (
     HIDDEN,
     Standing,
     attack_summary,
-    clipped,
-    counted,
     forms_in,
     joint_sentence,
-    percent,
-    plain,
     rows_sentence,
     shares_of,
     standing,
@@ -132,7 +129,7 @@ def _trust(facts: Facts) -> dict[str, str]:
     entries = {}
     if facts.risk is not None and facts.risk.after is not None:
         before, after = facts.risk.prosecutor.average, facts.risk.after.prosecutor.average
-        entries["risk"] = f"{percent(before)} before, {percent(after)} after, of being re-identified, on average"
+        entries["risk"] = f"average re-identification risk {percent(before)} before, {percent(after)} after"
     if facts.attacks is not None:
         entries["attacks"] = attack_summary(facts.attacks)
     if facts.earlier is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from incrowd.drawing.wording import listed
 from incrowd.verification.unchanged_counts import Alone, SinglingSet, UnchangedCounts
 
 NOT_COUNTED = "not counted"
@@ -143,17 +143,6 @@ def certified_unchanged(counts: UnchangedCounts | None) -> dict[str, Any] | str:
         return NOT_COUNTED
     despite = None if counts.sound else f"Published despite unchanged columns: {effective_sentence(counts)}."
     return {**counts.to_json(), "published_despite": despite}
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    Examples
-    --------
-    >>> listed(["age"]), listed(["age", "sex"]), listed(["age", "sex", "job"])
-    ('age', 'age and sex', 'age, sex and job')
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))
 
 
 def _number(number: int, noun: str, several: str = "") -> str:

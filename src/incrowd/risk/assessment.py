@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from incrowd.drawing.wording import counted as words
 from incrowd.errors import HeaderError, Notice, ParameterError, SchemaError
 from incrowd.risk.attackers import Attacker, checked, expected_journalist, journalist, marketer, prosecutor
-from incrowd.risk.classes import Classes, Whole, classes_of, coded, matched
+from incrowd.risk.classes import Classes, NotMeasured, Whole, classes_of, coded, matched
 from incrowd.risk.edges import Edges, edges_of
 from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
 from incrowd.risk.special_uniques import Special, special_uniques
 from incrowd.risk.three_risks import MeasuredRisk, inference, linkability, singling_out
 from incrowd.risk.uniques import Estimates, Sample, estimates_of
-from incrowd.risk.wording import NotMeasured
-from incrowd.risk.wording import counted as words
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.schema import unknown_column

@@ -160,3 +160,23 @@ def _alike(one: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:
         shared = pl.Int64 if one.dtype.is_integer() and other.dtype.is_integer() else pl.Float64
         return one.cast(shared), other.cast(shared)
     return one.cast(pl.String), other.cast(pl.String)
+
+
+@dataclass(frozen=True)
+class NotMeasured:
+    """A measure that could not be taken.
+
+    Examples
+    --------
+    >>> print(NotMeasured("the size of the population is not known"))
+    not estimated: the size of the population is not known
+    """
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"not estimated: {self.reason}"
+
+    def to_json(self) -> dict[str, str]:
+        """As data."""
+        return {"not_estimated": self.reason}

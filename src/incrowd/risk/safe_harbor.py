@@ -9,9 +9,9 @@ from enum import StrEnum
 
 import polars as pl
 
+from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, ValuesError
 from incrowd.risk.edges import numbers_of
-from incrowd.risk.wording import counted
 from incrowd.vocabulary.schema import unknown_column
 
 # The eighteen identifiers of 45 CFR 164.514(b)(2)(i), and how each is looked for.

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.risk.classes import Classes, Coded, Mask, Whole, classes_of, refine
-from incrowd.risk.wording import NotMeasured
+from incrowd.risk.classes import Classes, Coded, Mask, NotMeasured, Whole, classes_of, refine
 
 MOST_CELLS = 400_000_000
 """At most so many rows times sets of columns are looked at; sets of the largest size are left out first."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from incrowd.drawing.wording import counted, percent, plain
 from incrowd.risk.assessment import Risk
 from incrowd.risk.attackers import Attacker
+from incrowd.risk.classes import NotMeasured
 from incrowd.risk.special_uniques import DisSuda
 from incrowd.risk.three_risks import MeasuredRisk
 from incrowd.risk.uniques import CONDITIONS, Estimate, Estimates
-from incrowd.risk.wording import NotMeasured, counted, percent, visible
 
 Row = tuple[str, ...]
 
@@ -64,7 +65,7 @@ def text_of(risk: Risk) -> str:
         lines += ["", part.title, *(f"  {said}" for said in part.said)]
         lines += [f"  {line}" for line in (part.table.lines() if part.table else ())]
         lines += [f"  {aside}" for aside in part.asides]
-    return "\n".join(map(visible, lines))
+    return "\n".join(map(plain, lines))
 
 
 def headline(risk: Risk) -> str:
@@ -75,15 +76,15 @@ def headline(risk: Risk) -> str:
     >>> import polars as pl
     >>> from incrowd.risk.measuring import measure_risk
     >>> headline(measure_risk(pl.DataFrame({"age": [30, 30, 41]}), quasi_identifiers=["age"]))
-    'a polars table: 1 of 3 rows is alone with its quasi-identifiers (33.3 %)'
+    'a polars table: 1 of 3 rows is unique in its quasi-identifiers (33.3 %)'
     """
-    said = f"{risk.source}: {_alone(risk)}"
-    return said if risk.after is None else f"{said}; after, {risk.after.source}: {_alone(risk.after)}"
+    words = f"{risk.source}: {_alone(risk)}"
+    return words if risk.after is None else f"{words}; after, {risk.after.source}: {_alone(risk.after)}"
 
 
 def _alone(risk: Risk) -> str:
     alone = risk.uniques.in_sample
-    verb = "is alone with its" if alone == 1 else "are alone with their"
+    verb = "is unique in its" if alone == 1 else "are unique in their"
     return f"{alone:,} of {counted(risk.rows, 'row')} {verb} quasi-identifiers ({percent(risk.uniques.share)})"
 
 
@@ -112,28 +113,28 @@ def attackers_part(both: Sequence[Risk]) -> TextPart:
     """Prosecutor, journalist and marketer."""
     rows, asides = [], []
     for name, knows in ATTACKERS.items():
-        found = [getattr(one, name) for one in both]
-        rows.append((name, *map(_maximum, found), *map(_average, found)))
-        basis = "; after: ".join(dict.fromkeys(map(_basis, found)))
-        asides.append(f"The {name}, who {knows}: {basis}.")
+        measured = [getattr(one, name) for one in both]
+        rows.append((name, *map(_maximum, measured), *map(_average, measured)))
+        basis = "; after: ".join(dict.fromkeys(map(_basis, measured)))
+        asides.append(f"The {name} {knows}: {basis}.")
     if len(both) > 1:
-        asides.append("After: by the classes the release shows; a set, an interval or a suppressed cell is one value.")
+        asides.append("After: by classes of the release; a set, an interval or a suppressed cell counts as one value.")
     table = RiskTable(("attacker", *_heads(both, "maximum", "average")), tuple(rows))
     return TextPart("Who could be re-identified", "attackers", (), table, tuple(asides))
 
 
-def _maximum(found: Attacker | NotMeasured) -> str:
-    if isinstance(found, NotMeasured):
+def _maximum(attacker: Attacker | NotMeasured) -> str:
+    if isinstance(attacker, NotMeasured):
         return "not estimated"
-    return percent(found.maximum) if found.at_risk else "–"
+    return percent(attacker.maximum) if attacker.at_risk else "–"
 
 
-def _average(found: Attacker | NotMeasured) -> str:
-    return "not estimated" if isinstance(found, NotMeasured) else percent(found.average)
+def _average(attacker: Attacker | NotMeasured) -> str:
+    return "not estimated" if isinstance(attacker, NotMeasured) else percent(attacker.average)
 
 
-def _basis(found: Attacker | NotMeasured) -> str:
-    return str(found) if isinstance(found, NotMeasured) else found.basis
+def _basis(attacker: Attacker | NotMeasured) -> str:
+    return f"not estimated ({attacker.reason})" if isinstance(attacker, NotMeasured) else attacker.basis
 
 
 def at_risk_part(both: Sequence[Risk]) -> TextPart:
@@ -146,10 +147,10 @@ def at_risk_part(both: Sequence[Risk]) -> TextPart:
     return TextPart("Rows at risk", "at-risk", (), RiskTable(header, tuple(rows)))
 
 
-def _at_risk(found: Attacker | NotMeasured, place: int) -> str:
-    if isinstance(found, NotMeasured):
+def _at_risk(attacker: Attacker | NotMeasured, place: int) -> str:
+    if isinstance(attacker, NotMeasured):
         return "not estimated"
-    return f"{found.at_risk[place].rows:,} ({percent(found.at_risk[place].share)})"
+    return f"{attacker.at_risk[place].rows:,} ({percent(attacker.at_risk[place].share)})"
 
 
 def uniques_part(both: Sequence[Risk]) -> TextPart:
@@ -161,10 +162,10 @@ def uniques_part(both: Sequence[Risk]) -> TextPart:
         rows.append((f"in the population, {name}", *(_estimated(one, name) for one in both), CONDITIONS[name]))
     heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), "trust it for")
     if both[0].population is None:
-        unknown = (f"In the population: {both[0].uniques.estimated}.",)
+        unknown = ("Uniques in the population: not estimated, as its size is not known; say how many persons it has.",)
         return TextPart("Who is unique", "uniques", unknown, RiskTable(heads[:-1], (rows[0][:-1],)))
-    said = f"The table is taken as a simple random sample of {both[0].population:,} persons."
-    return TextPart("Who is unique", "uniques", (said,), RiskTable(heads, tuple(rows)))
+    about = f"The table is taken as a simple random sample of {both[0].population:,} persons."
+    return TextPart("Who is unique", "uniques", (about,), RiskTable(heads, tuple(rows)))
 
 
 def _share(number: float, share: float) -> str:
@@ -172,15 +173,15 @@ def _share(number: float, share: float) -> str:
 
 
 def _counted(one: Risk) -> str:
-    found = one.uniques.counted
-    return "not counted" if found is None else f"{found[0]:,}; {found[1]:,} of them unique here"
+    counts = one.uniques.counted
+    return "not counted" if counts is None else f"{counts[0]:,}; {counts[1]:,} of them unique here"
 
 
 def _estimated(one: Risk, name: str) -> str:
-    found = one.uniques.estimated
-    if not isinstance(found, Estimates):
+    estimates = one.uniques.estimated
+    if not isinstance(estimates, Estimates):
         return "not estimated"
-    answer = found.chosen if name == "decision rule" else found.by_name[name]
+    answer = estimates.chosen if name == "decision rule" else estimates.by_name[name]
     if not isinstance(answer, Estimate):
         return "no estimate"
     chosen = f", by {answer.how}" if name == "decision rule" else ""
@@ -197,23 +198,23 @@ def special_part(both: Sequence[Risk]) -> TextPart:
     rows.append(("unique by more columns only", *(f"{one.special.unscored:,}" for one in both)))
     rows.append(("highest SUDA score", *(f"{one.special.highest:,.0f}" for one in both)))
     rows.append(("highest DIS-SUDA", *(_dis(one.special.dis) for one in both)))
-    said = [f"Sets of up to {counted(first.largest, 'column')} were tried, all {first.sets:,} of them."]
+    about = [f"Sets of up to {counted(first.largest, 'column')} were tried, all {first.sets:,} of them."]
     if first.asked > first.largest:
-        said.append(f"Left out: sets of {first.largest + 1} to {first.asked} columns, as they are too many.")
+        about.append(f"Left out: sets of {first.largest + 1} to {first.asked} columns, as they are too many.")
     leading = sorted(first.columns, key=lambda column: -column[1])[:3]
     if sum(first.minimal):
         part_of = ", ".join(f"{name} {percent(share)}" for name, _, share in leading)
-        said.append(f"Columns most often part of a smallest singling-out set: {part_of}.")
+        about.append(f"Columns most often in a minimal set that singles out: {part_of}.")
     table = RiskTable(("rows", *(_heads(both, "") if len(both) > 1 else ("number",))), tuple(rows))
-    return TextPart("Special uniques", "special", tuple(said), table)
+    return TextPart("Special uniques", "special", tuple(about), table)
 
 
 def _at(numbers: tuple[int, ...], size: int) -> int:
     return numbers[size - 1] if size <= len(numbers) else 0
 
 
-def _dis(found: DisSuda | NotMeasured) -> str:
-    return "not estimated" if isinstance(found, NotMeasured) else f"{found.highest:.3f}"
+def _dis(score: DisSuda | NotMeasured) -> str:
+    return "not estimated" if isinstance(score, NotMeasured) else f"{score.highest:.3f}"
 
 
 def three_risks_part(both: Sequence[Risk]) -> TextPart:
@@ -221,7 +222,7 @@ def three_risks_part(both: Sequence[Risk]) -> TextPart:
     rows: list[Row] = []
     asides = [
         "Control: each row is left out of the table when it is attacked. Excess: (attack - control) / (1 - control).",
-        "In brackets 95 % intervals. What needs the original beside its release is in the attack lab.",
+        "In brackets: 95 % intervals. Attacks that need the original beside its release: incrowd attack.",
     ]
     for one in both:
         when = "" if len(both) == 1 else " before" if one is both[0] else " after"
@@ -234,16 +235,16 @@ def three_risks_part(both: Sequence[Risk]) -> TextPart:
             rows.append(_three(f"{name}{when}", found))
         if one.edges.alone:
             ends = ", ".join(map(str, one.edges.alone))
-            asides.append(f"Singled out by one end of a number line{when}: {ends}.")
+            asides.append(f"Singled out by an extreme value{when}: {ends}.")
     header = ("risk", "attack", "control", "excess", "chance")
     return TextPart("The three risks of WP216", "wp216", (), RiskTable(header, tuple(rows)), tuple(asides))
 
 
-def _three(name: str, found: MeasuredRisk | NotMeasured) -> Row:
-    if isinstance(found, NotMeasured):
-        return (name, "not measured", "", "", found.reason)
-    named = f"{name}: {found.column}" if found.column else name
-    return (named, f"{found.attack}", f"{found.control}", f"{found.excess}", percent(found.chance))
+def _three(name: str, measured: MeasuredRisk | NotMeasured) -> Row:
+    if isinstance(measured, NotMeasured):
+        return (name, "not measured", "", "", measured.reason)
+    named = f"{name}: {measured.column}" if measured.column else name
+    return (named, f"{measured.attack}", f"{measured.control}", f"{measured.excess}", percent(measured.chance))
 
 
 def safe_harbor_part(one: Risk, several: bool) -> TextPart:
@@ -253,9 +254,9 @@ def safe_harbor_part(one: Risk, several: bool) -> TextPart:
         where = "; ".join(f"{finding.column}: {finding.why}" for finding in item.findings)
         rows.append((f"{item.letter}  {item.title}", str(item.standing), where or item.note))
     title = "HIPAA Safe Harbor checklist" + (f": {one.source}" if several else "")
-    aside = "An item that is not found may still be there: names and patterns are all that was looked at."
+    aside = "An item that was not found may still be there: only names and patterns were looked at."
     return TextPart(
-        title, "safe-harbor", (), RiskTable(("identifier", "", "where, or why not"), tuple(rows), 3), (aside,)
+        title, "safe-harbor", (), RiskTable(("identifier", "result", "where, or why not"), tuple(rows), 3), (aside,)
     )
 
 

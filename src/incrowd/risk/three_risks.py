@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from incrowd.drawing.wording import percent
 from incrowd.risk.classes import Classes, Coded, Mask, classes_of, refine
-from incrowd.risk.wording import percent
 
 # How sure a share is, if the rows are taken as drawn at random from rows like them.
 Shares = npt.NDArray[np.float64]

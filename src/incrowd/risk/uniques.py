@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.risk.wording import NotMeasured
+from incrowd.risk.classes import NotMeasured
 
 
 # What the estimators know: the sizes of the sample's classes, and how many people there are.

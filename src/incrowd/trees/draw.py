@@ -1,31 +1,44 @@
-"""A tree for human eyes: as text for a terminal, or as a picture (see :mod:`incrowd.trees.draw`).
+"""A tree for human eyes: as text for a terminal, or as a drawing.
 
-A tree as an SVG picture: root at the left, leaves at the right, a bar of classes in every box. The picture carries
-everything it needs, without style sheets or scripts, so that it can stand in a page with a strict content policy. All
-text is escaped and shown as text.
+In a drawing the root stands at the left and leaves at the right; a stripe has the colour of a leaf's class, a bar shows
+the shares of classes where counts are shown. It carries everything it needs, and all its text is escaped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
 
+from incrowd.drawing.markup import Html, element, join
+from incrowd.drawing.palette import SERIES
+from incrowd.drawing.svg import (
+    SMALL,
+    LegendEntry,
+    area_entry,
+    colour,
+    fitted,
+    legend,
+    picture,
+    rect,
+    standalone,
+    text_width,
+    words,
+)
+from incrowd.drawing.wording import plain
 from incrowd.trees.tree import ClassValue, Node, Tree
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#b8a400")
-OTHER = "#9aa0a6"
-LETTER, BOLD = 6.6, 8.0
-BOX_HEIGHT, ROW, MARGIN, LEGEND = 38, 52, 16, 34
-LONGEST_NAME, LONGEST_TEST = 24, 30
+BOX_HEIGHT, ROW, INSIDE = 44, 56, 12
+LONGEST_NAME, LONGEST_TEST, SHORTEST_LEGEND = 180, 200, 420
+"""Widths beyond which names and tests are cut, and to which a legend may grow beyond the tree."""
 
-INK, GREY, LINE, LEAF = "#1f2933", "#52606d", "#9aa5b1", "#f5f7fa"
-QUIET = f'font-size="11" fill="{GREY}"'
+Counts = Sequence[float] | None
+"""Of a node by class; none where they are not shown."""
 
 
 @dataclass(frozen=True)
-class Box:
-    """A node in the picture."""
+class _TreeBox:
+    """A node in the drawing."""
 
     number: int
     x: float
@@ -52,153 +65,128 @@ def to_svg(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> 
     >>> to_svg(Tree((Node(None, (), (2, 3)),), "ill", ("no", "yes"))).startswith("<svg ")
     True
     """
-    boxes = layout(tree, max_depth)
-    shown = {box.number: box for box in boxes}
-    parts = [edge(tree, box, shown[tree.parents[box.number]]) for box in boxes if box.number]
-    parts += [_box(tree, box, counts) for box in boxes]
-    entries, legend_width = legend(tree) if counts else ("", 0.0)
-    width = max(*(box.x + box.width for box in boxes), legend_width) + MARGIN
-    height = max(box.y for box in boxes) + BOX_HEIGHT / 2 + MARGIN
-    title = visible(f"Decision tree for {tree.target}")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
-        f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label={quoteattr(title)}>'
-        f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="#fff"/>'
-        f'<g font-family="system-ui,sans-serif" font-size="12" fill="{INK}">'
-        f"{entries}{''.join(parts)}</g></svg>"
-    )
+    return draw_tree(tree, [node.counts if counts else None for node in tree.nodes], max_depth=max_depth)
 
 
-def layout(tree: Tree, max_depth: int | None) -> list[Box]:
-    """Places of the shown nodes: a column for each depth, a row for each end, parents in the middle."""
+def draw_tree(
+    tree: Tree,
+    counts: Sequence[Counts],
+    *,
+    private: Collection[str] = (),
+    caption: Sequence[str] = (),
+    max_depth: int | None = None,
+) -> str:
+    """Draw a tree with the counts that may be shown, dashed frames for private attributes, and lines below it."""
     shown = [n for n in tree.preorder() if max_depth is None or tree.depths[n] <= max_depth]
-    ends = {n for n in shown if tree.nodes[n].is_leaf or tree.depths[n] == max_depth}
-    middle: dict[int, float] = {}
-    row = 0
-    for number in shown:
-        if number in ends:
-            middle[number] = MARGIN + LEGEND + BOX_HEIGHT / 2 + row * ROW
-            row += 1
-    for number in reversed(shown):
-        if number not in ends:
-            branches = tree.nodes[number].branches
-            middle[number] = (middle[branches[0].child] + middle[branches[-1].child]) / 2
-    left, width = _columns(tree, shown)
-    return [
-        Box(n, left[tree.depths[n]], middle[n], width[tree.depths[n]], n in ends and not tree.nodes[n].is_leaf)
-        for n in shown
-    ]
+    left, wide = _columns(tree, shown, counts)
+    width = max(left[-1] + wide[-1], *(text_width(line, SMALL) for line in caption), 0.0)
+    key, top, key_width = _key(tree, max(width, SHORTEST_LEGEND))
+    boxes = {box.number: box for box in _layout(tree, shown, left, wide, top)}
+    parts = [key, *(_edge(tree, box, boxes[tree.parents[number]]) for number, box in boxes.items() if number)]
+    parts += [join(_node(tree, box, counts[number], private)) for number, box in boxes.items()]
+    bottom = max(box.y for box in boxes.values()) + BOX_HEIGHT / 2 + 1
+    parts += [words(line, (0, bottom + 22 + 16 * place), kind="note small") for place, line in enumerate(caption)]
+    height = bottom + (10 + 16 * len(caption) if caption else 0)
+    return standalone(picture(f"Decision tree for {plain(tree.target)}", parts, max(width, key_width) + 1, height))
 
 
-def _columns(tree: Tree, shown: list[int]) -> tuple[list[float], list[float]]:
+def _columns(tree: Tree, shown: Sequence[int], counts: Sequence[Counts]) -> tuple[list[float], list[float]]:
     """Left edge and width of the boxes of each depth; before them there is room for the tests."""
     depth = max(tree.depths[number] for number in shown)
-    name, test = [6] * (depth + 1), [0] * (depth + 2)
+    name, test = [60.0] * (depth + 1), [0.0] * (depth + 2)
     for number in shown:
         node, level = tree.nodes[number], tree.depths[number]
-        name[level] = max(name[level], min(LONGEST_NAME, len(headline(tree, tree.nodes[number]))) + 2)
-        longest = max((len(condition(branch.predicate)) for branch in node.branches), default=0)
+        rows = text_width(_rows(counts[number]), SMALL)
+        name[level] = max(name[level], rows, min(LONGEST_NAME, text_width(f"{headline(tree, node)} …", strong=True)))
+        longest = max((text_width(condition(branch.predicate), SMALL) for branch in node.branches), default=0.0)
         test[level + 1] = max(test[level + 1], min(LONGEST_TEST, longest))
-    width = [max(84.0, BOLD * letters + 16) for letters in name]
-    left = [float(MARGIN)]
+    wide, left = [letters + 2 * INSIDE for letters in name], [1.0]
     for level in range(1, depth + 1):
-        left.append(left[-1] + width[level - 1] + 46 + LETTER * test[level])
-    return left, width
+        left.append(left[-1] + wide[level - 1] + 44 + test[level])
+    return left, wide
 
 
-def edge(tree: Tree, box: Box, parent: Box) -> str:
+def _layout(
+    tree: Tree, shown: Sequence[int], left: Sequence[float], wide: Sequence[float], top: float
+) -> list[_TreeBox]:
+    """Places of the shown nodes: a column for each depth, a row for each end, parents in the middle."""
+    below = set(shown)
+    ends = [n for n in shown if not any(branch.child in below for branch in tree.nodes[n].branches)]
+    middle = {number: top + BOX_HEIGHT / 2 + row * ROW for row, number in enumerate(ends)}
+    for number in reversed(shown):
+        if number not in middle:
+            branches = tree.nodes[number].branches
+            middle[number] = (middle[branches[0].child] + middle[branches[-1].child]) / 2
+    hidden = {n for n in ends if not tree.nodes[n].is_leaf}
+    return [_TreeBox(n, left[tree.depths[n]], middle[n], wide[tree.depths[n]], n in hidden) for n in shown]
+
+
+def _key(tree: Tree, width: float) -> tuple[Html, float, float]:
+    """The colours of the classes: what is drawn, its height and its width."""
+    target = fitted(tree.target, LONGEST_NAME)
+    start = text_width(target) + 16
+    named = [fitted(class_name(value), LONGEST_NAME) for value in tree.classes[:SERIES]]
+    entries = [area_entry(name, _colour(place)) for place, name in enumerate(named)]
+    if len(tree.classes) > SERIES:
+        entries.append(LegendEntry(f"+ {len(tree.classes) - SERIES}", area_entry("", _colour(SERIES)).mark))
+    drawn, height = legend(entries, width - start)
+    used = start + sum(42 + text_width(entry.label) for entry in entries)
+    moved = element("g", drawn, transform=f"translate({start:.1f} 0)")
+    return join([words(target, (0, 12)), moved]), height + 2, min(width, used)
+
+
+def _edge(tree: Tree, box: _TreeBox, parent: _TreeBox) -> Html:
     """The line from a parent to a child, with the test above its end."""
     predicate = next(b.predicate for b in tree.nodes[parent.number].branches if b.child == box.number)
     test = condition(predicate)
     start, bend = parent.x + parent.width, parent.x + parent.width + 30
     curve = f"C{start + 18:.0f} {parent.y:.0f} {start + 12:.0f} {box.y:.0f} {bend:.0f} {box.y:.0f}"
-    return (
-        f'<path fill="none" stroke="{LINE}" stroke-width="1.5"'
-        f' d="M{start:.0f} {parent.y:.0f}{curve}H{box.x:.0f}"/>'
-        f'<text {QUIET} x="{bend + 6:.0f}" y="{box.y - 5:.0f}">'
-        f"<title>{_text_of(f'{predicate.attribute} {test}')}</title>{short(test, LONGEST_TEST)}</text>"
-    )
+    line = element("path", d=f"M{start:.0f} {parent.y:.0f}{curve}H{box.x:.0f}", class_="edge")
+    tip = f"{predicate.attribute} {test}"
+    return join([line, words(fitted(test, LONGEST_TEST, SMALL), (bend + 5, box.y - 5), kind="note small", tip=tip)])
 
 
-def _box(tree: Tree, box: Box, counts: bool) -> str:
-    """A node: its attribute or class, the number of rows and the class bar."""
-    node = tree.nodes[box.number]
-    top = box.y - BOX_HEIGHT / 2
-    words = short(headline(tree, node), LONGEST_NAME) + (" …" if box.hidden else "")
-    weight = "" if node.is_leaf else ' font-weight="600"'
-    middle = box.y - 5 if counts else box.y + 4
-    drawn = (
-        f'<rect fill="{LEAF if node.is_leaf else "#fff"}" stroke="{LINE}" x="{box.x:.0f}" y="{top:.0f}"'
-        f' width="{box.width:.0f}" height="{BOX_HEIGHT}" rx="6"/>'
-        f'<text x="{box.x + 10:.0f}" y="{middle:.0f}"{weight}>{words}</text>'
-    )
-    if not counts:
+def _node(tree: Tree, box: _TreeBox, counts: Counts, private: Collection[str]) -> list[Html]:
+    """A node: its attribute, or its class with a stripe in its colour; rows and shares of classes where shown."""
+    node, x, top = tree.nodes[box.number], box.x + INSIDE, box.y - BOX_HEIGHT / 2
+    is_private = node.attribute in private
+    frame = "frame" + " leaf" * node.is_leaf + " dashed" * is_private
+    name = "name" + " strong" * (not node.is_leaf) + " private" * is_private
+    room = box.width - 2 * INSIDE - (text_width(" …") if box.hidden else 0)
+    label = fitted(headline(tree, node), room, strong=not node.is_leaf) + " …" * box.hidden
+    drawn = [
+        rect(box.x, top, box.width, BOX_HEIGHT, frame, rx=6),
+        words(label, (x, box.y + (4 if counts is None else -5)), kind=name),
+    ]
+    if node.is_leaf and any(node.counts):
+        drawn.append(rect(box.x, top + 6, 4, BOX_HEIGHT - 12, f"area {_colour(_majority(node))}", rx=2))
+    if counts is None:
         return drawn
-    number = f'<text {QUIET} x="{box.x + 10:.0f}" y="{box.y + 10:.0f}">{amount(node.size)}</text>'
-    return drawn + number + _bar(tree, box)
+    drawn.append(words(_rows(counts), (x, box.y + 8), kind="note small"))
+    return [*drawn, *_shares(tree, counts, x, box.y + 13, box.width - 2 * INSIDE)]
 
 
-def _bar(tree: Tree, box: Box) -> str:
-    """Class shares as one bar at the bottom of a box."""
-    node = tree.nodes[box.number]
-    total = node.size
-    left, room = box.x + 8, box.width - 16
-    parts = []
-    for place, count in enumerate(node.counts):
+def _rows(counts: Counts) -> str:
+    return "" if counts is None else f"n = {amount(sum(counts))}"
+
+
+def _shares(tree: Tree, counts: Sequence[float], left: float, top: float, room: float) -> list[Html]:
+    """Class shares as one bar."""
+    parts, total = [], sum(counts)
+    for place, count in enumerate(counts):
         if count:
-            width = room * count / total
-            note = _text_of(f"{class_name(tree.classes[place])}: {amount(count)}")
-            parts.append(
-                f'<rect x="{left:.1f}" y="{box.y + 12.5:.1f}" width="{width:.1f}" height="3.5"'
-                f' fill="{colour(place)}"><title>{note}</title></rect>'
-            )
-            left += width
-    return "".join(parts)
+            tip = f"{class_name(tree.classes[place])}: {amount(count)} ({count / total:.0%})"
+            parts.append(rect(left, top, room * count / total, 4, f"area {_colour(place)}", tip))
+            left += room * count / total
+    return parts
 
 
-def legend(tree: Tree) -> tuple[str, float]:
-    """The colours of the classes, and how wide they are together."""
-    x = float(MARGIN)
-    parts = [f'<text {QUIET} x="{x:.0f}" y="{MARGIN + 10}">{short(tree.target, LONGEST_NAME)}</text>']
-    x += LETTER * min(LONGEST_NAME, len(tree.target)) + 16
-    for place, value in enumerate(tree.classes[: len(COLOURS)]):
-        name = class_name(value)
-        parts.append(f'<rect x="{x:.0f}" y="{MARGIN + 1}" width="10" height="10" rx="2" fill="{colour(place)}"/>')
-        parts.append(f'<text x="{x + 15:.0f}" y="{MARGIN + 10}">{short(name, LONGEST_NAME)}</text>')
-        x += 15 + LETTER * min(LONGEST_NAME, len(name)) + 18
-    if len(tree.classes) > len(COLOURS):
-        parts.append(f'<text {QUIET} x="{x:.0f}" y="{MARGIN + 10}">+ {len(tree.classes) - len(COLOURS)}</text>')
-        x += 40
-    return "".join(parts), x
+def _colour(place: int) -> str:
+    return colour(place) if place < SERIES else "other"
 
 
-def colour(place: int) -> str:
-    """The colour of a class, by its place."""
-    return COLOURS[place] if place < len(COLOURS) else OTHER
-
-
-def short(words: str, longest: int) -> str:
-    """Escaped words, cut to a length."""
-    return _text_of(words if len(words) <= longest else words[: longest - 1] + "…")
-
-
-def _text_of(words: str) -> str:
-    return escape(visible(words))
-
-
-# Conditions and classes in words, for drawings.
+# Conditions and classes in words.
 MOST_VALUES = 6
-
-
-def visible(words: str) -> str:
-    """Words without characters that steer a terminal, turn the text around or break XML.
-
-    Examples
-    --------
-    >>> visible("a\\x1b[31mb")
-    'a\ufffd[31mb'
-    """
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
 
 
 def condition(predicate: Predicate) -> str:
@@ -211,9 +199,9 @@ def condition(predicate: Predicate) -> str:
     """
     match predicate:
         case Eq():
-            return f"= {visible(str(predicate.value))}"
+            return f"= {plain(str(predicate.value))}"
         case In():
-            values = sorted(visible(str(value)) for value in predicate.values)
+            values = sorted(plain(str(value)) for value in predicate.values)
             more = [f"… {len(values) - MOST_VALUES} more"] if len(values) > MOST_VALUES else []
             return f"in {{{', '.join(values[:MOST_VALUES] + more)}}}"
         case Le():
@@ -226,19 +214,23 @@ def condition(predicate: Predicate) -> str:
 
 def class_name(value: ClassValue) -> str:
     """A class value in words."""
-    return "(missing)" if value is None else visible(str(value))
+    return "(missing)" if value is None else plain(str(value))
 
 
 def majority(tree: Tree, node: Node) -> str:
     """The most frequent class of a node, or a dash if it has no rows."""
     if not any(node.counts):
         return "–"
-    return class_name(tree.classes[max(range(len(node.counts)), key=node.counts.__getitem__)])
+    return class_name(tree.classes[_majority(node)])
+
+
+def _majority(node: Node) -> int:
+    return max(range(len(node.counts)), key=node.counts.__getitem__)
 
 
 def headline(tree: Tree, node: Node) -> str:
     """What a node tests, or the class it says."""
-    return majority(tree, node) if node.attribute is None else visible(node.attribute)
+    return majority(tree, node) if node.attribute is None else plain(node.attribute)
 
 
 def amount(count: float) -> str:
@@ -250,9 +242,6 @@ def amount(count: float) -> str:
     ('1,234,567', '0.50')
     """
     return f"{count:,.0f}" if count == round(count) else f"{count:,.2f}"
-
-
-__all__ = ["to_svg", "to_text"]
 
 
 def to_text(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> str:
@@ -298,15 +287,15 @@ def to_text(tree: Tree, *, counts: bool = True, max_depth: int | None = None) ->
 def _headline(tree: Tree, number: int, counts: bool, hidden: int) -> str:
     """What a node tests or says, with its counts."""
     node = tree.nodes[number]
-    words = headline(tree, node)
+    title = headline(tree, node)
     if hidden:
-        words += f" … {hidden:,} nodes below"
+        title += f" … {hidden:,} nodes below"
     if not counts:
-        return words
+        return title
     parts = [
         f"{class_name(value)}: {amount(count)}" for value, count in zip(tree.classes, node.counts, strict=True) if count
     ]
-    return f"{words}  [{', '.join(parts)}]"
+    return f"{title}  [{', '.join(parts)}]"
 
 
 def _sizes(tree: Tree) -> list[int]:

@@ -7,11 +7,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from incrowd.compare.charts.accuracy_by_k import accuracy_by_k
-from incrowd.compare.charts.drawing import LETTER, SERIES, ChartBox, even_scale, log_scale, marker, place_labels, powers
-from incrowd.compare.charts.pareto import ParetoPoint, frontier, pareto, releases_of
+from incrowd.compare.charts import ParetoPoint, accuracy_by_k, frontier, pareto, releases_of
 from incrowd.compare.summary import Summary
 from incrowd.compare.trial import Result
+from incrowd.drawing.svg import ChartBox, text_width
 
 METHODS = [f"method-{number}" for number in range(6)]
 KS = (5, 10, 20, 50, 100, 110, 1000)
@@ -40,9 +39,9 @@ def boxes(svg):
     """The room that every text takes."""
     found = []
     for text in parsed(svg).iter("text"):
-        wide = (LETTER - 0.5) * len(text.text)
+        wide = text_width(text.text) - 1
         x, y = float(text.get("x")), float(text.get("y"))
-        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor")]
+        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor", "start")]
         found.append((text.text, ChartBox(left, y - 10, left + wide, y + 2)))
     return found
 
@@ -89,12 +88,6 @@ def test_nothing_is_coloured_but_by_the_style_sheet():
         assert not re.search(r'(fill|stroke|style)="', svg)
 
 
-def test_methods_differ_in_shape_as_well_as_in_colour():
-    drawn = [marker(number, (0, 0)) for number in range(SERIES)]
-    shapes = {re.sub(r'class="[^"]*"', "", each) for each in drawn}
-    assert len(shapes) == SERIES
-
-
 def test_the_frontier_is_what_no_other_release_beats():
     found = [
         ParetoPoint("a", 5, 0.2, 0.9),
@@ -110,17 +103,3 @@ def test_the_frontier_is_what_no_other_release_beats():
 def test_releases_without_a_measured_risk_are_not_drawn():
     assert pareto(summary(risk=0.0), "nb") is None
     assert len(releases_of(summary(METHODS[:2], (5, 20)), "nb")) == 4
-
-
-def test_scales_hold_their_values():
-    up = even_scale([0.5, 0.5], 10, 0)
-    assert up.low <= 0.5 <= up.high
-    one = log_scale([5.0], 0, 100)
-    assert one(5.0) == pytest.approx(50)
-    assert powers(log_scale([0.011, 0.012], 0, 1)).ticks
-
-
-def test_a_label_without_room_is_left_out():
-    room = ChartBox(0, 0, 100, 100)
-    assert list(place_labels([("k=5", (50, 50))], [ChartBox(0, 0, 100, 100)], room)) == []
-    assert len(list(place_labels([("k=5", (50, 50)), ("k=6", (50, 50)), ("k=7", (50, 50))], [], room))) == 3

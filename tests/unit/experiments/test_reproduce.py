@@ -221,7 +221,7 @@ def test_pages_are_written_with_their_plots_and_tell_everything(full, tmp_path):
     for plot in plots:
         drawn = ElementTree.fromstring((tmp_path / plot).read_text(encoding="utf-8"))
         assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
-        assert "prefers-color-scheme:dark" in drawn.find("{http://www.w3.org/2000/svg}style").text
+        assert "prefers-color-scheme: dark" in drawn.find("{http://www.w3.org/2000/svg}style").text
     for heading in ("How far from the paper", "Table 2: one table", "How it was measured", "Printed numbers not to be"):
         assert f"## {heading}" in text
     assert "`python -m experiments reproduce small`" in text

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from experiments.papers import by_case, printed
-from experiments.reproduce.document import Document, Grid, Shown, as_html, as_markdown, escaped, own_style, standalone
+from experiments.reproduce.document import Document, Grid, Shown, as_html, as_markdown, escaped
 from experiments.reproduce.evidence import (
     Cell,
     Evidence,
@@ -38,6 +38,8 @@ from experiments.reproduce.kadet import Spans, better_by, bumps, exposes_none, h
 from experiments.reproduce.page import beside_grid, marks_grid
 from experiments.reproduce.pictures import Lines, beside_chart
 from incrowd.compare.trial import Result
+from incrowd.drawing.palette import DARK, PALETTE, page_style
+from incrowd.drawing.svg import standalone
 from incrowd.errors import ParameterError
 
 SAME_K = Part("3", "Table 3", control="kACTUS")
@@ -110,8 +112,7 @@ def test_doubtful_unknown_and_repeated_cells_do_not_count():
 def test_colours_tell_side_and_size(difference, kind, large):
     assert (shade(difference), is_large(difference)) == (kind, large)
     if kind and kind != "same":
-        assert own_style().count(f"--{kind}: #") == 2, "a light and a dark colour"
-        assert f".{kind} {{ background: var(--{kind}); }}" in own_style()
+        assert re.search(rf"\.incrowd \.{kind} {{[^}}]*background: color-mix\(", page_style())
 
 
 def test_marks_are_those_of_the_paper():
@@ -172,7 +173,8 @@ def test_a_table_shows_ours_theirs_and_the_difference():
         ),
     )
     assert "**82.00 / 85.50\\* / -3.50**" in as_markdown(Document("t", (grid,)))
-    assert '<td class="number below-2">82.00 / 85.50* / -3.50</td>' in as_html(Document("t", (grid,)))
+    drawn = '<td class="number"><span class="below-2">82.00 / 85.50* / -3.50</span></td>'
+    assert drawn in as_html(Document("t", (grid,)))
 
 
 def test_several_algorithms_have_rows_of_their_own():
@@ -313,12 +315,11 @@ def test_a_drawing_has_solid_lines_for_ours_and_broken_ones_for_the_paper():
 
 def test_a_drawing_as_a_file_has_every_colour_it_uses_on_light_and_dark():
     text = standalone(beside_chart("Accuracy", "%", {"c": Lines([(5, 80.0)])}, "the paper"))
-    light, _, dark = text.partition("@media")
-    used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))
-    assert "--series-0" in used
-    for name in used:
-        assert f"{name}:#" in light
-        assert f"{name}:#" in dark.partition("}}")[0]
+    light, _, dark = text.partition(DARK)
+    assert "var(" not in text
+    for kind, name in ((".series-0 { color", "series-0"), (".ground { fill", "paper"), (".note { fill", "soft")):
+        assert f".incrowd {kind}: {PALETTE[name][0]}; }}" in light
+        assert f".incrowd {kind}: {PALETTE[name][1]}; }}" in dark
 
 
 @pytest.mark.parametrize(

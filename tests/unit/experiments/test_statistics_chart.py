@@ -18,7 +18,7 @@ def drawn(svg: str) -> ElementTree.Element:
 
 
 def bars(svg: str) -> list[tuple[float, float]]:
-    rects = [rect.attrib for rect in drawn(svg).iter("rect") if rect.attrib["class"] == "bar-size"]
+    rects = [rect.attrib for rect in drawn(svg).iter("rect") if rect.attrib["class"] == "area series-0"]
     return [(float(rect["x"]), float(rect["x"]) + float(rect["width"])) for rect in rects]
 
 
@@ -66,7 +66,7 @@ def test_everything_lies_inside_and_no_two_names_overlap(ranked: dict[str, float
         assert y + high <= height
     names = [text.attrib for text in picture.iter("text") if text.attrib["class"] == "name"]
     assert len(names) == len(ranked)
-    places = {(name["text-anchor"], name["y"]) for name in names}
+    places = {(name.get("text-anchor", "start"), name["y"]) for name in names}
     assert len(places) == len(names)
     assert all(float(name["y"]) <= height - 4 for name in names)
 

@@ -43,12 +43,12 @@ def test_few_sizes_get_a_bucket_each() -> None:
 
 def test_no_class_is_an_empty_picture() -> None:
     assert buckets(()) == []
-    assert rectangles(size_histogram(sizes(())), "bar-size") == []
+    assert rectangles(size_histogram(sizes(())), "area series-0") == []
 
 
 def test_histogram_bars_are_as_long_as_their_counts() -> None:
     svg = size_histogram(sizes(((10, 4), (11, 2), (12, 1))))
-    widths = [float(bar["width"]) for bar in rectangles(svg, "bar-size")]
+    widths = [float(bar["width"]) for bar in rectangles(svg, "area series-0")]
     assert widths == pytest.approx([widths[0], widths[0] / 2, widths[0] / 4])
 
 
@@ -62,24 +62,24 @@ def test_histogram_says_in_words_what_it_shows() -> None:
 def test_stacked_bar_lies_inside_its_frame_without_gaps(parts: list[float]) -> None:
     shares = [part / sum(parts) for part in parts]
     svg = form_bar(AttributeFacts("x", dict(zip(("value", "set", "mean", "interval"), shares, strict=False))))
-    drawn = [rect.attrib for rect in ElementTree.fromstring(svg).iter("rect") if rect.attrib["class"] != "form-hidden"]
+    drawn = [rect.attrib for rect in ElementTree.fromstring(svg).iter("rect") if rect.attrib["class"] != "empty"]
     position = 0.0
     for rect in drawn:
-        assert float(rect["x"]) == pytest.approx(position, abs=0.01)
+        assert float(rect["x"]) == pytest.approx(position, abs=0.05)
         position += float(rect["width"])
-    assert position == pytest.approx(BAR_WIDTH * sum(shares[:4]), abs=0.01)
+    assert position == pytest.approx(BAR_WIDTH * sum(shares[:4]), abs=0.05)
 
 
 def test_hidden_is_a_frame_and_not_a_colour() -> None:
     svg = form_bar(AttributeFacts("x", {}))
-    assert [rect.attrib["class"] for rect in ElementTree.fromstring(svg).iter("rect")] == ["form-hidden"]
+    assert [rect.attrib["class"] for rect in ElementTree.fromstring(svg).iter("rect")] == ["empty"]
     assert ElementTree.fromstring(svg).attrib["aria-label"] == "x: hidden 100 %"
 
 
 def test_accuracy_bars_start_at_zero() -> None:
     svg = accuracy_bars(Accuracy(0.8, 0.6, 0.4, 100, 50))
-    widths = [float(rectangles(svg, f"bar-{kind}")[0]["width"]) for kind in ("before", "after", "majority")]
-    assert widths == pytest.approx([widths[0], widths[0] * 6 / 8, widths[0] * 4 / 8])
+    widths = [float(rectangles(svg, f"area {kind}")[0]["width"]) for kind in ("series-4", "series-0", "other")]
+    assert widths == pytest.approx([widths[0], widths[0] * 6 / 8, widths[0] * 4 / 8], abs=0.05)
     assert "80.0 %" in svg
 
 

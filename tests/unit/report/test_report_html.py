@@ -4,27 +4,28 @@ from html.parser import HTMLParser
 
 import pytest
 
+from incrowd.drawing.page import POLICY
 from incrowd.errors import Notice
 from incrowd.plan.steps import Group
 from incrowd.report.facts import Accuracy, AttributeFacts
-from incrowd.report.html import POLICY, report_html
+from incrowd.report.html import report_html
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.released_value import Shown, ValueSet
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 from support.report_examples import example, schema, sizes
 
 HEADINGS = [
-    "What was asked",
-    "What was done",
-    "What was verified",
+    "Request",
+    "Result",
+    "Verification",
     "Unchanged columns",
     "Risk, before and after",
     "Attacks, before and after",
     "Earlier releases",
-    "What is still usable",
+    "Utility",
     "Notices",
-    "What this does not promise",
-    "When and with what",
+    "What this does not guarantee",
+    "Provenance",
     "Decision",
 ]
 HOSTILE = "<script>alert(1)</script>"
@@ -167,7 +168,7 @@ def test_no_check_is_no_success() -> None:
 def test_accuracy_that_was_not_measured_is_said_to_be_so() -> None:
     page = Page(report_html(example(accuracy=None)))
     assert "Accuracy was not measured." in page.text
-    assert not [attrs for _, attrs in page.tags if attrs.get("class") == "bar-before"]
+    assert not [attrs for _, attrs in page.tags if "Accuracy" in attrs.get("aria-label", "")]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +176,7 @@ def test_accuracy_that_was_not_measured_is_said_to_be_so() -> None:
     [
         (0.79, "costs 1.0 percentage points"),
         (0.82, "gains 2.0 percentage points"),
-        (0.8002, "costs no accuracy"),
+        (0.8002, "costs no measurable accuracy"),
     ],
 )
 def test_the_change_of_accuracy_is_said(after: float, words: str) -> None:
@@ -185,7 +186,7 @@ def test_the_change_of_accuracy_is_said(after: float, words: str) -> None:
 @pytest.mark.parametrize(("after", "useless"), [(0.49, True), (0.5, True), (0.51, False)])
 def test_a_release_that_teaches_nothing_is_said_to_be_so(after: float, useless: bool) -> None:
     said = Page(report_html(example(accuracy=Accuracy(0.8, after, 0.5, 100, 50)))).text
-    assert ("no better than always saying the most frequent class" in said) is useless
+    assert ("no better than always predicting the most frequent class" in said) is useless
 
 
 def test_an_empty_release_can_be_described() -> None:
@@ -200,7 +201,7 @@ def test_a_fragment_has_no_page_around_it() -> None:
     tags = Page(report_html(example(), whole_page=False)).tags
     assert not {tag for tag, _ in tags} & {"html", "head", "body", "main", "meta", "title"}
     assert [tag for tag, _ in tags[:2]] == ["style", "div"]
-    assert tags[1][1] == {"class": "incrowd-report"}
+    assert tags[1][1] == {"class": "incrowd"}
 
 
 def test_every_rule_of_a_fragment_is_scoped() -> None:
@@ -208,14 +209,14 @@ def test_every_rule_of_a_fragment_is_scoped() -> None:
     style = re.sub(r"/\*.*?\*/|@media[^{]*\{", "", style, flags=re.DOTALL)
     selectors = [s.strip() for rule in re.findall(r"([^{}]+)\{", style) for s in rule.split(",")]
     assert len(selectors) > 50
-    assert [s for s in selectors if not re.match(r"\.incrowd-report(?![\w-])", s)] == []
+    assert [s for s in selectors if not re.match(r"\.incrowd(?![\w-])", s)] == []
 
 
 def test_every_colour_of_a_chart_has_a_rule() -> None:
     source = report_html(example())
     style = Page(source).inside("style")[0]
-    used = {attrs["class"] for tag, attrs in Page(source).tags if tag in ("rect", "text")}
-    assert {"bar-size", "bar-before", "form-value", "form-set", "form-mean", "form-interval"} <= used
+    used = {kind for tag, attrs in Page(source).tags if tag == "rect" for kind in attrs["class"].split()}
+    assert {"area", "axis", "empty", "other", "series-0", "series-4", "series-5", "series-6"} <= used
     assert [kind for kind in used if f".{kind} " not in style and f".{kind}," not in style] == []
 
 

@@ -5,8 +5,9 @@ from hypothesis import example as example_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.drawing.wording import clipped, percent, plain
 from incrowd.report.facts import AttributeFacts
-from incrowd.report.wording import Standing, clipped, forms_in, percent, plain, shares_of, standing, statement
+from incrowd.report.wording import Standing, forms_in, shares_of, standing, statement
 from incrowd.verification.verdict import Check, Verdict
 from support.report_examples import example, sizes, verdict
 

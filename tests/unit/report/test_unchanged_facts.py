@@ -107,13 +107,13 @@ def test_summary_and_report_tell_it_beside_the_headline():
     facts = example(unchanged=ADULT)
     assert summary(facts).splitlines()[2:4] == [f"  {HEADLINE}", f"  {ALONE}"]
     page = report_html(facts)
-    assert page.index(HEADLINE) < page.index("What was asked") < page.index("<h2>Unchanged columns")
+    assert page.index(HEADLINE) < page.index("<h2>Request") < page.index("<h2>Unchanged columns")
     assert "singling out: 0\u00a0% by quasi-identifiers, 96.2\u00a0% by unchanged columns" in page
 
 
 def test_what_was_not_counted_is_told():
     assert "effective k and people alone by unchanged columns: not counted" in summary(example())
-    assert "What unchanged columns undo was not counted. That says nothing about it." in report_html(example())
+    assert "It was not counted how much the unchanged columns undo" in report_html(example())
     assert certified_unchanged(None) == "not counted"
 
 

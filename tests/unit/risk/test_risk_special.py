@@ -8,9 +8,8 @@ import pytest
 
 from incrowd.errors import ParameterError
 from incrowd.risk import special_uniques as module
-from incrowd.risk.classes import Coded, classes_of, coded
+from incrowd.risk.classes import Coded, NotMeasured, classes_of, coded
 from incrowd.risk.special_uniques import dis_suda, reachable, special_uniques, suda_weight
-from incrowd.risk.wording import NotMeasured
 
 PEOPLE = pl.DataFrame(
     {

@@ -12,6 +12,7 @@ import pytest
 
 from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import ParameterError
+from incrowd.risk.classes import NotMeasured
 from incrowd.risk.uniques import (
     Estimate,
     Sample,
@@ -25,7 +26,6 @@ from incrowd.risk.uniques import (
     slide_negative_binomial,
     zayatz,
 )
-from incrowd.risk.wording import NotMeasured
 
 
 def histogram(labels):

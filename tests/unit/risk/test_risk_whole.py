@@ -12,11 +12,11 @@ from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.risk import special_uniques
 from incrowd.risk.assessment import Risk
+from incrowd.risk.classes import NotMeasured
 from incrowd.risk.measuring import measure_risk as risk
 from incrowd.risk.special_uniques import Special
 from incrowd.risk.telling import parts_of
 from incrowd.risk.uniques import Estimates
-from incrowd.risk.wording import NotMeasured
 
 KNOWN = ("age", "sex", "marital_status", "insurance")
 

@@ -37,7 +37,7 @@ def test_deep_trees_do_not_recurse(chain, make_table):
     assert tree_from_json(json.loads(json.dumps(tree_to_json(chain)))) == chain
     assert len(predict(chain, table)) == DEEP + 1
     assert len(to_text(chain, max_depth=40).splitlines()) == 81
-    assert to_svg(chain, max_depth=40).endswith("</svg>")
+    assert to_svg(chain, max_depth=40).endswith("</svg>\n")
     check_tree(chain, ["n"])
     counted = recount(chain, table)
     assert counted.nodes[0].counts == (DEEP // 2, DEEP // 2 + 1)

@@ -114,7 +114,7 @@ def test_published_despite_earlier_ones_it_says_so_everywhere(made, tmp_path):
     assert "despite-earlier" in {notice.code for notice in other.report.notices}
     text = page.read_text(encoding="utf-8")
     assert "It was published despite that." in text
-    assert "tells more than was promised" in text
+    assert "reveals more than was promised" in text
     again = made(k=7, method="mondrian").certificate["earlier_releases"]
     assert again["same_groups"]
     assert again["despite"] is False

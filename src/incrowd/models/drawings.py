@@ -1,11 +1,12 @@
-"""A published tree as text: groups by their names, counts where the model shows them."""
+"""A published tree as text, and as a drawing for a paper: groups by their names, counts where the model shows them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from incrowd.drawing.wording import plain, sentence
 from incrowd.models.published_tree import PublishedTree
-from incrowd.trees.draw import amount, class_name, to_text, visible
+from incrowd.trees.draw import amount, class_name, draw_tree, to_text
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Eq, Gt, Le, Predicate
 from incrowd.vocabulary.released_value import date_text
@@ -27,8 +28,9 @@ def export_text(model: PublishedTree, *, max_depth: int | None = None) -> str:
     Examples
     --------
     >>> tree = Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes"))
-    >>> asked = {"is": "k-anonymity of spans", "k": 2, "l": None, "max_confidence": None}
-    >>> print(export_text(PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), asked, ((2, 3),), 5, 1)))
+    >>> requirement = {"is": "k-anonymity of spans", "k": 2, "l": None, "max_confidence": None}
+    >>> model = PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), requirement, ((2, 3),), 5, 1)
+    >>> print(export_text(model))
     yes  [no: 2, yes: 3]
     ill: every span has at least 2 rows; 1 span, of 5 rows
     """
@@ -36,7 +38,35 @@ def export_text(model: PublishedTree, *, max_depth: int | None = None) -> str:
     tree = model.tree
     shown = [number for number in tree.preorder() if max_depth is None or tree.depths[number] <= max_depth]
     drawn = [line + _counts(model, model.safe_counts[node]) for line, node in zip(lines, shown, strict=True)]
-    return "\n".join([*drawn, f"{visible(model.target)}: {promise(model)}"])
+    return "\n".join([*drawn, f"{plain(model.target)}: {promise(model)}"])
+
+
+def plot_tree(model: PublishedTree, *, max_depth: int | None = None) -> str:
+    """Draw a published tree as a self-contained SVG document; the lines below it tell what was promised.
+
+    Parameters
+    ----------
+    model
+        Any published tree.
+    max_depth
+        Nodes below this depth are left out; the boxes above them end in an ellipsis.
+
+    Examples
+    --------
+    >>> tree = Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes"))
+    >>> requirement = {"is": "k-anonymity of spans", "k": 2, "l": None, "max_confidence": None}
+    >>> model = PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), requirement, ((2, 3),), 5, 1)
+    >>> plot_tree(model).startswith("<svg ")
+    True
+    """
+    tree = drawable(model)
+    deepest = max(tree.depths) if max_depth is None else max_depth
+    drawn = {node.attribute for node, depth in zip(tree.nodes, tree.depths, strict=True) if depth <= deepest}
+    notes = ["Bars: class shares, where counts may be shown."] if any(model.safe_counts) else []
+    if drawn & {*model.private}:
+        notes.append("Dashed: private attribute.")
+    caption = [sentence(promise(model)), *([" ".join(notes)] if notes else [])]
+    return draw_tree(tree, model.safe_counts, private=model.private, caption=caption, max_depth=max_depth)
 
 
 def drawable(model: PublishedTree) -> Tree:
@@ -54,14 +84,14 @@ def drawable(model: PublishedTree) -> Tree:
 
 def promise(model: PublishedTree) -> str:
     """What every span keeps, in words."""
-    asked = model.requirement
-    said = [f"every span has at least {asked['k']} rows"]
-    if asked.get("l") is not None:
-        said.append(f"an entropy of classes of at least log2 {asked['l']:g}")
-    if asked.get("max_confidence") is not None:
-        said.append(f"no class with a share above {asked['max_confidence']:g}")
+    requirement = model.requirement
+    clauses = [f"every span has at least {requirement['k']} rows"]
+    if requirement.get("l") is not None:
+        clauses.append(f"an entropy of classes of at least log2 {requirement['l']:g}")
+    if requirement.get("max_confidence") is not None:
+        clauses.append(f"no class with a share above {requirement['max_confidence']:g}")
     spans = "1 span, of" if model.spans == 1 else f"{model.spans:,} spans, the smallest of"
-    return f"{', '.join(said)}; {spans} {model.smallest_span:,} rows"
+    return f"{', '.join(clauses)}; {spans} {model.smallest_span:,} rows"
 
 
 def _named(predicate: Predicate, group: str | None, dates: set[str]) -> Predicate:

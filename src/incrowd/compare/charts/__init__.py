@@ -1,1 +1,0 @@
-"""Charts of comparisons, as inline SVG."""

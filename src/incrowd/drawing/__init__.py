@@ -1,0 +1,1 @@
+"""What is made for human eyes: one palette, one escaper, one table of text widths; pages and SVG drawings of them."""
