@@ -198,8 +198,6 @@ def release(
     >>> made.table.height, made.verdict.sizes.smallest >= 5
     (20, True)
     """
-    if engine not in (None, "spark"):
-        raise ParameterError("The engine is spark, or none is named: this machine is used then.")
     asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
     said: dict[str, Any] = {"k": k, "method": method, "parameters": parameters, "form": form, "reading": reading}
     said |= {"require": require, "class_sensitive": class_sensitive, "population": population}
@@ -214,7 +212,7 @@ def release(
     written = {"plan": _path(plan_to), "report": _path(report_to), "certified": _path(certificate_to)}
     outputs = Outputs.at(to, **written, responsible=responsible)
     run: dict[str, Any] = {"seed": seed, "memory": None if memory is None else bytes_of(memory)}
-    run |= {"recipe_path": Path(recipe) if isinstance(recipe, str | Path) else None}
+    run |= {"recipe_path": Path(recipe) if isinstance(recipe, str | Path) else None, "engine": engine, "master": master}
     given = query_of(table) or table  # an address is not kept as text
     job = Job(given, asked, outputs, clock=Clock(progress) if progress else Clock(), **run)
     measured: dict[str, Any] = {"accuracy": accuracy, "risk": risk, "attacks": _attacks(attacks)}
@@ -226,7 +224,7 @@ def release(
         "alone_at_most": alone_at_most,
         "sign": _path(sign),
     }
-    return run_release(replace(job, **measured, **book, **beside, spark=engine is not None, master=master))
+    return run_release(replace(job, **measured, **book, **beside))
 
 
 @guarded

@@ -37,6 +37,6 @@ def local_session(**settings):
 
 def spark_release(given, folder, recipe, seed=None, block_rows=BLOCK_ROWS, largest_sample=LARGEST_SAMPLE, **options):
     """A release of a Spark table, in blocks of so many rows."""
-    job = Job(given, recipe, Outputs(release=Path(folder)), seed=seed, spark=True, **options)
+    job = Job(given, recipe, Outputs(release=Path(folder)), seed=seed, engine="spark", **options)
     with patch.multiple(held, BLOCK_ROWS=block_rows, LARGEST_SAMPLE=largest_sample):
         return run_release(job)

@@ -80,8 +80,8 @@ class Job:
     publishes whatever they tell together with this one; ``other_people`` are numbers of entries that are about other
     people, ``same_columns`` what columns were called in earlier tables; with ``presence_known`` outsiders may know who
     joined and who left. ``despite_unchanged`` publishes whatever unchanged columns give back; ``alone_at_most`` people
-    may be alone by such columns. ``sign`` is the private key that signs the certificate. With ``spark`` the table is
-    read by Spark, which runs where ``master`` says; a Spark frame is in any case.
+    may be alone by such columns. ``sign`` is the private key that signs the certificate. The ``engine``
+    spark, which runs where ``master`` says, has the rows of a path or table; those of a Spark frame it has anyway.
     """
 
     given: Any
@@ -103,7 +103,7 @@ class Job:
     other_people: tuple[int, ...] = ()
     same_columns: tuple[tuple[str, str], ...] = ()
     presence_known: bool = False
-    spark: bool = False
+    engine: str | None = None
     master: str | None = None
 
     @property
@@ -124,7 +124,7 @@ class Job:
     @property
     def on_spark(self) -> bool:
         """Whether Spark has the rows."""
-        return self.spark or is_spark_frame(self.given)
+        return self.engine is not None or is_spark_frame(self.given)
 
     def check(self) -> None:
         """Refuse what cannot be done before any work is done."""
@@ -155,6 +155,8 @@ class Job:
 
     def _check_on_spark(self) -> None:
         """Refuse what only one machine does; the folder of the release is Spark's business."""
+        if self.engine not in (None, "spark"):
+            raise ParameterError("The engine is spark, or none is named: this machine is used then.")
         if self.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
         if self.risk or self.attacks or self.ledger is not None or self.alone_at_most is not None:
