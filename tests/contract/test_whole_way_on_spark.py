@@ -15,6 +15,8 @@ from incrowd.api import release, verify
 from incrowd.cli.main import main
 from incrowd.errors import OutputError, ParameterError
 from incrowd.recipients import decode
+from incrowd.releases.certified.consistency import check_consistency
+from incrowd.releases.certified.statements import StatementStanding
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.options import Measuring, Outputs, Run
 from support.spark_session import local_session
@@ -56,6 +58,11 @@ def test_a_frame_gives_a_frame(session, path, tmp_path):
     assert (
         made.certificate["verification"] == json.loads((tmp_path / "out.certificate.json").read_text())["verification"]
     )
+    assert {name: sum(forms.values()) for name, forms in made.certificate["attributes"].items()} == {
+        "age": 500,
+        "job": 500,
+    }
+    assert all(one.standing is StatementStanding.HOLDS for one in check_consistency(made.certificate))
     assert verify(tmp_path / "out", k=5, quasi_identifiers=["age", "job"]).passed
     assert (tmp_path / "report.html").exists()
 
@@ -101,6 +108,7 @@ def test_nothing_is_said_of_pandas(session, path, tmp_path):
     ("options", "error"),
     [
         ({"measuring": Measuring(accuracy=True)}, ParameterError),
+        ({"alone_at_most": 3}, ParameterError),
         ({"to": "postgresql:///clinic?table=release"}, OutputError),
     ],
 )

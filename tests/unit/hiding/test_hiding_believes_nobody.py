@@ -34,8 +34,8 @@ def rows_are_counted_from_one(original):
 
 
 def a_cell_is_quoted_without_need(original):
-    def faulty(frame, path, form):
-        original(frame, path, form)
+    def faulty(pieces, path, form, **named):
+        original(pieces, path, form, **named)
         path.write_bytes(path.read_bytes().replace(b",a\n", b',"a"\n', 1))
 
     return faulty
@@ -55,7 +55,7 @@ def the_table_itself_is_published(original):
     [
         (pipeline, "plan_hiding", a_cell_is_forgotten),
         (pipeline, "plan_hiding", rows_are_counted_from_one),
-        (pipeline, "write_table", a_cell_is_quoted_without_need),
+        (pipeline, "write_rows", a_cell_is_quoted_without_need),
         (staging, "flush", the_table_itself_is_published),
     ],
 )
