@@ -25,12 +25,7 @@ class Spans(TypedDict, total=False):
 
     k: Annotated[
         int,
-        Option(
-            "The smallest number of people who may look alike to the model.",
-            Kind.WHOLE,
-            flags=("-k",),
-            default=10,
-        ),
+        Option("The smallest number of people who may look alike to the model.", Kind.WHOLE, flags=("-k",), default=10),
     ]
     max_confidence: Annotated[
         float | None, Option("No class has a larger share among people who look alike.", Kind.NUMBER, "0.85")
@@ -53,8 +48,7 @@ class Growing(TypedDict, total=False):
     """How the tree is grown."""
 
     score: Annotated[
-        str,
-        Option("c45: gain ratio, also numbers; id3: gain, categories only.", Kind.CHOICE, "c45|id3", default="c45"),
+        str, Option("c45: gain ratio, also numbers; id3: gain, categories only.", Kind.CHOICE, "c45|id3", default="c45")
     ]
     prune: Annotated[bool | None, Option("Prune the tree; if not said, with c45 only.", Kind.SWITCH)]
     fill: Annotated[
@@ -65,18 +59,14 @@ class Growing(TypedDict, total=False):
             "mode|value",
         ),
     ]
-    bins: Annotated[
-        int | None,
-        Option("Numbers are counted in at most so many bins.", Kind.WHOLE, default=1024),
-    ]
+    bins: Annotated[int | None, Option("Numbers are counted in at most so many bins.", Kind.WHOLE, default=1024)]
 
 
 class ModelOutputs(TypedDict, total=False):
     """What is written."""
 
     to: Annotated[
-        str | Path | None,
-        Option("The model: a file that ends in .json; its certificate goes beside it.", Kind.FILE),
+        str | Path | None, Option("The model: a file that ends in .json; its certificate goes beside it.", Kind.FILE)
     ]
     plot: Annotated[str | Path | None, Option("Write a drawing there (SVG).", Kind.FILE)]
     pmml: Annotated[str | Path | None, Option("Write the model as PMML 4.4 there, for other programs.", Kind.FILE)]

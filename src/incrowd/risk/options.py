@@ -17,8 +17,7 @@ class RiskSubject(TypedDict, total=False):
         ]
     ]
     sensitive: Annotated[
-        Iterable[str],
-        Option("Columns that should not follow from the quasi-identifiers.", Kind.NAMES, default=()),
+        Iterable[str], Option("Columns that should not follow from the quasi-identifiers.", Kind.NAMES, default=())
     ]
     after: Annotated[Any, Option("A release of the table, to be measured beside it.", Kind.FILE)]
 
@@ -27,8 +26,7 @@ class PeopleAround(TypedDict, total=False):
     """Who the people of the table are a sample of."""
 
     population: Annotated[
-        int | None,
-        Option("How many persons the table is a sample of; else nothing is estimated of them.", Kind.WHOLE),
+        int | None, Option("How many persons the table is a sample of; else nothing is estimated of them.", Kind.WHOLE)
     ]
     population_table: Annotated[
         Any,
@@ -45,16 +43,10 @@ class RiskCounting(TypedDict, total=False):
     """How it is measured."""
 
     thresholds: Annotated[
-        Sequence[float],
-        Option(
-            "Risks above which rows are counted.",
-            Kind.NUMBERS,
-            default=(0.05, 0.1, 0.2, 0.5),
-        ),
+        Sequence[float], Option("Risks above which rows are counted.", Kind.NUMBERS, default=(0.05, 0.1, 0.2, 0.5))
     ]
     largest_special: Annotated[
-        int,
-        Option("The most columns that are tried together for special uniques.", Kind.WHOLE, default=3),
+        int, Option("The most columns that are tried together for special uniques.", Kind.WHOLE, default=3)
     ]
 
 

@@ -37,12 +37,7 @@ class Reading(TypedDict, total=False):
 
 QuasiIdentifiers = Annotated[
     Iterable[str] | None,
-    Option(
-        "The columns an attacker may know.",
-        Kind.NAMES,
-        flags=("--quasi-identifiers", "-q"),
-        recipe=_OF_A_COLUMN,
-    ),
+    Option("The columns an attacker may know.", Kind.NAMES, flags=("--quasi-identifiers", "-q"), recipe=_OF_A_COLUMN),
 ]
 Sensitive = Annotated[
     Iterable[str] | None,
@@ -154,8 +149,7 @@ class Promise(TypedDict, total=False):
         ),
     ]
     alone_at_most: Annotated[
-        int | None,
-        _beside("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE),
+        int | None, _beside("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
     ]
     despite_unchanged: Annotated[
         bool,
@@ -173,8 +167,7 @@ class Method(TypedDict, total=False):
 
     method: Annotated[str | None, Option("The method by its name; see: incrowd methods.", example="NAME")]
     parameters: Annotated[
-        Mapping[str, Any] | None,
-        Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",)),
+        Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
     ]
     form: Annotated[
         str | None,
@@ -219,13 +212,11 @@ class Outputs:
     """
 
     certificate: Annotated[
-        str | Path | None,
-        _beside("Write the certificate there; else it goes beside the release.", Kind.FILE),
+        str | Path | None, _beside("Write the certificate there; else it goes beside the release.", Kind.FILE)
     ] = None
     report: Annotated[str | Path | None, _beside("Write the HTML report there.", Kind.FILE)] = None
     plan: Annotated[
-        str | Path | None,
-        _beside("Write the plan there (.json, .parquet); keep it private.", Kind.FILE),
+        str | Path | None, _beside("Write the plan there (.json, .parquet); keep it private.", Kind.FILE)
     ] = None
     responsible: Annotated[str | None, _beside("Who answers for the release; the certificate names them.")] = None
     sign: Annotated[
@@ -245,8 +236,7 @@ class Measuring:
     """
 
     accuracy: Annotated[
-        bool,
-        _beside("Measure what a decision tree learns before and after, on held-out rows.", Kind.FLAG),
+        bool, _beside("Measure what a decision tree learns before and after, on held-out rows.", Kind.FLAG)
     ] = False
     risk: Annotated[
         bool | None,
@@ -300,8 +290,7 @@ class Book:
         _beside("What a column was called in earlier tables.", Kind.RENAMED, "age_years=age", flags=("--same-column",)),
     ] = None
     presence_known: Annotated[
-        bool,
-        _beside("Outsiders may know who joined or left: keep those in company too.", Kind.FLAG),
+        bool, _beside("Outsiders may know who joined or left: keep those in company too.", Kind.FLAG)
     ] = False
     despite_earlier: Annotated[
         bool,

@@ -229,7 +229,7 @@ def nearest(name: object, known: Mapping[str, str]) -> str:
     Examples
     --------
     >>> nearest("taget", {"k": "k", "target": "target"})
-    " Did you mean target?"
+    ' Did you mean target?'
     >>> nearest("colour", {"k": "k", "target": "target"})
     ''
     """
