@@ -93,7 +93,7 @@ class SparkEngine(BlockedEngine):
         """The rows, as algorithms know them."""
         from pyspark import cloudpickle
 
-        cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors lack the tests
+        cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
         meanings = {name: _meaning(column) for name, column in table.columns.items()}
         blocks = SparkBlocks.of(distributed(table, self.session, self.block_rows), meanings)
         return BlockedPopulation.of(blocks, schema, randomness, self.largest_sample)

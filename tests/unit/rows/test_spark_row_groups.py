@@ -261,7 +261,7 @@ def test_with_and_without_sparks_reader_and_writer_the_same_is_released(spark, t
 
 def test_files_that_tasks_write_hold_data_alone(spark, tmp_path):
     spark_release(one_file(tmp_path), tmp_path / "out", Recipe(k=4, columns=ROLES), block_rows=BLOCK)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "people.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.certificate.json", "people.parquet"]
     files = sorted((tmp_path / "out").iterdir())
     assert [file.name for file in files] == [f"part-{place:05d}-release.parquet" for place in range(4)]
     for file in files:
