@@ -30,10 +30,24 @@ def compared(shown, own, cuts=(), *, keys=None, escapes=False, pair=False, claim
 
 def wrong(shown, own, cuts=(), **asked):
     """How many cells of the one column are wrong."""
-    found, _ = compared({"x": texts(shown)}, {"x": texts(own)}, cuts, **asked)
+    found, _ = compared({"x": cells(shown)}, {"x": cells(own)}, cuts, **asked)
     return found["x"]
 
 
-def texts(cells):
-    """The cells of a column; of text if they are all missing."""
-    return pa.array(cells, pa.string()) if all(cell is None for cell in cells) else cells
+def wrong_of_all(cases, cuts=(), **asked):
+    """The same for many columns at once, each a case: what is shown, and the own values. Further rows are empty."""
+    rows = max(len(own) for _, own, *_ in cases.values())
+    shown, given = ({name: cells(case[place], rows) for name, case in cases.items()} for place in (0, 1))
+    return compared(shown, given, cuts, **asked)[0]
+
+
+def expected(cases):
+    """How many cells of each case are wrong."""
+    return {name: case[2] for name, case in cases.items()}
+
+
+def cells(values, rows=0):
+    """The cells of a column, with empty ones up to the number of rows; of text if all are."""
+    found = values if isinstance(values, pa.Array) else pa.array(values)
+    kind = pa.string() if found.type == pa.null() else found.type
+    return pa.array(found.to_pylist() + [None] * (rows - len(found)), kind)

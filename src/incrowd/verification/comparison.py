@@ -82,8 +82,8 @@ class CellComparison:
         for macro in MACROS:
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
         self._counted = [known_as[name] for name in asked.counts]
-        escaped = escapes and pair
-        self._counts = CountsComparison(connection, self._keys, self._counted, escaped) if self._counted else None
+        counts = CountsComparison(connection, self._keys, self._counted, escaped=escapes and pair)
+        self._counts = counts if self._counted else None
         named = {known_as[name]: found for name, found in asked.hierarchies.items() if found.kind is Leaves.VALUES}
         for at, hierarchy in named.items():
             self._register_groups(at, hierarchy)

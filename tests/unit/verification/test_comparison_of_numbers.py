@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from support.comparing import compared, wrong
+from support.comparing import compared, expected, wrong, wrong_of_all
 
 TOP = "(90, inf)"  # who is 99 shows it: no interval ends at the greatest number then
 LABELS = {
@@ -42,25 +42,24 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize(("shown", "own", "cells"), LABELS.values(), ids=LABELS)
-def test_a_label_lies_around_the_number(shown, own, cells):
-    assert wrong([*shown, TOP], [*own, 99]) == cells
+def test_a_label_lies_around_the_number():
+    cases = {name: ([TOP, *shown], [99, *own]) for name, (shown, own, _) in LABELS.items()}
+    assert wrong_of_all(cases, shared_means=cases) == expected(LABELS)
 
 
-@pytest.mark.parametrize(
-    ("label", "own", "cells"),
-    [
-        ("[20, 30]", [20, 30], 0),
-        ("[20, 30]", [19, 30], 1),
-        ("[20, 30]", [20, 31], 1),
-        ("[20, 30)", [20, 30], 1),
-        ("(20, 30]", [20, 30], 1),
-        ("(20, 30)", [21, 29], 0),
-        ("[20, 20]", [20, 20], 0),
-    ],
-)
-def test_ranges_may_be_asked_for_and_include_their_ends(label, own, cells):
-    assert wrong([label] * 2, own, extremes=True) == cells
+RANGES = {
+    "both ends are own": (["[20, 30]"] * 2, [20, 30], 0),
+    "a number below": (["[20, 30]"] * 2, [19, 30], 1),
+    "a number above": (["[20, 30]"] * 2, [20, 31], 1),
+    "the high end is excluded": (["[20, 30)"] * 2, [20, 30], 1),
+    "the low end is excluded": (["(20, 30]"] * 2, [20, 30], 1),
+    "both ends are excluded": (["(20, 30)"] * 2, [21, 29], 0),
+    "one number": (["[20, 20]"] * 2, [20, 20], 0),
+}
+
+
+def test_ranges_may_be_asked_for_and_include_their_ends():
+    assert wrong_of_all(RANGES, extremes=True) == expected(RANGES)
 
 
 def test_labels_of_dates():
@@ -83,10 +82,9 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize(("shown", "own", "cells"), ENDS.values(), ids=ENDS)
-def test_no_interval_ends_at_the_greatest_number(shown, own, cells):
-    for cuts in [(), *((cut,) for cut in range(len(shown) + 1))]:
-        assert wrong(shown, own, cuts) == cells, cuts
+@pytest.mark.parametrize("cuts", [(), (0,), (1,), (2,)])
+def test_no_interval_ends_at_the_greatest_number(cuts):
+    assert wrong_of_all(ENDS, cuts) == expected(ENDS)
 
 
 def test_an_interval_may_end_there_where_its_end_is_not_of_the_rows():
@@ -123,9 +121,8 @@ MEANS = {
 @pytest.mark.parametrize(("shown", "own", "cells"), MEANS.values(), ids=MEANS)
 def test_a_number_is_the_mean_of_the_rows_that_show_it(shown, own, cells):
     shown, own = pa.array(shown), pa.array(own)
-    for cuts in ((), (1,)):
-        assert wrong(shown, own, cuts) == cells
-        assert wrong(shown, own, cuts, shared_means=["x"]) == cells
+    assert wrong(shown, own) == cells
+    assert wrong(shown, own, (1,), shared_means=["x"]) == cells
 
 
 def test_means_are_those_of_a_class_or_of_all_rows_that_show_the_number():
@@ -180,25 +177,23 @@ MIDDLES = [  # low (excluded), high (included), own, shown, wrong
 ]
 
 
-@pytest.mark.parametrize(("low", "high", "own", "shown", "cells"), MIDDLES)
-def test_a_middle_is_that_of_an_interval_around_the_number(low, high, own, shown, cells):
-    """Beside it stands a row whose middle is right."""
-    claims = {"x": (np.array([low, 0.0]), np.array([high, 4.0]))}
-    kind = pa.float64()
-    assert wrong(pa.array([shown, 2], kind), pa.array([own, 1], kind), claims=claims) == cells
-    assert wrong(pa.array([shown, 2], kind), pa.array([own, 1], kind), (1,), claims=claims) == cells
+MIDDLES_OF_DAYS = [
+    *[(0, 3, 3, 1, 0), (0, 3, 3, 2, 1), (0, 3, 0, 1, 1), (0, 4, 3, 2, 0)],
+    *[(10.5, inf, 20, 10, 0), (10.5, inf, 20, 9, 1), (-inf, 10, 5, 10, 0), (-inf, 10, 5, 11, 1)],
+]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "own", "shown", "cells"),
-    [
-        *[(0, 3, 3, 1, 0), (0, 3, 3, 2, 1), (0, 3, 0, 1, 1), (0, 4, 3, 2, 0)],
-        *[(10.5, inf, 20, 10, 0), (10.5, inf, 20, 9, 1), (-inf, 10, 5, 10, 0), (-inf, 10, 5, 11, 1)],
-    ],
-)
-def test_a_middle_of_days_is_a_whole_day(low, high, own, shown, cells):
-    claims = {"x": (np.array([float(low)]), np.array([float(high)]))}
-    assert wrong([DAY + dt.timedelta(shown)], [DAY + dt.timedelta(own)], claims=claims) == cells
+@pytest.mark.parametrize("cuts", [(), (1,)])
+@pytest.mark.parametrize(("table", "kind"), [(MIDDLES, pa.float64()), (MIDDLES_OF_DAYS, pa.date32())])
+def test_a_middle_is_that_of_an_interval_around_the_number(table, kind, cuts):
+    """That of days is a whole day. Beside each stands a row whose middle is right."""
+    cases, claims = {}, {}
+    for low, high, own, shown, rows in table:
+        name = f"{shown} for {own} between {low} and {high}"
+        numbers = (pa.array(pair, pa.float64()) for pair in ([shown, 2], [own, 1]))
+        cases[name] = *(each.cast(pa.int32()).cast(kind) if kind == pa.date32() else each for each in numbers), rows
+        claims[name] = np.array([low, 0.0]), np.array([high, 4.0])
+    assert wrong_of_all(cases, cuts, claims=claims) == expected(cases)
 
 
 BOUNDS = [  # low (excluded), high (included), own, wrong
@@ -208,13 +203,17 @@ BOUNDS = [  # low (excluded), high (included), own, wrong
 ]
 
 
-@pytest.mark.parametrize(("low", "high", "own", "cells"), BOUNDS)
 @pytest.mark.parametrize("kind", [pa.int64(), pa.string()])
-def test_two_ends_lie_around_the_number(low, high, own, cells, kind):
-    shown = {"low": pa.array([low, 1]).cast(kind), "high": pa.array([high, 9]).cast(kind), "ill": ["y", "n"]}
-    given = {"low": pa.array([own, 5]), "high": pa.array([own, 5]), "ill": ["y", "n"]}
-    found, [piece] = compared(shown, given, keys=["low", "high"], bounds=[("low", "high")])
-    assert found == {"low": cells, "high": cells, "ill": 0}
+def test_two_ends_lie_around_the_number(kind):
+    shown, given, bounds, wanted = {}, {}, [], {}
+    for place, (low, high, own, rows) in enumerate(BOUNDS):
+        pair = f"{place} from {low} for {own}", f"{place} to {high} for {own}"
+        shown |= {pair[0]: pa.array([low, 1]).cast(kind), pair[1]: pa.array([high, 9]).cast(kind)}
+        given |= dict.fromkeys(pair, pa.array([own, 5]))
+        wanted |= dict.fromkeys(pair, rows)
+        bounds.append(pair)
+    found, [piece] = compared(shown, given, bounds=bounds)
+    assert found == wanted
     assert (piece.means, piece.sets, piece.ends) == ({}, {}, {})
 
 
@@ -244,10 +243,8 @@ UNTOUCHED = {
 
 
 @pytest.mark.parametrize("escapes", [False, True])
-@pytest.mark.parametrize(("shown", "own", "cells"), UNTOUCHED.values(), ids=UNTOUCHED)
-def test_other_columns_are_what_they_were(shown, own, cells, escapes):
-    assert wrong(shown, own, keys=[], escapes=escapes) == cells
-    assert wrong(shown, own, (1,), keys=[], escapes=escapes) == cells
+def test_other_columns_are_what_they_were(escapes):
+    assert wrong_of_all(UNTOUCHED, (1,), keys=[], escapes=escapes) == expected(UNTOUCHED)
 
 
 def test_other_columns_have_an_apostrophe_before_what_looks_like_a_formula():
