@@ -12,13 +12,13 @@ from incrowd.verification.opening import connect, register
 from incrowd.verification.request import Expected, Original
 
 
-def compared(shown, own, cuts=(), *, keys=None, escapes=False, pair=False, claims=None, may_lose=0, **asked):
+def compared(shown, own, cuts=(), *, keys=None, escapes=False, pair=None, claims=None, may_lose=0, **asked):
     """How many cells of each column are wrong, and what each piece has told; pieces end at the cuts."""
     released, original = pa.table(shown), pa.table(own)
     names, rows = released.column_names, released.num_rows
     wanted = Expected([], names, names if keys is None else keys, may_lose, **asked)
     with connect(threads=1) as connection:
-        comparison = CellComparison(connection, wanted, escapes=escapes, pair=pair)
+        comparison = CellComparison(connection, wanted, escapes=escapes, **({} if pair is None else {"pair": pair}))
         pieces = []
         for start, end in pairwise([0, *cuts, rows]):
             register(connection, released.slice(start, end - start), "released")

@@ -288,7 +288,7 @@ class CellComparison:
         first, had = "1", "SELECT shown, member(own) AS one FROM members"
         if self._escapes:
             first = "1 + (plain(shown) <> shown)::INT"
-            had += " UNION ALL SELECT shown, chr(39) || member(own) AS one FROM members WHERE starts_with(shown, one)"
+            had += " UNION SELECT shown, chr(39) || member(own) AS one FROM members WHERE starts_with(shown, one)"
         neighbours = self._connection.execute(
             f"WITH sets AS (SELECT string_split(shown, '|')[{first}:] AS named FROM ({sets})) "
             "SELECT DISTINCT unnest(named[:-2]), unnest(named[2:]) FROM sets"
@@ -330,8 +330,7 @@ class CellComparison:
         shown, own = f"r.{at}", self._own_number(at)
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE labels_{at} AS SELECT {shown} AS shown, min({own}) AS low, "
-            f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {shown} IS NOT NULL "
-            "GROUP BY ALL"
+            f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} GROUP BY ALL"
         )
         true = "whole AND within(low, high, shown)" + ("" if self._extremes else " AND NOT starts_with(shown, '[')")
         wrong = self._ask(

@@ -32,7 +32,7 @@ LABELS = {
     "a mean": (["15"] * 2, [14, 16], 0),
     "a number that is no mean": (["15", "15", "(0, 20]"], [14, 17, 15], 1),
     "a set": (["(-inf, 10]|(20, 30]"] * 2, [10, 21], 0),
-    "a set that ends below the number": (["(-inf, 10]|(20, 30]"] * 3, [10, 11, 31], 2),
+    "a set that ends below the number": (["(-inf, 10]|(20, 30]"] * 4, [10, 11, 11, 31], 3),
     "a set around a missing number": (["(-inf, 10]|(20, 30]"] * 2, [10, None], 1),
     "a set that descends": (["(20, 30]|(-inf, 10]"] * 2, [10, 21], 2),
     "a set with an interval twice": (["(0, 10]|(0, 10]"], [5], 1),
