@@ -291,7 +291,7 @@ class CellComparison:
             had += " UNION SELECT shown, chr(39) || member(own) AS one FROM members WHERE starts_with(shown, one)"
         neighbours = self._connection.execute(
             f"WITH sets AS (SELECT string_split(shown, '|')[{first}:] AS named FROM ({sets})) "
-            "SELECT DISTINCT unnest(named[:-2]), unnest(named[2:]) FROM sets"
+            "FROM (SELECT unnest(named[:-2]) AS before, unnest(named[2:]) AS after FROM sets) GROUP BY before, after"
         ).fetchall()
         strange = self._ask(
             f"WITH sets AS ({sets}), named AS (SELECT shown, unnest(string_split(shown, '|')) AS one FROM sets), "

@@ -184,8 +184,8 @@ class CountsComparison:
     def _pairs(self, at: str) -> str:
         """Members of which one stands before the other in some cell, as the beginning of SQL."""
         return (
-            "WITH lists AS (SELECT DISTINCT list_transform(string_split("
-            f"{at}, '|'), lambda part: name_in(part)) AS names FROM looks_of_all), "
+            f"WITH lists AS (SELECT list_transform(string_split({at}, '|'), lambda part: name_in(part)) AS names "
+            "FROM looks_of_all GROUP BY names), "
             "placed AS (SELECT names, unnest(names) AS b, generate_subscripts(names, 1) AS place FROM lists), "
             "pairs AS (SELECT DISTINCT unnest(names[:place - 1]) AS a, b FROM placed)"
         )

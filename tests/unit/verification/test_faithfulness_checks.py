@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,10 +21,16 @@ from incrowd.verification.faithfulness import (
     verify_release,
 )
 from incrowd.verification.opening import connect, register
+from incrowd.verification.population import People
 from incrowd.verification.request import Expected, Original, Originals
+from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Check
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity
+from incrowd.vocabulary.requirements.population import KMap
 from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.schema import ColumnType
 
 ROWS = [  # released, input rows of them, rows of the input, rows that may be lost, passed
     *[(3, [0, 1, 2], 3, 0, True), (3, [2, 0, 1], 3, 0, True), (0, [], 0, 0, True), (1, [0], 1, 0, True)],
@@ -172,6 +179,19 @@ def test_rows_that_cannot_be_are_not_compared(tmp_path):
     split = Expected([("3-anonymity", ["job"], 3)], ASKED.columns, ASKED.quasi_identifiers, 0)
     verdict = verify_release(written(tmp_path, SHOWN), FileForm("parquet"), split, original())
     assert outcome(verdict) == {"columns": True, "3-anonymity": False} | dict.fromkeys(list(PASSED)[2:], True)
+
+
+def test_all_that_is_required_is_recounted(tmp_path):
+    jobs = EncodedColumn(
+        "job", ColumnType.CATEGORICAL, np.array([0, 1, 1, 2], np.int32), pl.Series(["cook", "smith", "nurse"])
+    )
+    people = People(EncodedTable.of([jobs]), {"job": "job"}, [KMap(3)])
+    promises = [("2-anonymity", ["job"], 2)]
+    further = [Further(DistinctDiversity(2), "note"), Further(DistinctDiversity(3), "note")]
+    asked = Expected(promises, ["job", "note"], ["job"], 0, further=further, people=people)
+    given = Original(OWN.select(["job", "note"]), np.arange(4), 4)
+    verdict = verify_release(written(tmp_path, SHOWN.select(["job", "note"])), FileForm("parquet"), asked, given)
+    assert [check.passed for check in verdict.checks] == [True, True, True, False, False, True, True, True]
 
 
 def test_half_of_the_memory_is_for_a_release(tmp_path, monkeypatch):

@@ -84,6 +84,7 @@ NUMBERS = {
     "bins that touch": (["(0, 5]:1|(5, 9]:1|(20, 30]:1"] * 3, [1, 6, 21], 0),
     "bins that overlap": (["(0, 5]:1|(4, 9]:1"] * 2, [1, 6], 1),
     "bins of two classes that overlap": (["(0, 5]:1", "(4, 9]:1"], [1, 6], 1),
+    "bins that begin at one number": (["(0, 5]:1|(0, 9]:1"] * 2, [1, 8], 3),
     "a bin in a bin": (["(0, 9]:1|(2, 3]:1|(20, 30]:1"] * 3, [1, 8, 21], 4),
     "a bin that is none": (["(5, 5]:1"], [5], 2),
     "a bin that ends before it begins": (["(5, 4]:1"], [5], 2),
