@@ -62,23 +62,21 @@ def _value(cell: str, kind: str, markers: Collection[str] | None, numeric: bool 
         cell, kind = f"CAST({cell} AS VARCHAR)", "VARCHAR"
     if kind != "VARCHAR":
         return cell
-    gone = [] if markers is None else ["", *markers]
-    missing = f"WHEN trim({cell}) IN ({', '.join(map(text, gone))}) THEN NULL " if gone else ""
+    missing = "" if markers is None else f"WHEN trim({cell}) IN ({', '.join(map(text, ['', *markers]))}) THEN NULL "
     nan = f"WHEN {cell} = 'NaN' THEN NULL " if numeric else ""
     zero = f"WHEN starts_with({cell}, '-0') AND regexp_matches({cell}, {text(_NEGATIVE_ZERO)}) THEN substr({cell}, 2) "
     return f"CASE {missing}{nan}{zero}ELSE {cell} END"
 
 
 def _is_numeric(connection: Any, place: int, kind: str, markers: Collection[str] | None) -> bool:
-    """Whether a column of text has the text NaN, and nothing but numbers beside."""
+    """Whether a column of text has nothing but numbers; the text NaN is one."""
     if kind != "VARCHAR" and not kind.startswith("ENUM"):
         return False
     cell = _value(column(place), kind, markers)
-    [(spelled, numbers)] = connection.execute(
-        "SELECT bool_or(v = 'NaN'), bool_and(TRY_CAST(v AS DOUBLE) IS NOT NULL) "
-        f"FROM (SELECT {cell} AS v FROM written) WHERE v IS NOT NULL"
+    [(numbers,)] = connection.execute(
+        f"SELECT bool_and(TRY_CAST(v AS DOUBLE) IS NOT NULL) FROM (SELECT {cell} AS v FROM written) WHERE v IS NOT NULL"
     ).fetchall()
-    return bool(spelled and numbers)
+    return bool(numbers)
 
 
 Promises = Sequence[tuple[str, Sequence[str], int]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,15 +39,15 @@ class PieceFindings:
 
     ``wrong`` has for each column how many cells do not follow from the original. ``means`` has for each column with
     numbers that are means what this piece adds to them: a PyArrow table with a row for each number; ``counts`` what it
-    adds to published counts, ``sets`` which values the rows have that show a set of values, ``ends`` the greatest own
-    number of a column and the greatest at which an interval of it ends.
+    adds to published counts, ``sets`` which values the rows have that show a set of values, each pair once, ``ends``
+    the greatest own number of a column and the greatest at which an interval of it ends; minus infinity for none.
     """
 
     wrong: Mapping[str, int]
     means: Mapping[str, Any]
     counts: PieceOfCounts | None = None
     sets: Mapping[str, Any] = field(default_factory=dict)
-    ends: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class CellComparison:
@@ -69,23 +70,24 @@ class CellComparison:
         self._keys = [known_as[name] for name in asked.quasi_identifiers]
         self._shared = {known_as[name] for name in asked.shared_means}
         self._extremes = asked.extremes
-        grown = {*asked.hierarchies, *(asked.columns if asked.may_lose or asked.extremes else ())}
-        self._cut = {known_as[name] for name in asked.quasi_identifiers if name not in grown}
+        asked_for = asked.columns if asked.may_lose or asked.extremes else asked.hierarchies
+        self._cut = {known_as[name] for name in asked.columns if name not in asked_for}
         self._exact_sets = asked.people is None  # where people outside of the table count, sets may name their values
         self._ends = {
             known_as[end]: (known_as[low], known_as[high]) for low, high in asked.bounds for end in (low, high)
         }
         self._middles: set[str] = set()
-        self._named = {known_as[name] for name, found in asked.hierarchies.items() if found.kind is Leaves.VALUES}
         self._written: dict[str, str] = {}
         self._given: dict[str, str] = {}
         for macro in MACROS:
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
         self._counted = [known_as[name] for name in asked.counts]
-        escaped = escapes and pair
-        self._counts = CountsComparison(connection, self._keys, self._counted, escaped) if self._counted else None
-        for name, hierarchy in asked.hierarchies.items():
-            self._register_groups(known_as[name], hierarchy)
+        counts = CountsComparison(connection, self._keys, self._counted, escaped=escapes and pair)
+        self._counts = counts if self._counted else None
+        named = {known_as[name]: found for name, found in asked.hierarchies.items() if found.kind is Leaves.VALUES}
+        for at, hierarchy in named.items():
+            self._register_groups(at, hierarchy)
+        self._named = set(named)
 
     def piece(self, original: Original) -> PieceFindings:
         """The table ``released`` next to the rows it came from."""
@@ -99,9 +101,13 @@ class CellComparison:
         sets = {
             name: self._set_members(at)
             for name, at in self._known_as.items()
-            if self._exact_sets and self._shows_values(at)
+            if self._exact_sets and self._form(at) == "values"
         }
-        ends = {name: self._greatest(at) for name, at in self._known_as.items() if self._shows_labels(at)}
+        ends = {
+            name: self._greatest(at)
+            for name, at in self._known_as.items()
+            if at in self._cut and self._form(at) == "labels"
+        }
         return PieceFindings(wrong, means, self._counts.piece(numbers) if self._counts else None, sets, ends)
 
     def added(self, pieces: Iterable[PieceFindings]) -> dict[str, int]:
@@ -110,7 +116,7 @@ class CellComparison:
         sums: dict[str, list[Any]] = {}
         counts: list[PieceOfCounts] = []
         sets: dict[str, list[Any]] = {}
-        ends: dict[str, list[Any]] = {}
+        ends: dict[str, list[tuple[float, float]]] = {}
         for piece in pieces:
             for name, greatest in piece.ends.items():
                 ends.setdefault(name, []).append(greatest)
@@ -126,88 +132,89 @@ class CellComparison:
         for name, parts in sets.items():
             wrong[name] += self._strange_members(parts)
         for name, both in ends.items():
-            own, shown = (
-                max((each for each in side if each is not None), default=None) for side in zip(*both, strict=True)
-            )
-            wrong[name] += shown is not None and shown == own
+            greatest_own = max(own for own, _ in both)
+            wrong[name] += math.isfinite(greatest_own) and greatest_own == max(shown for _, shown in both)
         found = self._counts.added(counts) if self._counts else {}
         return {name: cells + found.get(self._known_as[name], 0) for name, cells in wrong.items()}
 
     def _register_claims(self, original: Original) -> None:
         import pyarrow as pa
 
-        ends = {
-            f"{self._known_as[name]}_{end}": values
-            for name, claimed in original.claims.items()
-            for end, values in zip(("low", "high"), claimed, strict=True)
-        }
+        ends: dict[str, Any] = {}
+        for name, (low, high) in original.claims.items():
+            ends |= {f"{self._known_as[name]}_low": low, f"{self._known_as[name]}_high": high}
         if ends:
             self._connection.register("claimed", pa.table(ends))
 
     def _register_groups(self, at: str, hierarchy: Hierarchy) -> None:
-        """The table of all groups of a hierarchy and the values below them."""
+        """The table of all groups of a hierarchy, named as they are written, and the values below them."""
         import pyarrow as pa
 
         pairs = list(groups_and_values(hierarchy))
         self._connection.register(
-            f"groups_{at}", pa.table({"name": [pair[0] for pair in pairs], "value": [pair[1] for pair in pairs]})
+            "hierarchy", pa.table({"name": [group for group, _ in pairs], "value": [value for _, value in pairs]})
+        )
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE groups_{at} AS SELECT {self._as_written('name')} AS name, value "
+            "FROM hierarchy"
         )
 
     def _wrong(self, at: str) -> int:
         """How many cells of a column do not follow from the original; means and counts are dealt with elsewhere."""
+        match self._form(at):
+            case "own":
+                return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(at)}")
+            case "counts":
+                return 0
+            case "ends":
+                return self._wrong_ends(*self._ends[at])
+            case "middles":
+                return self._wrong_middles(at)
+            case "values":
+                return self._wrong_values(at)
+            case "labels":
+                return self._wrong_labels(at)
+            case _:
+                return self._ask(
+                    f"SELECT count(*) FROM released AS r WHERE r.{at} IS NOT NULL AND number(r.{at}::VARCHAR) IS NULL"
+                )
+
+    def _form(self, at: str) -> str:
+        """What the cells of a column are.
+
+        Those of a quasi-identifier are values, sets of values or names of groups; labels, that is intervals and sets of
+        them, or numbers as text; or numbers.
+        """
         if at not in self._keys:
-            return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(at)}")
-        if at in self._counted:
-            return 0
-        if at in self._ends:
-            return self._wrong_ends(*self._ends[at])
-        if at in self._middles:
-            return self._wrong_middles(at)
-        if self._shows_values(at):
-            return self._wrong_values(at)
-        if self._shows_labels(at):
-            return self._wrong_labels(at)
-        return self._ask(
-            f"SELECT count(*) FROM released AS r WHERE r.{at} IS NOT NULL AND number(r.{at}::VARCHAR) IS NULL"
-        )
+            return "own"
+        for form, places in (("counts", self._counted), ("ends", self._ends), ("middles", self._middles)):
+            if at in places:
+                return form
+        is_text = self._written[at] == "VARCHAR"
+        if not self._is_number(at) or (is_text and at in self._named):
+            return "values"
+        return "labels" if is_text else "numbers"
 
-    def _shows_values(self, at: str) -> bool:
-        """Whether the cells of a quasi-identifier are values, sets of values or names of groups."""
-        if at not in self._keys or at in self._counted or at in self._ends or at in self._middles:
-            return False
-        return not self._is_number(at) or (at in self._named and self._written[at] == "VARCHAR")
-
-    def _shows_labels(self, at: str) -> bool:
-        """Whether the cells of a numeric quasi-identifier are intervals and sets of them, or numbers as text."""
-        if at not in self._keys or at in self._counted or at in self._ends or at in self._middles:
-            return False
-        return self._written[at] == "VARCHAR" and not self._shows_values(at)
-
-    def _greatest(self, at: str) -> tuple[float | None, float | None]:
+    def _greatest(self, at: str) -> tuple[float, float]:
         """The greatest own number, and the greatest end of an interval: it should have somebody beyond it."""
-        if at not in self._cut:
-            return None, None
+        none = "'-inf'::DOUBLE"
         [(own, shown)] = self._connection.execute(
-            f"SELECT (SELECT max({self._own_number(at)}) FROM original AS o), (SELECT max(high_end(t)) FROM "
+            f"SELECT (SELECT coalesce(max({self._own_number(at)}), {none}) FROM original AS o), "
+            f"(SELECT coalesce(max(high_end(t)), {none}) FROM "
             f"(SELECT unnest(string_split(shown, '|')) AS t FROM labels_{at}) WHERE isfinite(high_end(t)))"
         ).fetchall()
         return own, shown
 
     def _shows_means(self, at: str) -> bool:
         """Whether some cells of a numeric quasi-identifier are to be the mean of the rows they speak for."""
-        if at not in self._keys or at in self._counted or at in self._ends or at in self._middles:
-            return False
-        if not self._is_number(at):
-            return False
-        if self._written[at] != "VARCHAR":
-            return True
-        return at not in self._named and self._ask(f"SELECT count(number(shown)) FROM labels_{at}") > 0
-
-    def _row(self, query: str) -> list[int]:
-        return [int(cell) for cell in self._connection.execute(query).fetchall()[0]]
+        form = self._form(at)
+        if form == "labels":
+            return self._ask(f"SELECT count(number(shown)) FROM labels_{at}") > 0
+        return form == "numbers"
 
     def _ask(self, query: str) -> int:
-        return self._row(query)[0]
+        [(number,)] = self._connection.execute(query).fetchall()
+        return int(number)
 
     def _describe(self, table: str) -> dict[str, str]:
         return {row[0]: row[1] for row in self._connection.execute(f"DESCRIBE {table}").fetchall()}
@@ -218,6 +225,10 @@ class CellComparison:
     def _own_number(self, at: str) -> str:
         return f"day(o.{at})" if self._given[at] == "DATE" else f"o.{at}::DOUBLE"
 
+    def _as_written(self, own: str) -> str:
+        """SQL: how a value alone in a cell is written."""
+        return f"escaped({own})" if self._escapes else own
+
     def _differs(self, at: str) -> str:
         """The untouched column is not what it was; a text side is read in the type of the other side.
 
@@ -227,13 +238,13 @@ class CellComparison:
         written, given = self._written[at], self._given[at]
         if given in ("FLOAT", "DOUBLE"):
             there = f"CASE WHEN {here} IS NOT NULL OR NOT isnan({there}) THEN {there} END"
-        if written == given == "VARCHAR" and self._escapes:
-            return f"{here} IS DISTINCT FROM escaped({there})"
+        if written == given == "VARCHAR":
+            return f"{here} IS DISTINCT FROM {self._as_written(there)}"
         only_one = f"({here} IS NULL) <> ({there} IS NULL)"
-        if written == "VARCHAR" and given != "VARCHAR":
+        if written == "VARCHAR":
             only_one += f" OR NOT coalesce({is_spelled(here, given)}, true)"
             here = f"TRY_CAST({here} AS {given})"
-        elif given == "VARCHAR" and written != "VARCHAR":
+        elif given == "VARCHAR":
             there = f"CASE WHEN {is_held(there, written)} THEN TRY_CAST({there} AS {written}) END"
         elif written != given:
             there = f"CASE WHEN TRY_CAST(TRY_CAST({there} AS {written}) AS {given}) = {there} THEN {there} END"
@@ -241,49 +252,50 @@ class CellComparison:
 
     def _wrong_values(self, at: str) -> int:
         """Cells that show a value or a set of values without the row's own; most show the own value itself."""
-        same, one_of = "shown = own", "list_contains(string_split(shown, '|'), member(own))"
+        same, one_of = f"shown = {self._as_written('own')}", "list_contains(string_split(shown, '|'), member(own))"
         if self._escapes:
-            same = "shown = escaped(own)"
             one_of = f"({one_of} OR list_contains(string_split(plain(shown), '|'), member(own)))"
         if at in self._named:
-            shown = "plain(shown)" if self._escapes else "shown"
-            above = f"SELECT 1 FROM groups_{at} AS g WHERE g.name = {shown} AND"
+            above = f"SELECT 1 FROM groups_{at} AS g WHERE g.name = shown AND"
             same += f" OR EXISTS ({above} g.value = own) OR EXISTS ({above} number(g.value) = number(own))"
             same += " OR number(shown) = number(own)" if self._is_number(at) else ""
         return self._ask(
             f"WITH pairs AS (SELECT r.{at}::VARCHAR AS shown, o.{at}::VARCHAR AS own, count(*) AS cells "
             f"FROM {_PAIRS} WHERE r.{at} IS NOT NULL AND shown IS DISTINCT FROM own GROUP BY ALL) "
             "SELECT coalesce(sum(cells), 0) FROM pairs "
-            f"WHERE own IS NULL OR NOT coalesce({same} OR (contains(shown, '|') AND {one_of}), false)"
+            f"WHERE ({same} OR (contains(shown, '|') AND {one_of})) IS NOT TRUE"
         )
 
     def _set_members(self, at: str) -> Any:
-        """The sets that are shown, each with the values that its rows have, both as they are written in sets."""
-        plain = f"plain(r.{at}::VARCHAR)" if self._escapes else f"r.{at}::VARCHAR"
-        named = f"AND {plain} NOT IN (SELECT name FROM groups_{at})" if at in self._named else ""
+        """The sets that are shown, as they are written, each with the values that its rows have."""
+        named = f"AND r.{at}::VARCHAR NOT IN (SELECT name FROM groups_{at})" if at in self._named else ""
         return self._connection.sql(
-            f"SELECT DISTINCT {plain} AS shown, o.{at}::VARCHAR AS own, {plain} <> r.{at}::VARCHAR AS altered "
-            f"FROM {_PAIRS} "
+            f"SELECT DISTINCT r.{at}::VARCHAR AS shown, o.{at}::VARCHAR AS own FROM {_PAIRS} "
             f"WHERE contains(r.{at}::VARCHAR, '|') {named}"
         ).to_arrow_table()
 
     def _strange_members(self, parts: Sequence[Any]) -> int:
         """Members of sets that none of the rows has that show the set; a value that reads like a set is none.
 
-        Where the members of all sets do not stand in one order, each once, that counts as one more.
+        Where the members of all sets do not stand in one order, each once, that counts as one more. An apostrophe
+        before the first member may be its own, or there because the member looks like a formula.
         """
         import pyarrow as pa
 
         self._connection.register("members", pa.concat_tables(parts, promote_options="permissive"))
-        sets = "SELECT shown FROM members GROUP BY shown HAVING NOT bool_or(coalesce(own = shown, false))"
-        neighbours = self._connection.execute(  # an apostrophe before the first member may be its own
-            f"WITH sets AS (SELECT DISTINCT string_split(shown, '|')[1 + altered::INT:] AS named FROM ({sets}) "
-            "JOIN members USING (shown)) SELECT DISTINCT unnest(named[:-2]), unnest(named[2:]) FROM sets"
+        is_value = f"coalesce({self._as_written('own')} = shown, false)"
+        sets = f"SELECT shown FROM members GROUP BY shown HAVING NOT bool_or({is_value})"
+        first, had = "1", "SELECT shown, member(own) AS one FROM members"
+        if self._escapes:
+            first = "1 + (plain(shown) <> shown)::INT"
+            had += " UNION SELECT shown, chr(39) || member(own) AS one FROM members WHERE starts_with(shown, one)"
+        neighbours = self._connection.execute(
+            f"WITH sets AS (SELECT string_split(shown, '|')[{first}:] AS named FROM ({sets})) "
+            "FROM (SELECT unnest(named[:-2]) AS before, unnest(named[2:]) AS after FROM sets) GROUP BY before, after"
         ).fetchall()
         strange = self._ask(
             f"WITH sets AS ({sets}), named AS (SELECT shown, unnest(string_split(shown, '|')) AS one FROM sets), "
-            "had AS (SELECT shown, member(own) AS one FROM members) "
-            "SELECT count(*) FROM (FROM named EXCEPT FROM had)"
+            f"had AS ({had}) SELECT count(*) FROM (FROM named EXCEPT FROM had)"
         )
         return strange + (not is_one_order(neighbours))
 
@@ -293,8 +305,8 @@ class CellComparison:
         least, most = (f"number(r.{at}::VARCHAR)" for at in (low, high))
         inside = f"coalesce({own} > {least}, true) AND coalesce({own} <= {most}, true)"
         return self._ask(
-            f"SELECT count(*) FROM {_PAIRS} WHERE ({least} IS NOT NULL OR {most} IS NOT NULL) AND NOT coalesce("
-            f"{own} IS NOT NULL AND (({inside}) OR ({own} = {least} AND {own} = {most})), false)"
+            f"SELECT count(*) FROM {_PAIRS} WHERE ({least} IS NOT NULL OR {most} IS NOT NULL) AND "
+            f"({own} IS NOT NULL AND (({inside}) OR ({own} = {least} AND {own} = {most}))) IS NOT TRUE"
         )
 
     def _wrong_middles(self, at: str) -> int:
@@ -302,15 +314,15 @@ class CellComparison:
         shown, own = f"number(r.{at}::VARCHAR)", self._own_number(at)
         low, high = f"c.{at}_low", f"c.{at}_high"
         middle = f"{low} / 2 + {high} / 2"
-        right = (
-            f"floor({middle}) = {shown}" if self._given[at] == "DATE" else f"close_to({middle}, {shown}, {low}, {high})"
-        )
-        inside = f"{shown} >= {low} AND {shown} <= {high}" if self._given[at] != "DATE" else f"{shown} <= {high}"
+        right, least = f"close_to({middle}, {shown}, {low}, {high})", low
+        if self._given[at] == "DATE":
+            right, least = f"floor({middle}) = {shown}", f"floor({low})"
+        inside = f"{shown} >= {least} AND {shown} <= {high}"
         right = f"CASE WHEN isinf({low}) OR isinf({high}) THEN {inside} ELSE {right} END"
         true = f"{own} > {low} AND {own} <= {high} AND {right}"
         return self._ask(
             f"SELECT count(*) FROM {_PAIRS} POSITIONAL JOIN claimed AS c "
-            f"WHERE r.{at} IS NOT NULL AND {shown} IS DISTINCT FROM {own} AND NOT coalesce({true}, false)"
+            f"WHERE r.{at} IS NOT NULL AND {shown} IS DISTINCT FROM {own} AND ({true}) IS NOT TRUE"
         )
 
     def _wrong_labels(self, at: str) -> int:
@@ -318,27 +330,21 @@ class CellComparison:
         shown, own = f"r.{at}", self._own_number(at)
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE labels_{at} AS SELECT {shown} AS shown, min({own}) AS low, "
-            f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} WHERE {shown} IS NOT NULL "
-            "GROUP BY ALL"
+            f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} GROUP BY ALL"
         )
         true = "whole AND within(low, high, shown)" + ("" if self._extremes else " AND NOT starts_with(shown, '[')")
-        wrong, sets = self._row(
-            "SELECT count(*) FILTER (WHERE number(shown) IS NULL AND NOT contains(shown, '|') "
-            f"AND NOT coalesce({true}, false)), "
-            f"count(*) FILTER (WHERE contains(shown, '|')) FROM labels_{at}"
+        wrong = self._ask(
+            f"SELECT count(*) FROM labels_{at} WHERE number(shown) IS NULL AND NOT contains(shown, '|') "
+            f"AND ({true}) IS NOT TRUE"
         )
-        if not sets:
-            return wrong
         inside = "len(list_filter(string_split(shown, '|'), lambda t: within(own, own, t))) > 0"
-        intervals = (
-            "len(list_filter(string_split(shown, '|'), lambda t: NOT coalesce(low_end(t) < high_end(t), false)))"
-        )
+        others = "len(list_filter(string_split(shown, '|'), lambda t: (low_end(t) < high_end(t)) IS NOT TRUE))"
         lows = "list_transform(string_split(shown, '|'), lambda t: low_end(t))"
         ordered = f"{lows} = list_sort({lows}) AND len(list_distinct({lows})) = len({lows})"
         return wrong + self._ask(
             f"WITH pairs AS (SELECT {shown} AS shown, {own} AS own, count(*) AS cells FROM {_PAIRS} "
             f"WHERE contains({shown}, '|') GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
-            f"WHERE NOT coalesce(own IS NOT NULL AND {inside} AND {intervals} = 0 AND {ordered}, false)"
+            f"WHERE ({inside} AND {others} = 0 AND {ordered}) IS NOT TRUE"
         )
 
     def _sums(self, at: str) -> Any:
@@ -367,7 +373,7 @@ class CellComparison:
             "max(high) AS high, bool_and(whole) AS whole, any_value(days) AS days "
             f"FROM sums GROUP BY {', '.join(keys)}), "
             "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM means) "
-            f"SELECT count(*) FROM neighbours WHERE NOT coalesce(whole AND {right} {apart}, false)"
+            f"SELECT count(*) FROM neighbours WHERE (whole AND {right} {apart}) IS NOT TRUE"
         )
 
 

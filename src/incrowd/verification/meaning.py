@@ -17,8 +17,8 @@ from incrowd.vocabulary.schema import ColumnType
 
 _INVISIBLE = "[\u200b\u2060\ufeff\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 _SPACES = (
-    "".join(map(chr, [*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]))
-    + "\u2028\u2029\u202f\u205f\u3000"
+    "\u0009\u000a\u000b\u000c\u000d\u0020\u0085\u00a0\u1680\u2000"
+    "\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 _COMMA = r"^[+-]?[0-9]+,[0-9]+$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -144,18 +144,16 @@ def decide(connection: Any, relation: str, cell: str, meaning: CellMeaning) -> C
     if not meaning.by_text:
         if meaning.kind not in ("FLOAT", "DOUBLE"):
             return meaning
-        whole = (
-            f"bool_and({cell} IS NULL OR isnan({cell}) OR ({cell} = floor({cell}) AND abs({cell}) <= 9007199254740992))"
-        )
-        return replace(meaning, whole=_one(connection, f"SELECT coalesce({whole}, true) FROM {relation}"))
+        whole = f"bool_and(isnan({cell}) OR ({cell} = floor({cell}) AND abs({cell}) <= 9007199254740992))"
+        return replace(meaning, whole=_one(connection, f"SELECT {whole} FROM {relation}"))
     if meaning.type is ColumnType.REAL:
         commas = f"bool_or(regexp_matches({meant}, '{_COMMA}')) AND NOT bool_or(contains({meant}, '.'))"
-        return replace(meaning, comma=_one(connection, f"SELECT coalesce({commas}, false) FROM {relation}"))
+        return replace(meaning, comma=_one(connection, f"SELECT {commas} FROM {relation}"))
     if meaning.type is ColumnType.DATE:
         return replace(meaning, date=_date_style(connection, relation, meant))
     if meaning.type is ColumnType.BOOLEAN:
-        rows = connection.execute(f"SELECT DISTINCT lower({meant}) AS w FROM {relation}").fetchall()
-        words = {row[0] for row in rows} - {None}
+        rows = connection.execute(f"SELECT lower({meant}) AS word FROM {relation} GROUP BY word").fetchall()
+        words = {word for (word,) in rows} - {None}
         return replace(meaning, words=not any(words <= set(pair) for pair in _TRUTH))
     return meaning
 
@@ -171,13 +169,10 @@ def decided(values: Any, meaning: CellMeaning) -> CellMeaning:
 
 def _date_style(connection: Any, relation: str, meant: str) -> str:
     """How dates are written; ISO 8601 unless all texts have another shape of which one reading fits them all."""
-    if _one(connection, f"SELECT coalesce(bool_or(regexp_matches({meant}, '{_ISO}')), true) FROM {relation}"):
+    if _one(connection, f"SELECT bool_or(regexp_matches({meant}, '{_ISO}')) FROM {relation}"):
         return ""
     for shape, readings in _DATES:
-        if _one(
-            connection,
-            f"SELECT bool_and(regexp_matches({meant}, {text(shape)})) FROM {relation} WHERE {meant} IS NOT NULL",
-        ):
+        if _one(connection, f"SELECT bool_and(regexp_matches({meant}, {text(shape)})) FROM {relation}"):
             for reading in readings:
                 fits = f"bool_and(try_strptime({meant}, {text(reading)}) IS NOT NULL)"
                 if _one(connection, f"SELECT {fits} FROM {relation} WHERE {meant} IS NOT NULL"):
@@ -210,4 +205,5 @@ def _listed(texts: Any) -> str:
 
 
 def _one(connection: Any, query: str) -> bool:
-    return bool(connection.execute(query).fetchall()[0][0])
+    [(found,)] = connection.execute(query).fetchall()
+    return bool(found)

@@ -16,11 +16,11 @@ def is_one_order(neighbours: Iterable[tuple[str, str]]) -> bool:
     >>> is_one_order([("baker", "cook"), ("cook", "nurse")]), is_one_order([("baker", "cook"), ("cook", "baker")])
     (True, False)
     """
-    order: TopologicalSorter[str] = TopologicalSorter()
+    earlier: dict[str, set[str]] = {}
     for before, after in neighbours:
-        order.add(after, before)
+        earlier.setdefault(after, set()).add(before)
     try:
-        order.prepare()
+        TopologicalSorter(earlier).prepare()
     except CycleError:
         return False
     return True

@@ -76,10 +76,12 @@ class PieceOfCounts:
     """What a piece of a release adds: its looks with their texts and rows, and for each column whose rows have what.
 
     ``looks`` is a PyArrow table (look, rows, a text for each column), ``own`` has one for each column: look, member, n.
+    ``numeric`` are those of the columns that count numbers, in bins.
     """
 
     looks: Any
     own: Mapping[str, Any]
+    numeric: frozenset[str]
 
 
 class CountsComparison:
@@ -97,7 +99,7 @@ class CountsComparison:
         Whether a value that looks like a formula was written with an apostrophe before it.
     """
 
-    def __init__(self, connection: Any, keys: Sequence[str], counted: Sequence[str], escaped: bool = False) -> None:
+    def __init__(self, connection: Any, keys: Sequence[str], counted: Sequence[str], *, escaped: bool) -> None:
         self._connection, self._keys, self._counted = connection, keys, counted
         self._member = "member_of(escaped(own))" if escaped else "member_of(own)"
         for macro in MACROS:
@@ -114,7 +116,8 @@ class CountsComparison:
             f"SELECT look, count(*) AS rows{texts} FROM looked POSITIONAL JOIN released AS r GROUP BY look"
         )
         self._connection.register("looks", looks)
-        return PieceOfCounts(looks, {at: self._own(at, numbers[at]) for at in self._counted})
+        own = {at: self._own(at, numbers[at]) for at in self._counted}
+        return PieceOfCounts(looks, own, frozenset(at for at in self._counted if numbers[at] is not None))
 
     def added(self, pieces: Iterable[PieceOfCounts]) -> dict[str, int]:
         """In how many rows the counts of each column are wrong."""
@@ -129,7 +132,9 @@ class CountsComparison:
             "CREATE OR REPLACE TEMP TABLE looks_of_all AS "
             f"SELECT look, sum(rows)::BIGINT AS rows{texts} FROM parts GROUP BY look"
         )
-        return {at: self._wrong(at, pa.concat_tables([one.own[at] for one in found])) for at in self._counted}
+        numeric = frozenset[str]().union(*(one.numeric for one in found))
+        wrong = {at: self._wrong(at, pa.concat_tables([one.own[at] for one in found])) for at in self._counted}
+        return {at: rows + (self._wrong_bins(at) if at in numeric else 0) for at, rows in wrong.items()}
 
     def _own(self, at: str, number: str | None) -> Any:
         """How many rows of each look have which member; a number outside of all bins has none."""
@@ -144,7 +149,7 @@ class CountsComparison:
             "GROUP BY ALL"
         )
         return self._table(
-            f"WITH bins AS ({self._bins('looks', at)}), places AS (SELECT DISTINCT own, member FROM numbers LEFT JOIN "
+            f"WITH bins AS ({self._bins('looks', at)}), places AS (SELECT DISTINCT own, member FROM numbers JOIN "
             "bins ON own > low AND (own < high OR (own = high AND ends_with(member, ']')))) "
             "SELECT look, CASE WHEN own IS NULL THEN '?' ELSE member END AS member, "
             "sum(n)::BIGINT AS n FROM numbers LEFT JOIN places USING (own) GROUP BY ALL"
@@ -153,42 +158,46 @@ class CountsComparison:
     def _wrong(self, at: str, own: Any) -> int:
         self._connection.register("own", own)
         self._run(
-            "CREATE OR REPLACE TEMP TABLE members AS SELECT look, name_in(part) AS member, rows_in(part) AS n FROM "
+            "CREATE OR REPLACE TEMP TABLE published AS SELECT look, name_in(part) AS member, rows_in(part) AS n FROM "
             f"(SELECT look, unnest(string_split({at}, '|')) AS part FROM looks_of_all WHERE {at} <> {_HIDDEN})"
         )
-        numeric = self._ask("SELECT count(*) FROM own WHERE starts_with(member, '(')") > 0
-        broken = self._contradictions(at) + (self._overlaps(at) if numeric else 0)
-        return broken + self._ask(
-            "WITH published AS (SELECT look, member, sum(n) AS n, count(*) AS times FROM members GROUP BY ALL), "
+        return self._contradictions(at) + self._ask(
+            "WITH told AS (SELECT look, member, sum(n) AS n, count(*) AS times FROM published GROUP BY ALL), "
             f"shown AS (SELECT look FROM looks_of_all WHERE {at} IS DISTINCT FROM {_HIDDEN}), "
             "had AS (SELECT look, member, sum(n) AS n FROM own WHERE look IN (FROM shown) GROUP BY ALL), "
-            "wrong AS (SELECT DISTINCT coalesce(p.look, h.look) AS look FROM published AS p FULL JOIN had AS h "
+            "wrong AS (SELECT DISTINCT coalesce(p.look, h.look) AS look FROM told AS p FULL JOIN had AS h "
             "ON p.look = h.look AND p.member = h.member "
             "WHERE p.n IS NULL OR h.n IS NULL OR p.n <> h.n OR p.times <> 1) "
             "SELECT coalesce(sum(rows), 0) FROM wrong JOIN looks_of_all USING (look)"
         )
 
     def _contradictions(self, at: str) -> int:
-        """Pairs of members that stand in one order here and in the other there, or not in the order of numbers.
+        """Pairs of members that stand in one order here and in the other there; the missing one is the last.
 
-        An order that is not the same everywhere may be that of rows. The missing one is the last.
+        An order that is not the same everywhere may be that of rows.
         """
         return self._ask(
-            "WITH lists AS (SELECT DISTINCT list_transform(string_split("
-            f"{at}, '|'), lambda part: name_in(part)) AS names FROM looks_of_all WHERE {at} <> {_HIDDEN}), "
-            "placed AS (SELECT names, unnest(names) AS b, generate_subscripts(names, 1) AS place FROM lists), "
-            "pairs AS (SELECT DISTINCT unnest(names[:place - 1]) AS a, b FROM placed) "
-            "SELECT count(*) FROM pairs AS x LEFT JOIN pairs AS y ON x.a = y.b AND x.b = y.a "
-            "WHERE y.a IS NOT NULL OR x.a = '?' OR coalesce(low_end(x.a) > low_end(x.b), false)"
+            f"{self._pairs(at)} SELECT count(*) FROM pairs AS x LEFT JOIN pairs AS y ON x.a = y.b AND x.b = y.a "
+            "WHERE y.a IS NOT NULL OR x.a = '?'"
         )
 
-    def _overlaps(self, at: str) -> int:
-        """Bins that are none, or begin before another ends."""
-        return self._ask(
+    def _pairs(self, at: str) -> str:
+        """Members of which one stands before the other in some cell, as the beginning of SQL."""
+        return (
+            f"WITH lists AS (SELECT list_transform(string_split({at}, '|'), lambda part: name_in(part)) AS names "
+            "FROM looks_of_all GROUP BY names), "
+            "placed AS (SELECT names, unnest(names) AS b, generate_subscripts(names, 1) AS place FROM lists), "
+            "pairs AS (SELECT DISTINCT unnest(names[:place - 1]) AS a, b FROM placed)"
+        )
+
+    def _wrong_bins(self, at: str) -> int:
+        """Bins that are none, or begin before another ends; and pairs of bins that do not stand in their order."""
+        broken = self._ask(
             f"WITH bins AS ({self._bins('looks_of_all', at)}), "
             "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM bins) "
-            "SELECT count(*) FROM neighbours WHERE NOT coalesce(low < high AND coalesce(below <= low, true), false)"
+            "SELECT count(*) FROM neighbours WHERE (low < high AND coalesce(below <= low, true)) IS NOT TRUE"
         )
+        return broken + self._ask(f"{self._pairs(at)} SELECT count(*) FROM pairs WHERE low_end(a) > low_end(b)")
 
     def _bins(self, looks: str, at: str) -> str:
         """The bins that some cell names, as SQL."""
@@ -205,4 +214,5 @@ class CountsComparison:
         return self._connection.sql(query).to_arrow_table()
 
     def _ask(self, query: str) -> int:
-        return int(self._connection.execute(query).fetchall()[0][0])
+        [(number,)] = self._connection.execute(query).fetchall()
+        return int(number)

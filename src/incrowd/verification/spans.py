@@ -10,10 +10,10 @@ the tree with the values each private attribute can still have. Rows that no pub
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,8 +82,7 @@ def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISI
         _labels(model, arrived),
         _domains(model, columns, table),
     )
-    bars = np.unique(sizes, return_counts=True)
-    histogram = tuple(zip(*(bar.tolist() for bar in bars), strict=True))
+    histogram = tuple(sorted(Counter(sizes.tolist()).items()))
     return Verdict(ClassSizes(table.height, len(sizes), int(sizes.min()), histogram), checks)
 
 
@@ -104,23 +103,22 @@ class _Values:
         """The values of a column; where the model says what stands for a missing one, that."""
         if column.type.is_numeric != attribute.numeric:
             raise SchemaError(f"Column {column.name!r} is {column.type} here, but {attribute.kind} in the model.")
-        numeric, fill = attribute.numeric, attribute.fill
-        values = column.numbers if numeric else np.array(column.dictionary.to_list(), dtype=object)
-        last = fill if fill is not None else 0 if numeric else ""
-        present = np.ones(len(values) + 1, np.bool_)
-        present[-1] = fill is not None
-        kind = np.result_type(values, np.array(last)) if numeric else np.dtype(object)
-        return cls(np.append(values.astype(kind), np.array([last], kind)), present, kind.kind == "i", column.codes)
+        values = column.numbers if attribute.numeric else np.array(column.dictionary.to_list(), dtype=object)
+        filled = attribute.fill is not None
+        last = np.array([attribute.fill]) if filled else np.zeros_like(values, shape=1)
+        present = np.append(np.ones(len(values), np.bool_), filled)
+        values = np.concatenate([values, last])
+        return cls(values, present, values.dtype.kind == "i", column.codes)
 
     @classmethod
     def of_domain(cls, attribute: ModelAttribute, thresholds: Sequence[float]) -> _Values:
         """Every value of a private attribute; of a number one from each stretch between thresholds."""
         if attribute.domain is not None:
-            values = np.array([*attribute.domain, *([""] if attribute.missing else [])], dtype=object)
+            known = np.array(attribute.domain, dtype=object)
         else:
-            values = np.array([*_stretches(thresholds, attribute.kind != "real"), *([0] if attribute.missing else [])])
-        present = np.ones(len(values), np.bool_)
-        present[len(values) - attribute.missing :] = False
+            known = np.array(_stretches(thresholds, attribute.kind != "real"))
+        values = np.concatenate([known, np.zeros_like(known, shape=int(attribute.missing))])
+        present = np.arange(len(values)) < len(known)
         return cls(values, present, values.dtype.kind == "i")
 
     def holds(self, test: Test) -> Flags:
@@ -133,34 +131,35 @@ class _Values:
         low = self.values <= threshold
         return np.asarray(self.present & (low if test.kind == "le" else ~low))
 
-    def ways(self, node: ModelNode) -> list[Flags]:
-        """Which values take which branch of a node."""
-        found = [self.holds(test) for test in node.tests]
-        if found and int(np.sum(found, axis=0).max(initial=0)) > 1:
+    def ways(self, node: ModelNode) -> list[tuple[int, Flags]]:
+        """Where the branches of a node lead, and which values take them."""
+        found = [(test.child, self.holds(test)) for test in node.tests]
+        if (np.sum([going for _, going in found], axis=0) > 1).any():
             raise PlanError(f"A test of {node.attribute!r} has branches that overlap: nobody knows where to go.")
         return found
 
 
 def _stretches(thresholds: Sequence[float], whole: bool) -> list[float]:
     """A number from each stretch between thresholds, whole ones where only those exist."""
-    ends = sorted({math.floor(each) for each in thresholds} if whole else set(thresholds))
-    return [*ends, ends[-1] + max(1, abs(ends[-1]))]
+    ends = {math.floor(each) for each in thresholds} if whole else set(thresholds)
+    return [*ends, np.iinfo(np.int64).max if whole else math.inf]
 
 
 class _Spans:
     """The walk through the tree, of all distinct public tuples at once."""
 
     def __init__(self, model: ModelFile, columns: Mapping[str, _Values], rows: int, most: int) -> None:
-        self._model, self._columns, self._left, self._most = model, columns, most, most
+        self._model, self._left, self._most = model, most, most
         self._tuple_of = np.zeros(rows, np.int64)
         self._public = {name: values for name, values in columns.items() if model.attributes[name].public}
         for name, values in self._public.items():
             cells = _cells([values.holds(test) for _, test in model.tests_of(name)])
             assert values.codes is not None
-            self._tuple_of = np.unique(self._tuple_of * (cells.max() + 1) + cells[values.codes], return_inverse=True)[1]
+            self._tuple_of = np.unique(self._tuple_of * len(cells) + cells[values.codes], return_inverse=True)[1]
         _, self._first = np.unique(self._tuple_of, return_index=True)
         self._spans = np.zeros(len(self._first), np.int64)
-        self._next = 1
+        self._next = len(self._first)
+        self._domains = {name: _domain(model, name) for name in columns}
 
     def of_rows(self) -> Places:
         """The number of the span of each row, from 0; a public class is not part of it yet."""
@@ -198,11 +197,11 @@ class _Spans:
         assert values.codes is not None
         own = values.codes[self._first[tuples]]
         left = np.ones(len(tuples), np.bool_)
-        for test, ways in zip(node.tests, values.ways(node), strict=True):
+        for child, ways in values.ways(node):
             going = ways[own]
             left &= ~going
             if going.any():
-                yield test.child, tuples[going], possible
+                yield child, tuples[going], possible
         if left.any():
             self._rest(tuples[left])
 
@@ -215,21 +214,16 @@ class _Spans:
         values = self._domains[name]
         now = possible.get(name, np.ones(len(values.values), np.bool_))
         left = now.copy()
-        for test, ways in zip(node.tests, values.ways(node), strict=True):
+        for child, ways in values.ways(node):
             left &= ~ways
             if (now & ways).any():
-                yield test.child, tuples, {**possible, name: now & ways}
+                yield child, tuples, {**possible, name: now & ways}
         if left.any():
             self._rest(tuples)
 
-    @cached_property
-    def _domains(self) -> dict[str, _Values]:
-        return {name: _domain(self._model, name) for name in self._columns if name not in self._public}
-
 
 def _domain(model: ModelFile, name: str) -> _Values:
-    thresholds = [test.threshold for _, test in model.tests_of(name) if test.kind in ("le", "gt")]
-    return _Values.of_domain(model.attributes[name], thresholds or [0.0])
+    return _Values.of_domain(model.attributes[name], [test.threshold for _, test in model.tests_of(name)])
 
 
 def _cells(tests: Sequence[Flags]) -> Places:
@@ -241,9 +235,10 @@ def _classes(model: ModelFile, table: EncodedTable) -> Places:
     """The class of each row, as a place in the model's classes."""
     column = table[model.target]
     place = {None if value is None else str(value): i for i, value in enumerate(model.classes)}
-    known = [place.get(None if value is None else str(value), -1) for value in [*column.dictionary.to_list(), None]]
+    values = (None if value is None else str(value) for value in [*column.dictionary.to_list(), None])
+    known = [place.get(value, len(place)) for value in values]
     places = np.array(known, np.int64)[column.codes]
-    unknown = int((places < 0).sum())
+    unknown = int((places == len(place)).sum())
     if unknown:
         raise SchemaError(
             f"{unknown:,} rows have a class in {model.target!r} that the model does not know. Is this its table?"
@@ -263,8 +258,7 @@ def _arrivals(model: ModelFile, columns: Mapping[str, _Values], classes: Places)
             values = columns[node.attribute]
             assert values.codes is not None
             own = values.codes[rows]
-            ways = zip(node.tests, values.ways(node), strict=True)
-            waiting += [(test.child, rows[going[own]]) for test, going in ways]
+            waiting += [(child, rows[going[own]]) for child, going in values.ways(node)]
     return found
 
 
@@ -358,12 +352,9 @@ def _domains(model: ModelFile, columns: Mapping[str, _Values], table: EncodedTab
         attribute = model.attributes[name]
         if attribute.public:
             continue
-        known = set(attribute.domain) if attribute.domain is not None else None
-        inside = [
-            attribute.missing if not present else known is None or value in known
-            for value, present in zip(values.values.tolist(), values.present.tolist(), strict=True)
-        ]
-        rows = int(table[name].counts[~np.array(inside)].sum())
+        known = None if attribute.domain is None else set(attribute.domain)
+        inside = np.array([known is None or value in known for value in values.values.tolist()])
+        rows = int(table[name].counts[~np.where(values.present, inside, attribute.missing)].sum())
         if rows:
             outside.append(f"{name!r} ({rows:,} rows)")
     found = f"values outside the domain: {', '.join(outside)}" if outside else "every private value is in its domain"

@@ -11,7 +11,7 @@ import re
 from incrowd.verification.opening import text
 
 _WHOLE = r"-?(0|[1-9][0-9]*)"
-_REAL = r"NaN|-?(inf|((0|[1-9][0-9]*)\.(0|[0-9]*[1-9])|[1-9](\.[0-9]*[1-9])?)(e[+-]?[1-9][0-9]*)?)"
+_REAL = r"NaN|-?(inf|(0|[1-9][0-9]*)\.(0|[0-9]*[1-9])|[1-9](\.[0-9]*[1-9])?e[+-]?[1-9][0-9]*)"
 _SHAPES = {
     "FLOAT": _REAL,
     "DOUBLE": _REAL,

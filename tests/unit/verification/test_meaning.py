@@ -1,12 +1,16 @@
 """What cells mean to the verification, written down a second time: it must agree with the reader of releases."""
 
 import datetime as dt
+from dataclasses import replace
+from unicodedata import normalize
 
 import duckdb
 import pyarrow as pa
 import pytest
 
+from incrowd.verification import meaning as module
 from incrowd.verification.meaning import CellMeaning, decide, decided, spellings
+from incrowd.verification.opening import connect
 from incrowd.vocabulary.schema import ColumnType
 
 
@@ -91,3 +95,211 @@ def test_spellings_have_one_space_at_most():
 def test_decided_on_an_array_as_on_a_table():
     assert decided(pa.array(["31/12/2020", "01/01/2020"]), CellMeaning(ColumnType.DATE)).date == "%d/%m/%Y"
     assert decided(pa.array(["1,5"]), CellMeaning(ColumnType.REAL)).comma
+
+
+def asked(expression, cells, kind=None):
+    """What an expression over ``t`` makes of each cell."""
+    with connect(threads=1) as connection:
+        connection.register("cells", pa.table({"t": pa.array(cells, kind), "place": range(len(cells))}))
+        return [row[0] for row in connection.execute(f"SELECT {expression} FROM cells ORDER BY place").fetchall()]
+
+
+SPACES = [*range(0x9, 0xE), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
+INVISIBLE = [0xAD, 0x61C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF]
+SEEN = [0x8, 0xE, 0x1F, 0x21, 0x84, 0x86, 0x9F, 0xA1, 0x167F, 0x1681, 0x1FFF, 0x200C, 0x2027, 0x2030, 0x205E, 0x3001]
+
+
+def test_every_space_is_trimmed_and_nothing_else():
+    value = CellMeaning(ColumnType.CATEGORICAL).value("t")
+    assert asked(value, [f"{chr(space)}a b{chr(space)}" for space in SPACES]) == ["a b"] * len(SPACES)
+    within = [f"a{chr(space)}b" for space in SPACES]
+    assert asked(value, within) == [normalize("NFC", text) for text in within]
+    assert asked(value, [f"a{chr(letter)}b" for letter in INVISIBLE]) == ["ab"] * len(INVISIBLE)
+    seen = [f"{chr(letter)}a" for letter in SEEN]
+    assert asked(value, seen) == seen
+
+
+def test_a_word_for_missing_may_have_spaces_of_its_own():
+    cells = ["- -", " - ", "-", "  -  ", "x", "", "\u200b"]
+    meaning = CellMeaning(ColumnType.CATEGORICAL, missing=(" - ", "x"))
+    assert asked(meaning.value("t"), cells) == ["- -", None, "-", None, None, None, None]
+    assert asked(meaning.raw("t"), cells) == ["- -", None, "-", None, None, None, "\u200b"]
+    assert asked(CellMeaning(ColumnType.REAL, "DOUBLE", ("1.0",)).raw("t"), [1.0, None]) == [1.0, None]
+
+
+STRANGE = {
+    "whole numbers": (CellMeaning(ColumnType.INTEGER), ["7", "007", "7.0", "7.5", "x", "", "?", None], "00011000"),
+    "drafted whole numbers": (
+        CellMeaning(ColumnType.INTEGER, drafted=True),
+        ["7", "007", "0", "00", "x", "", "7.0", "10", None],
+        "010110000",
+    ),
+    "real numbers": (CellMeaning(ColumnType.REAL), ["1.5", "nan", "NaN", "x", "1,5", "007", "", None], "00011000"),
+    "drafted real numbers": (CellMeaning(ColumnType.REAL, drafted=True), ["007.5", "007", "nan", "x"], "0001"),
+    "real numbers with commas": (CellMeaning(ColumnType.REAL, comma=True), ["1,5", "1,5,5", "nan", "7"], "0100"),
+    "dates": (CellMeaning(ColumnType.DATE), ["2020-02-29", "2020-02-30", "29.2.2020", "", None], "01100"),
+    "truth": (CellMeaning(ColumnType.BOOLEAN, words=True), ["yes", "OFF", "maybe", None], "0010"),
+    "texts": (CellMeaning(ColumnType.CATEGORICAL, drafted=True), ["007", "x", "", None], "0000"),
+}
+
+
+@pytest.mark.parametrize(("meaning", "cells", "strange"), STRANGE.values(), ids=STRANGE)
+def test_a_cell_is_strange_if_it_is_nothing_of_the_type(meaning, cells, strange):
+    meaning = replace(meaning, missing=("?",))
+    assert asked(meaning.is_strange("t"), cells, pa.string()) == [flag == "1" for flag in strange]
+
+
+def test_without_a_look_at_the_column_nothing_is_taken_for_granted():
+    assert asked(CellMeaning(ColumnType.REAL).value("t"), ["1,5", "1.5"]) == [None, 1.5]
+    assert asked(CellMeaning(ColumnType.BOOLEAN).value("t"), ["Yes", "T", "on"]) == ["yes", "t", "on"]
+    assert asked(CellMeaning(ColumnType.CATEGORICAL, "DOUBLE").value("t"), [1.0, 2.5]) == ["1.0", "2.5"]
+    assert asked(CellMeaning(ColumnType.DATE).value("t"), ["2020-02-29", "29.2.2020"]) == [dt.date(2020, 2, 29), None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "whole"),
+    [
+        ([1.0, 2.0], True),
+        ([1.0, None, float("nan")], True),
+        ([1.0, 2.5], False),
+        ([float(2**53)], True),
+        ([-float(2**53)], True),
+        ([float(2**53) * 2], False),
+        ([float("inf"), 1.0], False),
+        ([float("nan"), 0.5], False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT"])
+def test_real_numbers_are_whole_throughout_or_not(cells, whole, kind):
+    typed = pa.array(cells, pa.float64() if kind == "DOUBLE" else pa.float32())
+    assert decided(typed, CellMeaning(ColumnType.CATEGORICAL, kind)).whole is whole
+
+
+@pytest.mark.parametrize(
+    ("cells", "comma"),
+    [
+        (["1,5"], True),
+        (["1,5", "2"], True),
+        (["1,5", None, "?"], True),
+        (["1,5", "2.5"], False),
+        (["1,5", "a.b"], False),
+        (["1", "2"], False),
+        (["1,5,5"], False),
+        ([None], False),
+        ([], False),
+    ],
+)
+def test_a_comma_is_one_of_decimals_where_no_point_is(cells, comma):
+    assert decided(pa.array(cells, pa.string()), CellMeaning(ColumnType.REAL, missing=("?",))).comma is comma
+
+
+STYLES = {
+    "%Y/%m/%d": ["2020/2/29", "2020/12/01"],
+    "%Y.%m.%d": ["2020.2.29", "2020.12.01"],
+    "%d.%m.%Y": ["29.2.2020", "01.12.2020"],
+    "%d/%m/%Y": ["29/2/2020", "01/12/2020"],
+    "%m/%d/%Y": ["2/29/2020", "12/01/2020"],
+    "%d-%m-%Y": ["29-2-2020", "01-12-2020"],
+    "%m-%d-%Y": ["2-29-2020", "12-01-2020"],
+    "%d %b %Y": ["29 Feb 2020", "1 Dec 2020"],
+    "%d-%b-%Y": ["29-Feb-2020", "1-Dec-2020"],
+    "%d %B %Y": ["29 February 2020", "1 December 2020"],
+    "%B %d, %Y": ["February 29, 2020", "December 1, 2020"],
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_dates_have_the_style_that_fits_them_all(style):
+    days = [dt.date(2020, 2, 29), None, dt.date(2020, 12, 1)]
+    cells = [STYLES[style][0], None, STYLES[style][1]]
+    meaning = decided(pa.array(cells), CellMeaning(ColumnType.DATE))
+    assert meaning.date == style
+    assert asked(meaning.value("t"), cells) == days
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [[], [None], ["2020-02-29"], ["29.2.2020", "2020-02-29"], ["29.2.2020", "2/29/2020"], ["30/30/2020"], ["x"]],
+)
+def test_other_dates_are_iso_or_none(cells):
+    assert decided(pa.array(cells, pa.string()), CellMeaning(ColumnType.DATE)).date == ""
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["yes", "NO"], False),
+        (["yes"], False),
+        (["1", "0", None, "?"], False),
+        ([None], False),
+        (["yes", "n"], True),
+        (["yes", "no", "maybe"], True),
+        (["true", "0"], True),
+    ],
+)
+def test_words_of_one_kind_stay_and_those_of_several_are_one(cells, words):
+    assert decided(pa.array(cells, pa.string()), CellMeaning(ColumnType.BOOLEAN, missing=("?",))).words is words
+
+
+def test_every_word_for_yes_and_no():
+    value = CellMeaning(ColumnType.BOOLEAN, words=True).value("t")
+    assert asked(value, ["yes", "Y", "true", "t", "1", "on"]) == ["true"] * 6
+    assert asked(value, ["no", "N", "false", "f", "0", "OFF"]) == ["false"] * 6
+    assert asked(value, ["maybe"]) == [None]
+
+
+KINDS = {
+    "VARCHAR": True,
+    "ENUM('a')": True,
+    "DECIMAL(9,2)": True,
+    "TIME": True,
+    "UBIGINT": True,
+    "HUGEINT": True,
+    "UHUGEINT": True,
+    "TIMESTAMP": False,
+    "TIMESTAMP WITH TIME ZONE": False,
+    "BIGINT": False,
+    "DOUBLE": False,
+    "DATE": False,
+    "BOOLEAN": False,
+}
+
+
+def test_some_types_are_read_by_their_text():
+    assert {kind: CellMeaning(ColumnType.CATEGORICAL, kind).by_text for kind in KINDS} == KINDS
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "cells", "meant"),
+    [
+        (ColumnType.INTEGER, "BIGINT", [7, None], [7, None]),
+        (ColumnType.REAL, "BIGINT", [7, None], [7.0, None]),
+        (ColumnType.CATEGORICAL, "BIGINT", [7, None], ["7", None]),
+        (ColumnType.INTEGER, "DOUBLE", [7.0, 7.5, float("nan")], [7, None, None]),
+        (ColumnType.REAL, "FLOAT", pa.array([0.5, None, -0.0], pa.float32()), [0.5, None, 0.0]),
+        (ColumnType.CATEGORICAL, "DOUBLE", [7.0, float("nan"), None], ["7", None, None]),
+        (ColumnType.CATEGORICAL, "DOUBLE", [-0.0, 0.5], ["0.0", "0.5"]),
+        (ColumnType.DATE, "DATE", [dt.date(2020, 2, 29), None], [dt.date(2020, 2, 29), None]),
+        (ColumnType.BOOLEAN, "BOOLEAN", [True, None], ["true", None]),
+        (ColumnType.CATEGORICAL, "TIME", [dt.time(1, 2, 3)], ["01:02:03"]),
+    ],
+)
+def test_columns_of_other_types(kind, stored, cells, meant):
+    found = read(kind, cells, stored=stored)
+    assert found == meant
+    assert [str(each) for each in found] == [str(each) for each in meant]
+
+
+def test_one_thread_looks_at_an_array(monkeypatch):
+    told = []
+    monkeypatch.setattr(module, "connect", lambda **given: told.append(given) or connect(**given))
+    assert decided(pa.array(["x"]), CellMeaning(ColumnType.CATEGORICAL)) == CellMeaning(ColumnType.CATEGORICAL)
+    assert told == [{"threads": 1}]
+
+
+def test_nothing_else_is_decided():
+    for kind in (ColumnType.CATEGORICAL, ColumnType.INTEGER):
+        assert decided(pa.array(["1,5", "2.0"]), CellMeaning(kind)) == CellMeaning(kind)
+    for stored, cells in (("BIGINT", [1]), ("BOOLEAN", [True])):
+        meaning = CellMeaning(ColumnType.CATEGORICAL, stored)
+        assert decided(pa.array(cells), meaning) == meaning
