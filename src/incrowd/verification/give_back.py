@@ -49,9 +49,9 @@ class GiveBackRules:
     Parameters
     ----------
     decided
-        For each x the value that it decides by function, -1 for none.
+        For each x the value that it decides by function; a number that is no value if there is none.
     place
-        For each x its row in ``counts``, -1 where no rule for x is possible.
+        For each x its row in ``counts``; behind the last one where no rule for x is possible.
     counts
         For each such x, how many people have each value.
     crowds
@@ -71,7 +71,7 @@ class GiveBackRules:
         own = cells.values[rows]
         told = np.flatnonzero(self.decided[xs] == own)
         yield told, own[told]
-        likely = np.flatnonzero(self.place[xs] >= 0)
+        likely = np.flatnonzero(self.place[xs] < len(self.counts))
         xs, others, meeting = combinations(self.place[xs[likely]], cells.allowed[rows[likely]], len(cells.allows))
         lists = np.zeros((len(xs), cells.width), np.bool_)
         for some in np.array_split(np.arange(len(xs)), 1 + lists.size // CHUNK):
@@ -87,10 +87,10 @@ class GiveBackRules:
         order = np.argsort(-self.counts, axis=1, kind="stable")
         ranked = np.take_along_axis(inside, order[xs], 1)
         holds = prefixes_that_hold(
-            *(np.take_along_axis(part, order, 1)[xs] * ranked for part in (self.counts, *self.crowds))
+            *(np.where(ranked, np.take_along_axis(part, order, 1)[xs], 0) for part in (self.counts, *self.crowds))
         )
-        last = np.where(holds.any(axis=1), holds.argmax(axis=1), -1)
-        return inside & (np.argsort(order, axis=1)[xs] <= last[:, None])
+        until = np.argsort(order, axis=1)[xs] <= holds.argmax(axis=1)[:, None]
+        return inside & until & holds.any(axis=1)[:, None]
 
 
 def prefixes_that_hold(counts: Codes, *crowds: Codes) -> Bools:
@@ -131,7 +131,7 @@ def rules_of(keys: Codes, width: int, cells: OpenCells, members: Sequence[Crowd]
     told = _decided(x, counts, sizes, min(crowd.errors for crowd in crowds), cells)
     kept = np.flatnonzero(sizes >= FEWEST)
     at = _places(kept, width)[x]
-    known = np.flatnonzero(at >= 0)
+    known = np.flatnonzero(at < len(kept))
     table = np.zeros((len(kept), cells.width), np.int64)
     table[at[known], values[known]] = counts[known]
     for crowd in reversed(crowds):
@@ -140,15 +140,15 @@ def rules_of(keys: Codes, width: int, cells: OpenCells, members: Sequence[Crowd]
             kept, table = kept[likely], table[likely]
     if not len(told) and not len(kept):
         return None
-    decided = np.full(width, -1, np.int64)
+    decided = np.full(width, cells.width, np.int64)
     decided[x[told]] = values[told]
     place = _places(kept, width)
     return GiveBackRules(decided, place, table, tuple(crowd.at(kept) for crowd in crowds))
 
 
 def _places(chosen: Codes, width: int) -> Codes:
-    """For each number its place among those that are chosen, -1 for the others."""
-    places = np.full(width, -1, np.int64)
+    """For each number its place among those that are chosen; that behind the last one for the others."""
+    places = np.full(width, len(chosen), np.int64)
     places[chosen] = np.arange(len(chosen))
     return places
 

@@ -7,7 +7,6 @@ import pytest
 
 from incrowd.verification.alone import count_alone
 from incrowd.verification.beside import quasi_identifier
-from incrowd.verification.give_back import prefixes_that_hold
 from incrowd.verification.open_cells import QuasiIdentifier, own_cells
 from incrowd.verification.unchanged import UnchangedColumn, _in_pair, _views, count_unchanged
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
@@ -116,20 +115,6 @@ def test_advice_about_very_many_columns_names_them_at_once(monkeypatch):
     counts = count_unchanged([hidden], copies, [KnownSet(("sex",), 50)])
     assert counts.advice is not None
     assert (counts.advice.columns, counts.advice.effective_k) == (("a", "b", "c"), 100)
-
-
-@pytest.mark.parametrize(
-    ("counts", "crowd", "holds"),
-    [
-        ([397, 3], [1000, 1000], [True, False]),  # u(3) = 10, and 20 * 10 * 2000 <= 400 * 1000
-        ([396, 4], [1000, 1000], [False, False]),  # u(4) = 11
-        ([390] + [1] * 10 + [0], [500] + [50] * 10 + [1000], [False] * 12),  # ten values that one person has alone
-        ([60, 0], [60, 1_000_000], [False, False]),  # 20 * 3 * 1,000,060 > 60 * 1,000,000
-        ([61, 0], [60, 1_000_000], [True, False]),
-    ],
-)
-def test_what_is_left_out_is_twenty_times_rarer(counts, crowd, holds):
-    assert prefixes_that_hold(np.array([counts]), np.array([crowd])).tolist() == [holds]
 
 
 def test_a_pair_gets_no_credit_for_what_one_of_its_columns_tells():
