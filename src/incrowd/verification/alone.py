@@ -54,7 +54,7 @@ def count_alone(columns: Sequence[OpenColumn], rows: int, people_times_sets: int
         with_class=_alone(coded, rows),
         not_called_private=_alone(free, rows),
         best=tuple(one.named for one in best),
-        telling=_telling(best, everybody, plain, rows).named if everybody else None,
+        telling=_telling(best, everybody, plain, rows).named if everybody and best else None,
         roles={one.name: one.role for one in coded},
     )
 

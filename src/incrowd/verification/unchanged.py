@@ -284,9 +284,9 @@ class _Counting:
         found, below = [], np.zeros(rows, np.bool_)
         for one, classes in zip(self.known, self._labels, strict=True):
             for cells, sets, given in zip(self.cells, narrow, back, strict=True):
-                if cells.name in one.names and given.any():
-                    numbers = np.where(given, sets + 1, 0)
-                    classes = compact(classes * (len(cells.sets) + 1) + numbers)[1]
+                if cells.name in one.names:
+                    numbers = np.where(given, sets, cells.allowed)
+                    classes = compact(classes * len(cells.sets) + numbers)[1]
             sizes = np.bincount(classes)
             small = (sizes < one.k)[classes]
             found.append(SetCounts(one.names, one.k, int(sizes.min()), int(small.sum())))
@@ -297,11 +297,9 @@ class _Counting:
         """Which columns to name or drop: again and again the one without which most of k is left."""
         out: list[str] = []
         left, counts = first, 0
-        while not left.sound:
+        while left.by and not left.sound:
             blamed = {name for one in left.by for name in one.columns}
-            telling = [column.name for column in self.unchanged if column.name in blamed and column.name not in out]
-            if not telling:
-                break
+            telling = [column.name for column in self.unchanged if column.name in blamed]
             counts += len(telling)
             if counts > ADVICE_COUNTS:
                 out += telling

@@ -5,7 +5,6 @@ import datetime
 import numpy as np
 import pytest
 
-from incrowd.verification.alone import count_alone
 from incrowd.verification.beside import quasi_identifier
 from incrowd.verification.open_cells import QuasiIdentifier, own_cells
 from incrowd.verification.unchanged import UnchangedColumn, _in_pair, _views, count_unchanged
@@ -165,41 +164,6 @@ def test_a_quasi_identifier_helps_only_where_it_is_shown():
     half = QuasiIdentifier("b", second, np.where(shown, second, 2), [np.array([0]), np.array([1]), None])
     counts = count_unchanged([hidden, half], [UnchangedColumn("a", first)], [KnownSet(("b", "c"), 5)])
     assert [(one.columns, one.quasi_identifier, one.cells) for one in counts.by] == [(("a", "b"), "c", 320)]
-
-
-def columns(*codes):
-    return [UnchangedColumn(f"c{at}", np.array(one)) for at, one in enumerate(codes)]
-
-
-def test_half_of_those_who_are_alone_makes_a_set_telling():
-    alone = count_alone(columns([0, 1, 2, 2], [0, 0, 0, 1]), 4)
-    assert alone.without_class == 4
-    assert alone.telling is not None
-    assert (alone.telling.columns, alone.telling.people) == (("c0",), 2)
-
-
-def test_sets_beyond_the_bound_grow_and_that_is_told():
-    cube = np.arange(64)
-    parts = columns(cube // 16, cube // 4 % 4, cube % 4, cube * 0)
-    exact, greedy = count_alone(parts, 64), count_alone(parts, 64, people_times_sets=0)
-    assert [one.people for one in exact.best] == [one.people for one in greedy.best] == [0, 0, 64]
-    assert [one.exact for one in greedy.best] == [False] * 3
-    assert greedy.telling is not None
-    assert greedy.telling.columns == ("c0", "c1", "c2")
-
-
-def test_a_telling_set_may_need_more_than_three_columns():
-    cube = np.arange(256)
-    alone = count_alone(columns(cube // 64, cube // 16 % 4, cube // 4 % 4, cube % 4), 256)
-    assert [one.people for one in alone.best] == [0, 0, 0]
-    assert alone.telling is not None
-    assert (alone.telling.columns, alone.telling.people) == (("c0", "c1", "c2", "c3"), 256)
-
-
-def test_combinations_too_many_for_one_number_are_counted():
-    generator = np.random.Generator(np.random.Philox(1))
-    wide = columns(*(generator.integers(0, 2**15, 1000) // 2**5 * 2**5 for _ in range(6)))
-    assert count_alone(wide, 1000).without_class == 1000
 
 
 def test_without_unchanged_columns_nobody_is_alone():
