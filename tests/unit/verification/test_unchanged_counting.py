@@ -1,88 +1,11 @@
 """Unchanged columns: what released cells allow, and what the counts say."""
 
-import datetime
-
 import numpy as np
 import pytest
 
-from incrowd.verification.beside import quasi_identifier
 from incrowd.verification.open_cells import QuasiIdentifier, own_cells
 from incrowd.verification.unchanged import UnchangedColumn, _in_pair, _views, count_unchanged
-from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.requirement import KnownSet
-
-
-def allowed(own, texts, **options):
-    """The values that each text allows, as the first row of each value shows it."""
-    rows = np.zeros(len(texts), np.int64)
-    column = quasi_identifier("q", own, rows, texts, np.arange(len(texts)), **options)
-    everything = [*own, None]
-    return [one if one is None else [everything[int(code)] for code in one] for one in column.allows]
-
-
-JOBS = ["cook", "nurse", "a|b", "50%", "?", "=sum"]
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        (None, None),
-        ("*", None),
-        ("nurse", ["nurse"]),
-        ("cook|nurse", ["cook", "nurse"]),
-        ("a|b", ["a|b"]),
-        ("a%7Cb|50%25", ["a|b", "50%"]),
-        ("'=sum", ["=sum"]),
-        ("unheard", None),
-        ("care", ["cook", "nurse"]),
-    ],
-)
-def test_cells_of_text(text, values):
-    care = Hierarchy("q", ("*", "care", "cook", "nurse", "a|b", "50%", "?", "=sum"), (-1, 0, 1, 1, 0, 0, 0, 0))
-    assert allowed(JOBS, [text], hierarchy=care) == [values]
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("cook:3|nurse:4", ["cook", "nurse"]),
-        ("a%7Cb:3|?:4", ["a|b", None]),
-        ("%3F:3|%3Dsum:1", ["?", "=sum"]),
-        ("*", None),
-    ],
-)
-def test_cells_of_counts(text, values):
-    assert allowed(JOBS, [text], counts=True) == [values]
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("(20, 40]", [30, 40]),
-        ("(-inf, 30]", [20, 30]),
-        ("(30, inf)", [40, 55.5]),
-        ("[20, 40]", [20, 30, 40]),
-        ("(10, 20]|(40, 60]", [20, 55.5]),
-        ("20|40", [20, 40]),
-        ("20", [20]),
-        ("30", None),
-        ("31.5", None),
-        (("20", "40"), [30, 40]),
-        ((None, "30"), [20, 30]),
-        (("40", "40"), [40]),
-        ((None, None), None),
-    ],
-)
-def test_cells_of_numbers(text, values):
-    """A number that is not the value of all its rows is a mean, and allows all; here all rows have 20."""
-    assert allowed([20, 30, 40, 55.5], [text]) == [values]
-
-
-def test_cells_of_dates_and_of_groups_of_numbers():
-    days = [datetime.date(2024, 1, 5), datetime.date(2024, 2, 6), datetime.date(2025, 1, 1)]
-    assert allowed(days, ["2024", "(2024-01-05, 2024-12-31]", "2024-01-05"]) == [days[:2], days[1:2], days[:1]]
-    ages = Hierarchy("q", ("*", "young", "(0, 20]", "(20, 30]", "(30, 99]"), (-1, 0, 1, 1, 0), Leaves.NUMBERS)
-    assert allowed([20, 30, 40], ["young", "(30, 99]"], hierarchy=ages) == [[20, 30], [40]]
 
 
 def test_a_cell_that_does_not_hold_the_own_value_allows_all():
