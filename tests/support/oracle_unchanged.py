@@ -139,13 +139,13 @@ def by_function(x_of, quasi, members=()):
     return found
 
 
-def narrowed(quasi, given, knows=True):
+def narrowed(quasi, given):
     """For each person, S cut with what the tests give; tests without the own value mislead and are left out."""
     found = list(quasi.sets)
     for x_of, values, functions, usable in given:
         for person, x in enumerate(x_of):
             for some in (values.get((x, quasi.sets[person])), functions.get(x)):
-                if some is not None and usable[person] and (not knows or quasi.values[person] in some):
+                if some is not None and usable[person] and quasi.values[person] in some:
                     found[person] = found[person] & some
     return found
 
@@ -272,52 +272,3 @@ def alone(table):
         "best": best,
         "smallest_telling_set": telling,
     }
-
-
-def from_release_alone(table):
-    """What a recipient counts who has no input: rows that show a quasi-identifier, single columns, no own value."""
-    keys, cells, hidden = [], 0, 0
-    for name in table["quasi"]:
-        everything = set().union(*(allowed for allowed in table["allows"][name].values() if allowed is not None))
-        sets = [
-            frozenset(everything if table["allows"][name][cell] is None else table["allows"][name][cell])
-            for cell in table["cells"][name]
-        ]
-        rows = [row for row, allowed in enumerate(sets) if len(allowed) == 1]
-        hidden += len(sets) - len(rows)
-        narrow = list(sets)
-        quasi = None
-        if rows:
-            values = [next(iter(sets[row])) for row in rows]
-            quasi = Quasi(values, values, {value: {value} for value in values})
-            for column in table["unchanged"].values():
-                for view in views(column):
-                    seen = [view[row] for row in rows]
-                    functions = by_function(seen, quasi)
-                    for row, allowed in enumerate(sets):
-                        if len(allowed) < 2:
-                            continue
-                        asked = Quasi(values, values, {value: {value} for value in values})
-                        asked.sets = [allowed & asked.everything] * len(values)
-                        for some in (by_value_at(view[row], seen, asked), functions.get(view[row])):
-                            if some is not None:
-                                narrow[row] = narrow[row] & some
-        back = [
-            len(allowed) > 1 and quasi is not None and given_back(quasi, *both)
-            for allowed, both in zip(sets, zip(narrow, sets, strict=True), strict=True)
-        ]
-        cells += sum(back)
-        keys.append(
-            [(cell, some if one else None) for cell, some, one in zip(table["cells"][name], narrow, back, strict=True)]
-        )
-    return {
-        "restored_cells": cells,
-        "effective_k": min(Counter(zip(*keys, strict=True)).values()),
-        "hidden_cells": hidden,
-    }
-
-
-def by_value_at(x, seen, quasi):
-    if x not in seen or not quasi.sets[0]:
-        return None
-    return by_value(seen, quasi, [[0] * len(seen)], [True] * len(seen)).get((x, quasi.sets[0]))

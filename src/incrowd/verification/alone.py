@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
 from typing import Protocol
@@ -10,6 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.verification.open_cells import compact, tally
 from incrowd.verification.unchanged_counts import Alone, SinglingSet
 
 Codes = npt.NDArray[np.int64]
@@ -42,94 +44,84 @@ def count_alone(columns: Sequence[OpenColumn], rows: int, people_times_sets: int
     Sets of one, two and three columns are compared one by one as long as people times sets stay below the bound; else
     the best set grows by the column that adds most.
     """
-    plain = [column for column in columns if column.role != "target"]
-    free = [column for column in plain if column.role not in ("private", "sensitive")]
-    counting = _Counting(plain, rows, people_times_sets)
-    everybody = counting.alone(range(len(plain)))
-    best = tuple(counting.best_sets())
+    coded = [_Column(at, column) for at, column in enumerate(columns)]
+    plain = [one for one in coded if one.role != "target"]
+    free = [one for one in plain if one.role not in ("private", "sensitive")]
+    everybody = _alone(plain, rows)
+    best = tuple(_best_sets(plain, rows, people_times_sets))
     return Alone(
         without_class=everybody,
-        with_class=_Counting(columns, rows, 0).alone(range(len(columns))),
-        not_called_private=everybody if len(free) == len(plain) else _Counting(free, rows, 0).alone(range(len(free))),
-        best=best,
-        telling=counting.telling(best, everybody),
-        roles={column.name: column.role for column in columns},
+        with_class=_alone(coded, rows),
+        not_called_private=_alone(free, rows),
+        best=tuple(one.named for one in best),
+        telling=_telling(best, everybody, plain, rows).named if everybody and best else None,
+        roles={one.name: one.role for one in coded},
     )
 
 
-class _Counting:
-    def __init__(self, columns: Sequence[OpenColumn], rows: int, people_times_sets: int) -> None:
-        self._names = [column.name for column in columns]
-        self._codes = [column.codes for column in columns]
-        self._rows, self._limit = rows, people_times_sets
-        sizes = [np.bincount(codes) for codes in self._codes]
-        self._widths = [len(size) for size in sizes]
-        self._different = [int(np.count_nonzero(size)) for size in sizes]
-        self._shared = [(size > 1)[codes] for size, codes in zip(sizes, self._codes, strict=True)]
+class _Column:
+    """A column with what is asked of it again and again."""
 
-    def alone(self, chosen: Sequence[int]) -> int:
-        """How many people are alone with their combination of these columns."""
-        left = np.ones(self._rows, np.bool_)
-        for at in chosen:
-            left &= self._shared[at]  # whoever is alone by one column is alone, and nobody else's twin
-        rows = np.flatnonzero(left)
-        return self._rows - len(rows) + (_singles(self._keys(chosen, rows)) if len(rows) else 0)
-
-    def _keys(self, chosen: Sequence[int], rows: Codes) -> Codes:
-        keys, width = np.zeros(len(rows), np.int64), 1
-        for at in chosen:
-            if width * self._widths[at] >= 2**62:
-                keys = np.unique(keys, return_inverse=True)[1].ravel()
-                width = len(rows)
-            keys, width = keys * self._widths[at] + self._codes[at][rows], width * self._widths[at]
-        return keys
-
-    def best_sets(self) -> Iterator[SinglingSet]:
-        """For one, two and three columns the set by which most people are alone."""
-        before: tuple[int, ...] = ()
-        for size in _SIZES[: len(self._codes)]:
-            exact = self._rows * comb(len(self._codes), size) <= self._limit
-            sets = combinations(range(len(self._codes)), size) if exact else self._grown(before)
-            before, people = self._best(list(sets))
-            yield SinglingSet(tuple(self._names[at] for at in before), people, exact)
-
-    def _grown(self, before: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        for at in range(len(self._codes)):
-            if at not in before:
-                yield tuple(sorted((*before, at)))
-
-    def _best(self, sets: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], int]:
-        """The first of the sets by which most people are alone; no more can be than the columns have combinations."""
-        bound = [min(self._rows, prod(self._different[at] for at in chosen)) for chosen in sets]
-        best, people = 0, -1
-        for number in sorted(range(len(sets)), key=lambda number: (-bound[number], number)):
-            if bound[number] <= people:
-                break
-            alone = self.alone(sets[number])
-            if (alone, -number) > (people, -best):
-                best, people = number, alone
-        return sets[best], people
-
-    def telling(self, best: Sequence[SinglingSet], everybody: int) -> SinglingSet | None:
-        """The smallest set by which half of the people are alone who are by all; beyond three columns it grows."""
-        if not everybody:
-            return None
-        for one in best:
-            if 2 * one.people >= everybody:
-                return one
-        chosen = tuple(self._names.index(name) for name in best[-1].columns)
-        while True:
-            chosen, people = self._best(list(self._grown(chosen)))
-            if 2 * people >= everybody:
-                return SinglingSet(tuple(self._names[at] for at in chosen), people, exact=False)
+    def __init__(self, place: int, column: OpenColumn) -> None:
+        self.place, self.name, self.codes, self.role = place, column.name, column.codes, column.role
+        people = np.bincount(column.codes)
+        self.width, self.different = len(people), int(np.count_nonzero(people))
 
 
-def _singles(keys: Codes) -> int:
-    """How many keys are there once."""
-    most = int(keys.max())
-    if most <= 4 * len(keys):
-        return int((np.bincount(keys) == 1).sum())
-    keys = np.sort(keys)
-    new = np.ones(len(keys) + 1, np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=new[1:-1])
-    return int((new[1:] & new[:-1]).sum())
+@dataclass(frozen=True)
+class _Found:
+    """A set of columns, how many people are alone by it, and whether all sets of its size were compared."""
+
+    columns: tuple[_Column, ...]
+    people: int
+    exact: bool
+
+    @property
+    def named(self) -> SinglingSet:
+        """The same by the names of the columns."""
+        return SinglingSet(tuple(one.name for one in self.columns), self.people, self.exact)
+
+
+def _alone(columns: Sequence[_Column], rows: int) -> int:
+    """How many people are alone with their combination of these columns."""
+    keys, width = np.zeros(rows, np.int64), 1
+    for one in columns:
+        if width * one.width > np.iinfo(np.int64).max:
+            keys, width = compact(keys)[1], rows
+        keys, width = keys * one.width + one.codes, width * one.width
+    return int((tally(keys)[1] == 1).sum())
+
+
+def _best_sets(columns: Sequence[_Column], rows: int, limit: int) -> Iterator[_Found]:
+    """For one, two and three columns the set by which most people are alone."""
+    best: tuple[_Column, ...] = ()
+    for size in _SIZES[: len(columns)]:
+        exact = rows * comb(len(columns), size) <= limit
+        found = _best(combinations(columns, size) if exact else _grown(best, columns), rows, exact)
+        best = found.columns
+        yield found
+
+
+def _grown(before: tuple[_Column, ...], columns: Sequence[_Column]) -> Iterator[tuple[_Column, ...]]:
+    """The set with one more column, in the order of the columns."""
+    for one in columns:
+        if one not in before:
+            yield tuple(sorted((*before, one), key=lambda each: each.place))
+
+
+def _best(sets: Iterable[tuple[_Column, ...]], rows: int, exact: bool) -> _Found:
+    """The first of the sets by which most people are alone; no more can be than the columns have combinations."""
+    best = _Found((), -1, exact)
+    for chosen in sets:
+        if prod(one.different for one in chosen) > best.people:
+            people = _alone(chosen, rows)
+            best = _Found(chosen, people, exact) if people > best.people else best
+    return best
+
+
+def _telling(best: Sequence[_Found], everybody: int, columns: Sequence[_Column], rows: int) -> _Found:
+    """The smallest set by which half of the people are alone who are by all; beyond three columns it grows."""
+    found = next((one for one in best if 2 * one.people >= everybody), best[-1])
+    while 2 * found.people < everybody:
+        found = _best(_grown(found.columns, columns), rows, exact=False)
+    return found

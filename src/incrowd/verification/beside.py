@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -100,16 +100,16 @@ class _Reader:
     @cached_property
     def numbers(self) -> npt.NDArray[np.float64] | None:
         """The own values as numbers, dates as days; None for text."""
-        if not self.own or any(isinstance(value, str | bool) for value in self.own):
+        if any(isinstance(value, str | bool) for value in self.own):
             return None
         return np.array([day_number(v) if isinstance(v, datetime.date) else v for v in self.own], np.float64)
 
     @cached_property
     def _dates(self) -> bool:
-        return bool(self.own) and isinstance(self.own[0], datetime.date)
+        return any(isinstance(value, datetime.date) for value in self.own)
 
     @cached_property
-    def _place(self) -> Mapping[OwnValue, int]:
+    def _place(self) -> Mapping[OwnValue | None, int]:
         if self.numbers is not None:
             return {number: place for place, number in enumerate(self.numbers.tolist())}
         return {str(value).lower() if isinstance(value, bool) else value: at for at, value in enumerate(self.own)}
@@ -133,8 +133,8 @@ class _Reader:
             members = read_counts(text)
             if members:
                 yield from self._together([value for value, _ in members])
-        sets = [text.replace("%7C", "|").replace("%25", "%") for text in text.split("|")] if "|" in text else []
-        several = list(self._together(sets)) if sets else []
+        parts = [part.replace("%7C", "|").replace("%25", "%") for part in text.split("|")]
+        several = list(self._together(parts)) if len(parts) > 1 else []
         single = list(self._single(text))
         if single and several:
             yield np.union1d(single[0], several[0])
@@ -143,9 +143,8 @@ class _Reader:
 
     def _single(self, text: str) -> Iterator[Codes | range]:
         """A value, a group of the hierarchy, or an interval."""
-        number = None if self.numbers is None else self.number(text)
-        value = text if self.numbers is None else number
-        if value is not None and value in self._place:
+        value = text if self.numbers is None else self.number(text)
+        if value in self._place:
             yield range(self._place[value], self._place[value] + 1)
         if text in self._groups:
             yield self._groups[text]
@@ -183,16 +182,15 @@ class _Reader:
 
     def _bounds(self, low: str | None, high: str | None) -> range | None:
         """Two columns: above the low end and at most the high one; of a single value both ends are the value."""
-        ends = [None if end in (None, HIDDEN) else self.number(str(end)) for end in (low, high)]
+        ends = [None if end is None else self.number(end) for end in (low, high)]
         if ends == [None, None]:
             return None
         return self._between(ends[0], ends[1], "left" if ends[0] == ends[1] else "right")
 
-    def _between(self, low: float | None, high: float | None, side: str) -> range:
+    def _between(self, low: float | None, high: float | None, side: Literal["left", "right"]) -> range:
         assert self.numbers is not None
-        first = 0 if low is None else int(np.searchsorted(self.numbers, low, "left" if side == "left" else "right"))
-        last = len(self.numbers) if high is None else int(np.searchsorted(self.numbers, high, "right"))
-        return range(first, max(first, last))
+        first = 0 if low is None else int(np.searchsorted(self.numbers, low, side))
+        return range(first, len(self.numbers) if high is None else int(np.searchsorted(self.numbers, high, "right")))
 
 
 MOST_CELLS = 25_000_000
@@ -251,7 +249,7 @@ def _coded(cells: Any) -> tuple[list[Any], int, Codes]:
     import pyarrow.compute as pc
 
     coded = (cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()).unify_dictionaries()
-    words = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], pa.string())
+    words = coded.chunk(0).dictionary
     order = pc.sort_indices(_sortable(words)).to_numpy()
     place = np.empty(len(words) + 1, np.int64)
     place[order] = np.arange(len(words))
@@ -295,7 +293,7 @@ def _labels(connection: Any, position: int) -> tuple[list[Any], Codes]:
 
     cells = connection.sql(f"SELECT {column(position)}::VARCHAR AS t FROM released").to_arrow_table().column(0)
     coded = cells.dictionary_encode().unify_dictionaries()
-    texts = coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else []
+    texts = coded.chunk(0).dictionary.to_pylist()
     indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32()).fill_null(len(texts))
     return [*texts, None], np.asarray(indices.to_numpy(), np.int64)
 
@@ -303,11 +301,5 @@ def _labels(connection: Any, position: int) -> tuple[list[Any], Codes]:
 def _paired(low: tuple[list[Any], Codes], high: tuple[list[Any], Codes]) -> tuple[list[Any], Codes]:
     """Two ends as one cell."""
     keys, labels = np.unique(low[1] * len(high[0]) + high[1], return_inverse=True)
-    texts = list(_ends(keys.tolist(), low[0], high[0]))
-    return texts, np.asarray(labels, np.int64)
-
-
-def _ends(keys: Sequence[int], lows: Sequence[Any], highs: Sequence[Any]) -> Iterator[Any]:
-    for key in keys:
-        ends = lows[key // len(highs)], highs[key % len(highs)]
-        yield None if ends == (None, None) else ends
+    lows, highs = np.divmod(keys, len(high[0]))
+    return [(low[0][one], high[0][other]) for one, other in zip(lows, highs, strict=True)], labels

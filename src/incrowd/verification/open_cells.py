@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ Codes = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 MANY_OWN_VALUES, BLOCKS_OF_OWN = 256, 128  # a quasi-identifier of more values is counted in so many blocks
+LONGEST_LIST = 1_000_000  # numbers up to it are counted in a list, others are sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,146 +80,95 @@ class OpenCells:
     @property
     def open(self) -> Bools:
         """The rows whose cell leaves more than one value open."""
-        return np.asarray((self.allows.sum(axis=1) > 1)[self.allowed])
+        return self.allowed >= self.width
 
     @property
     def errors(self) -> int:
         """How many are guessed wrong without looking: all but those with the most frequent value."""
-        return int(self.people.sum() - self.people.max(initial=0))
+        return int(self.rows - self.people.max())
 
 
 def own_cells(column: QuasiIdentifier) -> OpenCells:
-    """A quasi-identifier as it is counted: the values that people have, in blocks if there are many."""
-    there = np.bincount(column.values) > 0
-    place = np.where(there, np.cumsum(there) - 1, -1)
-    if there.sum() > MANY_OWN_VALUES:
-        place = _block_of_value(column.values, column.missing)
-    values = place[column.values]
-    cells = _cells(column, values, place, int(place.max()) + 1)
-    wrong = np.unique(cells.allowed[~cells.allows[cells.allowed, values]])
-    if not len(wrong):
-        return cells
-    lost = frozenset(np.unique(column.labels[np.isin(cells.allowed, wrong)]).tolist())
-    allows = [None if label in lost else codes for label, codes in enumerate(column.allows)]
-    return own_cells(QuasiIdentifier(column.name, column.values, column.labels, allows, column.missing))
+    """A quasi-identifier as it is counted: the values that people have, in blocks if there are many.
 
-
-def shown_cells(column: QuasiIdentifier) -> OpenCells:
-    """A quasi-identifier as far as rows show it: the values of rows whose cell allows one alone."""
-    codes = [np.asarray(allowed, np.int64) for allowed in column.allows if allowed is not None]
-    width = max([int(one.max(initial=-1)) + 1 for one in codes], default=0)
-    used = np.bincount(np.concatenate([*codes, np.empty(0, np.int64)]), minlength=width) > 0
-    place = np.where(used, np.cumsum(used) - 1, -1)
-    one = np.array([-1 if a is None or len(a) != 1 else int(a[0]) for a in column.allows], np.int64)
-    shown = one[column.labels]
-    return _cells(column, place[shown[shown >= 0]], place, int(used.sum()))
-
-
-def _block_of_value(values: Codes, missing: int) -> Codes:
-    """For each code the number of its block, -1 for a code that nobody has."""
-    blocks = in_blocks(values, missing, -(-len(values) // BLOCKS_OF_OWN))
-    _, blocks = compact(blocks)
-    place = np.full(int(values.max()) + 1, -1, np.int64)
-    place[values] = blocks
-    return place
-
-
-def _cells(column: QuasiIdentifier, values: Codes, place: Codes, width: int) -> OpenCells:
-    """With the sets that cells allow, each once."""
-    people = np.bincount(values, minlength=width)
+    A cell that does not allow the own value of all its rows allows all.
+    """
+    values = column.values
+    if distinct(values) > MANY_OWN_VALUES:
+        values = in_blocks(values, column.missing, -(-len(values) // BLOCKS_OF_OWN))
+    values = compact(values)[1]
+    people = np.bincount(values)
+    place = np.full(int(column.values.max()) + 1, -1, np.int64)
+    place[column.values] = values
+    members = np.array([_members(allowed, place, len(people)) for allowed in column.allows])
+    members[column.labels[~members[column.labels, values]]] = True
     sets = Sets(people)
-    labels, rows = compact(column.labels)
-    numbers = []
-    for label in labels.tolist():
-        allowed = column.allows[label]
-        members = np.full(width, allowed is None)
-        if allowed is not None:
-            codes = np.asarray(allowed, np.int64)
-            held = place[codes[codes < len(place)]]
-            members[held[held >= 0]] = True
-        numbers.append(sets.add(members))
-    allows = np.array([sets.members(number) for number in range(len(sets))])
-    return OpenCells(column.name, values, people, sets, np.array(numbers, np.int64)[rows], allows)
+    allowed = sets.add_all(members)[column.labels]
+    return OpenCells(column.name, values, people, sets, allowed, sets.members())
+
+
+def _members(allowed: Codes | range | None, place: Codes, width: int) -> Bools:
+    """For each value, whether a cell allows it; the place of what nobody has is -1."""
+    if allowed is None:
+        return np.ones(width, np.bool_)
+    members = np.zeros(width, np.bool_)
+    codes = np.asarray(allowed, np.int64)
+    held = place[codes[codes < len(place)]]
+    members[held[held >= 0]] = True
+    return members
 
 
 class Sets:
-    """Sets of values of one quasi-identifier, each kept once and known by a number."""
+    """Sets of values of one quasi-identifier, each kept once and known by a number: that of one value is the value."""
 
     def __init__(self, people: Codes) -> None:
-        self._people, self._width = people, len(people)
-        self._numbers: dict[int, int] = {}
-        self._bits: list[int] = []
-        self._sizes: list[int] = []
+        self._people = people
+        self._numbers: dict[bytes, int] = {}
+        self._members: list[Bools] = []
         self._masses: list[int] = []
-        self._meets: dict[tuple[int, int], int] = {}
+        self.add_all(np.eye(len(people), dtype=np.bool_))
 
     def __len__(self) -> int:
-        return len(self._bits)
+        return len(self._members)
 
-    def add(self, members: Bools) -> int:
-        """The number of the set with these members."""
-        return self._number(int.from_bytes(np.packbits(members, bitorder="little").tobytes(), "little"))
+    def members(self) -> Bools:
+        """For each set a row that says of each value whether the set has it."""
+        return np.array(self._members)
 
-    def add_all(self, members: Bools) -> Codes:
-        """The numbers of many sets, a row each."""
-        packed = np.packbits(members, axis=1, bitorder="little")
-        return np.array([self._number(int.from_bytes(row.tobytes(), "little")) for row in packed], np.int64)
+    def add_all(self, members: Iterable[Bools]) -> Codes:
+        """The numbers of sets, of each its members."""
+        return np.array([self._number(one) for one in members], np.int64)
 
-    def _number(self, bits: int) -> int:
-        number = self._numbers.setdefault(bits, len(self._bits))
-        if number == len(self._bits):
-            self._bits.append(bits)
-            self._sizes.append(bits.bit_count())
-            self._masses.append(int(self._people[self.members(number)].sum()))
+    def _number(self, members: Bools) -> int:
+        number = self._numbers.setdefault(members.tobytes(), len(self))
+        if number == len(self):
+            self._members.append(members.copy())
+            self._masses.append(int(self._people[members].sum()))
         return number
-
-    def members(self, number: int) -> Bools:
-        """For each value, whether the set has it."""
-        raw = np.frombuffer(self._bits[number].to_bytes((self._width + 7) // 8, "little"), np.uint8)
-        return np.unpackbits(raw, count=self._width, bitorder="little").astype(np.bool_)
-
-    def size(self, number: int) -> int:
-        """How many values the set has."""
-        return self._sizes[number]
-
-    def _both(self, one: int, other: int) -> int:
-        if (one, other) not in self._meets:
-            self._meets[one, other] = self._number(self._bits[one] & self._bits[other])
-        return self._meets[one, other]
 
     def both(self, ones: Codes, others: Codes) -> Codes:
         """For each row, the number of what its two sets have in common."""
-        pairs, place = combinations(ones, others)
-        return np.array([self._both(*pair) for pair in pairs], np.int64)[place]
+        ones, others, place = combinations(ones, others, len(self))
+        pairs = zip(ones.tolist(), others.tolist(), strict=True)
+        return self.add_all(self._members[one] & self._members[other] for one, other in pairs)[place]
 
     def given_back(self, narrow: Codes, wide: Codes) -> Bools:
-        """For each row, whether the narrow set is one value, or leaves at most half of the people of the wide one."""
-        pairs, place = combinations(narrow, wide)
-        return np.array([self._tells(*pair) for pair in pairs], np.bool_)[place]
-
-    def _tells(self, narrow: int, wide: int) -> bool:
-        if narrow == wide or not self._sizes[narrow]:
-            return False
-        return self._sizes[narrow] == 1 or 2 * self._masses[narrow] <= self._masses[wide]
+        """For each row, whether a narrower set is one value, or leaves at most half of the people of the wide one."""
+        masses = np.array(self._masses)
+        few = (narrow < len(self._people)) | (2 * masses[narrow] <= masses[wide])
+        return np.asarray(few & (narrow != wide))
 
 
-def combinations(ones: Codes, others: Codes) -> tuple[list[tuple[int, int]], Codes]:
-    """The different pairs of two columns of numbers, and which of them each row has.
+def combinations(ones: Codes, others: Codes, width: int) -> tuple[Codes, Codes, Codes]:
+    """The different pairs of two columns of numbers, the second below a width, and which of them each row has.
 
     Examples
     --------
-    >>> pairs, place = combinations(np.array([7, 3, 7]), np.array([0, 5, 0]))
-    >>> pairs, place.tolist()
-    ([(3, 5), (7, 0)], [1, 0, 1])
+    >>> [part.tolist() for part in combinations(np.array([7, 3, 7]), np.array([0, 5, 0]), 6)]
+    [[3, 7], [5, 0], [1, 0, 1]]
     """
-    width = int(others.max(initial=0)) + 1
-    if (int(ones.max(initial=0)) + 1) * width <= 8 * len(ones):
-        keys, place = compact(ones * width + others)
-        return [divmod(key, width) for key in keys.tolist()], place
-    (first, ones), (second, others) = compact(ones), compact(others)
-    keys, place = compact(ones * len(second) + others)
-    pairs = zip(first[keys // max(1, len(second))].tolist(), second[keys % max(1, len(second))].tolist(), strict=True)
-    return list(pairs), place
+    keys, place = compact(ones * width + others)
+    return (*np.divmod(keys, width), place)
 
 
 def compact(keys: Codes) -> tuple[Codes, Codes]:
@@ -229,13 +179,30 @@ def compact(keys: Codes) -> tuple[Codes, Codes]:
     >>> [part.tolist() for part in compact(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1]]
     """
-    most = int(keys.max(initial=0))
-    if most > 8 * len(keys) + 1024:
-        different, place = np.unique(keys, return_inverse=True)
-        return different, place.ravel()
-    there = np.zeros(most + 1, np.bool_)
-    there[keys] = True
+    if _are_far_apart(keys):
+        return np.unique(keys, return_inverse=True)
+    there = np.bincount(keys) > 0
     return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
+
+
+def tally(keys: Codes) -> tuple[Codes, Codes]:
+    """The different keys in their order, and how often each is there.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in tally(np.array([7, 3, 7]))]
+    [[3, 7], [1, 2]]
+    """
+    if _are_far_apart(keys):
+        return np.unique(keys, return_counts=True)
+    counts = np.bincount(keys)
+    found = np.flatnonzero(counts)
+    return found, counts[found]
+
+
+def _are_far_apart(keys: Codes) -> bool:
+    """Whether a list with a place for every number up to the largest key would be too long."""
+    return len(keys) > 0 and int(keys.max()) > LONGEST_LIST
 
 
 def in_blocks(codes: Codes, missing: int, size: int) -> Codes:
@@ -244,17 +211,11 @@ def in_blocks(codes: Codes, missing: int, size: int) -> Codes:
     Examples
     --------
     >>> in_blocks(np.array([0, 1, 1, 2, 3]), 3, 2).tolist()
-    [0, 0, 0, 1, 2]
+    [0, 0, 0, 1, 3]
     """
-    counts = np.bincount(codes)
-    known = counts.copy()
-    if 0 <= missing < len(known):
-        known[missing] = 0
+    known = np.bincount(codes[codes != missing], minlength=int(codes.max()) + 1)
     blocks = (np.cumsum(known) - known) // size
-    if 0 <= missing < len(known):
-        blocks[missing] = 0
-        blocks[missing] = int(blocks.max()) + 1
-    return np.asarray(blocks[codes])
+    return np.where(codes == missing, blocks.max() + 1, blocks[codes])
 
 
 def distinct(codes: Codes) -> int:

@@ -75,7 +75,7 @@ class RareValues:
     def _rare(self, name: str) -> int:
         """The cells of one column, or of the two that hold the ends of its intervals."""
         at = self._at(name)
-        kind = self.connection.execute(f"SELECT typeof({at}) FROM original LIMIT 1").fetchall()[0][0]
+        (kind,) = self.connection.execute(f"SELECT typeof({at}) FROM original LIMIT 1").fetchone()
         number = None if kind in ("VARCHAR", "BOOLEAN") else f"day({at})" if kind == "DATE" else f"{at}::DOUBLE"
         own = number or f"{at}::VARCHAR"
         self._make(f"TABLE rare_valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
@@ -94,11 +94,10 @@ class RareValues:
         shown = f"plain(r.{at}::VARCHAR)" if self.escapes else f"r.{at}::VARCHAR"
         self._make(
             f"TABLE rare_looks AS SELECT row_number() OVER () AS look, * FROM (SELECT {shown} AS shown, "
-            f"coalesce(shown = o.{at}::VARCHAR, false) AS alone, count(*) AS cells FROM {_PAIRS} "
-            f"WHERE r.{at} IS NOT NULL GROUP BY ALL)"
+            f"coalesce(shown = o.{at}::VARCHAR, false) AS alone, count(*) AS cells FROM {_PAIRS} GROUP BY ALL)"
         )
         self._make(
-            "TABLE names AS SELECT look, shown AS name FROM rare_looks WHERE alone UNION ALL SELECT look, "
+            "TABLE names AS SELECT look, shown AS name FROM rare_looks WHERE alone UNION SELECT look, "
             "replace(replace(unnest(string_split(shown, '|')), '%7C', '|'), '%25', '%') FROM rare_looks WHERE NOT alone"
         )
 
@@ -132,21 +131,19 @@ class RareValues:
 
     def _of_numbers(self) -> str:
         """The same for numbers. One that is nobody's is a mean or a middle, and names nothing."""
-        self._make(
-            "TABLE numbered AS SELECT own, sum(n) OVER (ORDER BY own) AS up_to FROM rare_valued WHERE own IS NOT NULL"
-        )
+        self._make("TABLE numbered AS SELECT own, sum(n) OVER (ORDER BY own NULLS LAST) AS up_to FROM rare_valued")
         self._make(
             "TABLE intervals AS SELECT look, name, low_end(name) AS low, high_end(name) AS high FROM names "
             "WHERE starts_with(name, '(') AND low < high"
         )
         return (
             "SELECT look, name, n FROM names JOIN rare_valued ON number(name) = own OR (name = '?' AND own IS NULL) "
-            "UNION ALL SELECT look, name, coalesce(h.up_to, 0) - coalesce(l.up_to, 0) FROM intervals AS i "
+            "UNION SELECT look, name, coalesce(h.up_to, 0) - coalesce(l.up_to, 0) FROM intervals AS i "
             "ASOF LEFT JOIN numbered AS h ON i.high >= h.own ASOF LEFT JOIN numbered AS l ON i.low >= l.own "
-            "UNION ALL SELECT look, name, coalesce(n, 0) FROM (SELECT look, name, "
+            "UNION SELECT look, name, coalesce(n, 0) FROM (SELECT look, name, "
             "unnest([low_end(name), high_end(name)]) AS edge FROM names WHERE starts_with(name, '[')) "
             "LEFT JOIN rare_valued ON edge = own "
-            "UNION ALL SELECT look, name, 0 FROM names WHERE name <> '?' AND number(name) IS NULL "
+            "UNION SELECT look, name, 0 FROM names WHERE name <> '?' AND number(name) IS NULL "
             "AND NOT starts_with(name, '[') AND (look, name) NOT IN (SELECT (look, name) FROM intervals)"
         )
 
@@ -157,15 +154,15 @@ class RareValues:
         pairs = list(groups_and_values(hierarchy)) if hierarchy is not None else []
         table = {"label": [label for label, _ in pairs], "value": [value for _, value in pairs]}
         self.connection.register("labelled", pa.table(table, pa.schema({"label": pa.string(), "value": pa.string()})))
-        found = self.connection.execute(
+        (cells,) = self.connection.execute(
             f"WITH named AS ({named}), "
             "below AS (SELECT label, sum(n) AS people FROM (SELECT DISTINCT label, own, n FROM labelled JOIN"
             " rare_valued ON value = own::VARCHAR OR number(value) = TRY_CAST(own AS DOUBLE)) GROUP BY label), "
             "rare AS (SELECT DISTINCT look FROM named LEFT JOIN below ON name = label "
             f"WHERE coalesce(people, n) < {self.people}) "
             "SELECT coalesce(sum(cells), 0) FROM rare JOIN rare_looks USING (look)"
-        )
-        return int(found.fetchall()[0][0])
+        ).fetchone()
+        return int(cells)
 
     def _at(self, name: str) -> str:
         return column(list(self.columns).index(name))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from incrowd.verification.open_cells import (
     distinct,
     in_blocks,
     own_cells,
-    shown_cells,
 )
 from incrowd.verification.unchanged_counts import GiveBack, NotCounted, Remedy, SetCounts, UnchangedCounts
 from incrowd.vocabulary.requirement import KnownSet
@@ -84,27 +83,17 @@ def count_unchanged(
     return _Counting(cells, quasi_identifiers, unchanged, known, pair_tests).counts(people_times_sets)
 
 
-def count_from_release(
-    quasi_identifiers: Sequence[QuasiIdentifier],
-    unchanged: Sequence[UnchangedColumn],
-    known: Sequence[KnownSet],
-    *,
-    people_times_sets: int = SETS_AT_MOST,
-) -> UnchangedCounts:
-    """The same for a recipient without the input: rows that show a quasi-identifier teach what other rows hide.
-
-    Own values are not looked at; only single columns are.
-    """
-    cells = [shown_cells(one) for one in quasi_identifiers]
-    return _Counting(cells, quasi_identifiers, unchanged, known, 0, from_release=True).counts(people_times_sets)
-
-
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A column as it is counted in pairs."""
+    """A column as it is counted in pairs, and the rows that show it."""
 
     codes: Codes
-    width: int
+    usable: Bools
+
+    @cached_property
+    def width(self) -> int:
+        """How many codes there are."""
+        return int(self.codes.max()) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +135,9 @@ class _Counting:
     unchanged: Sequence[UnchangedColumn]
     known: Sequence[KnownSet]
     pair_tests: int
-    from_release: bool = False
-    _singles: dict[tuple[str, int], _Narrow | None] = field(default_factory=dict)
+    _singles: dict[tuple[str, int], _Narrow] = field(default_factory=dict)
     _pairs: dict[tuple[str, str, int], GiveBackRules | None] = field(default_factory=dict)
     _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
-    _last: tuple[tuple[str, int], Codes] = (("", -1), np.empty(0, np.int64))
 
     def counts(self, people_times_sets: int) -> UnchangedCounts:
         """Everything that is told of unchanged columns."""
@@ -165,7 +152,7 @@ class _Counting:
             by=first.by,
             alone=count_alone(self.unchanged, rows, people_times_sets),
             not_counted=(*self._undecidable(), *first.not_counted),
-            advice=None if self.from_release else self._advice(first),
+            advice=self._advice(first),
         )
 
     @cached_property
@@ -185,59 +172,43 @@ class _Counting:
         by: list[GiveBack] = []
         narrow = [self._by_singles(names, at, by) for at in range(len(self.cells))]
         beyond = self._by_pairs(names, narrow, by)
-        back = [self._back(at, sets) for at, sets in enumerate(narrow)]
+        back = [cells.sets.given_back(sets, cells.allowed) for cells, sets in zip(self.cells, narrow, strict=True)]
         order = {name: at for at, name in enumerate([*names, *(cells.name for cells in self.cells)])}
         by.sort(key=lambda one: (-one.cells, [order[name] for name in one.columns], order[one.quasi_identifier]))
         sets, below = self._classes(narrow, back)
         return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond)
 
-    def _back(self, at: int, narrow: Codes) -> Bools:
-        """The rows whose cell of a quasi-identifier is given back."""
-        cells = self.cells[at]
-        changed = np.flatnonzero(narrow != cells.allowed)
-        back = np.zeros(len(narrow), np.bool_)
-        back[changed] = cells.sets.given_back(narrow[changed], cells.allowed[changed])
-        return back
-
     def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Codes:
         """For each row the set that all single columns leave of a quasi-identifier."""
-        cells = self.cells[at]
-        narrow = cells.allowed.copy()
-        for column in self.unchanged:
-            alone = self._single(column, at) if column.name in names else None
-            if alone is not None:
-                by.extend(alone.gives)
-                narrow[alone.rows] = cells.sets.both(narrow[alone.rows], alone.sets)
+        narrow = self.cells[at].allowed.copy()
+        for name in names:
+            if (name, at) not in self._singles:
+                self._singles[name, at] = self._single(name, at)
+            self._add(self._singles[name, at], at, narrow, by)
         return narrow
 
-    def _narrow(self, columns: tuple[str, ...], at: int, rows: Codes, sets: Codes) -> _Narrow | None:
-        """The rows that are narrowed, and how many of them are given back; None if there is no such row."""
+    def _add(self, alone: _Narrow, at: int, narrow: Codes, by: list[GiveBack]) -> None:
+        """Narrow the sets of a quasi-identifier, in place, by what a column or a pair leaves of it."""
+        by.extend(alone.gives)
+        narrow[alone.rows] = self.cells[at].sets.both(narrow[alone.rows], alone.sets)
+
+    def _narrow(self, columns: tuple[str, ...], at: int, rows: Codes, sets: Codes) -> _Narrow:
+        """The rows that are narrowed, and how many of them are given back."""
         cells = self.cells[at]
         changed = np.flatnonzero(sets != cells.allowed[rows])
-        if not len(changed):
-            return None
         rows, sets = rows[changed], sets[changed]
         number = int(cells.sets.given_back(sets, cells.allowed[rows]).sum())
         return _Narrow(rows, sets, (GiveBack(columns, cells.name, number),) if number else ())
 
-    def _single(self, column: UnchangedColumn, at: int) -> _Narrow | None:
+    def _single(self, name: str, at: int) -> _Narrow:
         """What one column leaves of a quasi-identifier."""
-        key = (column.name, at)
-        if key not in self._singles:
-            self._singles[key] = self._narrowed_by(column, at)
-        return self._singles[key]
-
-    def _narrowed_by(self, column: UnchangedColumn, at: int) -> _Narrow | None:
         cells, rows = self.cells[at], np.flatnonzero(self.open[at])
         sets = cells.allowed[rows]
-        if not len(rows) or not cells.rows:
-            return None
-        for view in self._views[column.name]:
-            learned = view if not self.from_release else view[~self.open[at]]
-            rules = rules_of(learned * cells.width + cells.values, int(view.max()) + 1, cells)
+        for view in self._views[name]:
+            rules = rules_of(view * cells.width + cells.values, int(view.max()) + 1, cells)
             if rules is not None:
-                sets = joined(rules.narrowed(view[rows], cells, rows, not self.from_release), sets, cells.sets)
-        return self._narrow((column.name,), at, rows, sets)
+                sets = joined(rules.narrowed(view[rows], cells, rows), sets, cells.sets)
+        return self._narrow((name,), at, rows, sets)
 
     @cached_property
     def _views(self) -> Mapping[str, list[Codes]]:
@@ -248,47 +219,39 @@ class _Counting:
     def _in_pairs(self) -> dict[str, _Column]:
         """All columns as they are counted in pairs."""
         found = {column.name: _in_pair(column) for column in self.unchanged}
-        return found | {cells.name: _Column(cells.values, cells.width) for cells in self.cells}
+        shown = zip(self.cells, self.open, strict=True)
+        return found | {cells.name: _Column(cells.values, ~rows) for cells, rows in shown}
 
     def _by_pairs(self, names: Sequence[str], narrow: list[Codes], by: list[GiveBack]) -> tuple[NotCounted, ...]:
         """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
-        if self.from_release:
-            return ()
-        left = [self._left(at, narrow[at]) for at in range(len(self.cells))]
+        left = [
+            np.flatnonzero(rows & ~cells.sets.given_back(sets, cells.allowed))
+            for cells, rows, sets in zip(self.cells, self.open, narrow, strict=True)
+        ]
         tests = [
             (pair, at)
             for pair in self._pairs_of(names)
             for at, cells in enumerate(self.cells)
             if len(left[at]) and cells.name not in pair
         ]
-        for pair, at in sorted(tests[: self.pair_tests], key=lambda test: (test[0][1], test[1])):
+        for pair, at in tests[: self.pair_tests]:
             rules = self._pair(pair, at)
-            alone = None if rules is None else self._narrowed_by_pair(pair, at, left[at], rules)
-            if alone is not None:
-                by.extend(alone.gives)
-                narrow[at][alone.rows] = self.cells[at].sets.both(narrow[at][alone.rows], alone.sets)
+            if rules is not None:
+                self._add(self._narrowed_by_pair(pair, at, left[at], rules), at, narrow[at], by)
         beyond = len(tests) - self.pair_tests
         return (NotCounted(f"{beyond:,} of {len(tests):,} tests of pairs of columns", BEYOND),) if beyond > 0 else ()
-
-    def _left(self, at: int, narrow: Codes) -> Codes:
-        """The rows that pairs are asked about: those that no single column gives back."""
-        return np.flatnonzero(self.open[at] & ~self._back(at, narrow))
 
     def _pairs_of(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Pairs of unchanged columns, then those of one with a quasi-identifier that some rows show."""
         yield from combinations(names, 2)
         shown = [cells.name for cells, rows in zip(self.cells, self.open, strict=True) if not rows.all()]
-        yield from ((name, other) for name in names for other in shown)
+        yield from product(names, shown)
 
-    def _narrowed_by_pair(self, pair: tuple[str, str], at: int, rows: Codes, rules: GiveBackRules) -> _Narrow | None:
+    def _narrowed_by_pair(self, pair: tuple[str, str], at: int, rows: Codes, rules: GiveBackRules) -> _Narrow:
         first, second = (self._in_pairs[name] for name in pair)
-        possible = rules.possible.reshape(first.width, second.width)
-        rows = rows[np.asarray(possible.any(axis=1))[first.codes[rows]]]
-        rows = rows[np.asarray(possible.any(axis=0))[second.codes[rows]]]
-        for other, hidden in zip(self.cells, self.open, strict=True):
-            rows = rows[~hidden[rows]] if other.name == pair[1] else rows  # usable where it shows one value
+        rows = rows[second.usable[rows]]
         xs, cells = first.codes[rows] * second.width + second.codes[rows], self.cells[at]
-        sets = joined(rules.narrowed(xs, cells, rows, True), cells.allowed[rows], cells.sets)
+        sets = joined(rules.narrowed(xs, cells, rows), cells.allowed[rows], cells.sets)
         return self._narrow(pair, at, rows, sets)
 
     def _pair(self, pair: tuple[str, str], at: int) -> GiveBackRules | None:
@@ -296,25 +259,10 @@ class _Counting:
         key, cells = (*pair, at), self.cells[at]
         if key not in self._pairs:
             first, second = (self._in_pairs[name] for name in pair)
-            members = (
-                Crowd(self._crowd(pair[0], at), np.repeat(np.arange(first.width), second.width)),
-                Crowd(self._crowd(pair[1], at), np.tile(np.arange(second.width), first.width)),
-            )
-            np.multiply(first.codes, second.width * cells.width, out=self._buffer)
-            np.add(self._buffer, self._keys(pair[1], at), out=self._buffer)
-            self._pairs[key] = rules_of(self._buffer, first.width * second.width, cells, members)
+            members = Crowd(self._crowd(pair[0], at), second.width), Crowd(self._crowd(pair[1], at))
+            keys = (first.codes * second.width + second.codes) * cells.width + cells.values
+            self._pairs[key] = rules_of(keys, first.width * second.width, cells, members)
         return self._pairs[key]
-
-    @cached_property
-    def _buffer(self) -> Codes:
-        return np.empty(len(self.quasi_identifiers[0].labels), np.int64)
-
-    def _keys(self, name: str, at: int) -> Codes:
-        """For each row a column and a quasi-identifier as one number; tests come in an order that asks for it again."""
-        if self._last[0] != (name, at):
-            column, cells = self._in_pairs[name], self.cells[at]
-            self._last = ((name, at), column.codes * cells.width + cells.values)
-        return self._last[1]
 
     def _crowd(self, name: str, at: int) -> Codes:
         """How many people have each value of a column and of a quasi-identifier."""
@@ -336,9 +284,9 @@ class _Counting:
         found, below = [], np.zeros(rows, np.bool_)
         for one, classes in zip(self.known, self._labels, strict=True):
             for cells, sets, given in zip(self.cells, narrow, back, strict=True):
-                if cells.name in one.names and given.any():
-                    numbers = np.where(given, sets + 1, 0)
-                    classes = compact(classes * (len(cells.sets) + 1) + numbers)[1]
+                if cells.name in one.names:
+                    numbers = np.where(given, sets, cells.allowed)
+                    classes = compact(classes * len(cells.sets) + numbers)[1]
             sizes = np.bincount(classes)
             small = (sizes < one.k)[classes]
             found.append(SetCounts(one.names, one.k, int(sizes.min()), int(small.sum())))
@@ -349,11 +297,9 @@ class _Counting:
         """Which columns to name or drop: again and again the one without which most of k is left."""
         out: list[str] = []
         left, counts = first, 0
-        while not left.sound:
+        while left.by and not left.sound:
             blamed = {name for one in left.by for name in one.columns}
-            telling = [column.name for column in self.unchanged if column.name in blamed and column.name not in out]
-            if not telling:
-                break
+            telling = [column.name for column in self.unchanged if column.name in blamed]
             counts += len(telling)
             if counts > ADVICE_COUNTS:
                 out += telling
@@ -376,13 +322,12 @@ def _in_pair(column: UnchangedColumn) -> _Column:
     codes = column.codes
     if distinct(codes) > _MANY_VALUES:
         codes = in_blocks(codes, column.missing, -(-len(codes) // _BLOCKS_IN_PAIRS))
-    codes = compact(codes)[1]
-    return _Column(codes, int(codes.max(initial=-1)) + 1)
+    return _Column(compact(codes)[1], np.ones(len(codes), np.bool_))
 
 
 def _classes_of(quasi_identifiers: Sequence[QuasiIdentifier], names: Collection[str]) -> Codes:
     classes = np.zeros(len(quasi_identifiers[0].labels), np.int64)
     for column in quasi_identifiers:
         if column.name in names:
-            classes = compact(classes * (int(column.labels.max(initial=0)) + 1) + column.labels)[1]
+            classes = compact(classes * (int(column.labels.max()) + 1) + column.labels)[1]
     return classes
