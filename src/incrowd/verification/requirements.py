@@ -158,15 +158,11 @@ def _closeness(connection: Any, one: Further, t: Any) -> sql.Answer:
 
 def _nodes(connection: Any, hierarchy: Hierarchy) -> tuple[int, int]:
     """The tables ``nodes`` (node, parent, height) and ``below`` (value, node); the height of the root, and gaps."""
-    inner = set(hierarchy.parents)
-    depths = hierarchy.depths.tolist()
-    missing = len(hierarchy)
-    rows = [
-        [node, parent, hierarchy.height - depths[node] if node in inner else 0]
-        for node, parent in enumerate(hierarchy.parents)
-    ]
+    missing, parents = len(hierarchy), [*hierarchy.parents, 0]
+    heights = (hierarchy.height - hierarchy.depths).tolist()
     connection.execute("CREATE OR REPLACE TEMP TABLE nodes (node BIGINT, parent BIGINT, height HUGEINT)")
-    connection.executemany("INSERT INTO nodes VALUES (?, ?, ?)", [*rows, [missing, 0, 0]])
+    rows = zip(range(missing + 1), parents, [*heights, None], strict=True)
+    connection.executemany("INSERT INTO nodes VALUES (?, ?, ?)", list(rows))
     values = connection.execute("SELECT v FROM whole").fetchall()
     kind = connection.execute("SELECT typeof(v) FROM whole LIMIT 1").fetchone()[0]
     connection.execute(f"CREATE OR REPLACE TEMP TABLE below (v {kind}, node BIGINT)")
@@ -175,7 +171,7 @@ def _nodes(connection: Any, hierarchy: Hierarchy) -> tuple[int, int]:
         leaf = None if value is None else hierarchy.leaf_of(value)
         gaps += value is not None and leaf is None
         node = missing if leaf is None else int(hierarchy.leaves[leaf])
-        while node > 0:
+        while node:
             connection.execute("INSERT INTO below VALUES (?, ?)", [value, node])
-            node = 0 if node == missing else hierarchy.parents[node]
-    return hierarchy.height - 1, gaps
+            node = parents[node]
+    return heights[0], gaps
