@@ -152,7 +152,7 @@ def test_values_are_told_apart_by_what_they_mean(connection, kind, cells, values
     ],
 )
 def test_cells_that_are_nothing_of_the_type_are_no_values(connection, kind, cells, unread):
-    check = checked(connection, {"x": cells}, Further(DistinctDiversity(1), "v", kind, missing=("?",)))
+    check = checked(connection, {None: cells}, Further(DistinctDiversity(1), "v", kind, missing=("?",)))
     assert check == Check("distinct 1-diversity of the class", False, unread)
 
 
