@@ -190,6 +190,12 @@ WHO = {"age": (INTEGER, [20, 20, 20, 30, 30, 40]), "job": (CATEGORICAL, ["a", "a
             True,
             "shares from 0.5000 to 0.6667; 3 people fit no combination",
         ),
+        (
+            [(None, "a")] * 3,
+            DeltaPresence(0, 1),
+            True,
+            "shares from 1.0000 to 1.0000; 3 people fit no combination",
+        ),
         ([("[20, 40]", None)] * 3, DeltaPresence("1/2", "1/2"), True, "shares from 0.5000 to 0.5000"),
         ([("[20, 40]", None)] * 3, DeltaPresence("0.51", 1), False, "shares from 0.5000 to 0.5000"),
         ([("[20, 40]", None)] * 3, DeltaPresence(0, "0.49"), False, "shares from 0.5000 to 0.5000"),
@@ -250,3 +256,8 @@ def test_columns_are_found_by_name_and_rows_counted_by_combination(connection):
 )
 def test_combinations_keep_what_is_between_the_bounds(part, rows, people, kept):
     assert combinations_kept(part, rows, people) == kept
+
+
+def test_every_combination_has_its_people():
+    with pytest.raises(ValueError, match="shorter"):
+        combinations_kept(DeltaPresence(0, 1), [1, 1], [1])
