@@ -49,6 +49,11 @@ def test_groups_with_other_numbers_are_the_same_groups():
 
 
 def test_other_people_do_not_have_the_same_groups():
+    # who is left out of one release and unknown to the other makes them releases of other people
+    assert not same([1, 1], then([5, 5, -1], now="ab", people="abc"))
+    assert not same([1, 1, -1], then([5, 5], now="abc", people="ab"))
+    assert not same([1, -1], then([5, 6], now="ab", people="ab"))
+    assert not same([1, 2], then([5, -1], now="ab", people="ab"))
     assert not same(HERE, then(HERE, people="abcdeg"))
     assert not same([1, 1, 1], then([1, 1, 1, 1], now="abc", people="abcd"))
 
@@ -69,6 +74,12 @@ def test_who_joins_is_among_those_who_join_and_who_leaves_among_those_who_leave(
     found = counted([1, 1, 1, 1], then([1, 1, 1, 2], now="abcx", people="abde"), k=2)
     # c and x are new, two of four; of the class a, b, d only d left; nobody of the class of e is there
     assert found == (Figures(0, 0, 1), Figures(2, 2, 1), 2)
+
+
+def test_who_joins_a_class_had_all_of_it_before():
+    # d and e are two of five
+    found = counted([1] * 5, then([1, 1, 1], now="abcde", people="abc"), k=3)
+    assert found == (Figures(0, 2, 0), Figures(3, 2, None), 0)
 
 
 def test_who_is_left_out_is_not_there():
@@ -93,6 +104,12 @@ def test_people_who_left_are_known_in_all_releases_with_the_same_link():
         then([1, 1, 1], now="a", people="abc", link="rows"),
     ]
     assert counted([1], *apart, k=2)[1].left == 2
+    # b and c are two of three in the first, and all of their class in the second
+    both = [
+        then([1, 1, 1], now="a", people="abc", link="id"),
+        then([1, 1], now="a", people="bc", link="id"),
+    ]
+    assert counted([1], *both, k=3) == (Figures(1, 0, 0), Figures(1, None, 2), 1)
 
 
 def test_equal_marks_are_paired_in_the_order_of_classes():
@@ -191,6 +208,9 @@ def test_the_size_before_knows_the_columns_that_the_earlier_release_showed():
     assert counted(alone, then(HERE, **complete), k=3, bare=town) == (Figures(4, 0, 0), Figures(1, None, None), 4)
     other = then(HERE, complete=True, bare=("street",))
     assert counted(HERE, other, k=3, bare=town) == (Figures(6, 0, 0), Figures(1, None, None), 6)
+    # of one class and four of a town, now two and two
+    pairs, most = [1, 1, 2, 2, 3, 3], {"town": pa.array(["a", "a", "a", "a", "b", "b"])}
+    assert counted(pairs, then(WHOLE, **complete), k=3, bare=most) == (Figures(4, 0, 0), Figures(2, None, None), 4)
     # who was left out before is new, whatever the town
     left = then([1, 1, -1, 2, 2, -1], **complete)
     assert counted(HERE, left, k=3, bare=town) == (Figures(0, 2, 0), Figures(1, 1, None), 0)
