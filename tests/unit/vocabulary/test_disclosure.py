@@ -102,6 +102,11 @@ def test_it_agrees_with_fractions(seed):
         assert kept(ConfidenceCap(cap), whole, *listed) == [oracle.confidence(g, whole, cap) for g in listed]
 
 
+def test_a_share_of_half_of_that_in_the_table_is_as_far_as_twice():
+    assert kept(DeltaDisclosure(1), [4, 12], [1, 7], [2, 2], [2, 7]) == [False, False, True]
+    assert kept(DeltaDisclosure(1 + HAIR), [4, 12], [1, 7], [2, 2]) == [True, True]
+
+
 def test_large_counts_do_not_overflow():
     large = 2**61
     assert kept(ConfidenceCap("0.5"), [1], [large, large], [large + 1, large - 1]) == [True, False]
@@ -145,31 +150,32 @@ def test_numbers_are_checked_at_birth(make, told):
 
 
 @pytest.mark.parametrize(
-    ("part", "plain", "words"),
+    ("make", "plain", "words"),
     [
         (
-            BetaLikeness("0.5", "a"),
+            lambda: BetaLikeness("0.5", "a"),
             {"is": "beta-likeness", "beta": "0.5", "enhanced": False, "on": "a"},
             "0.5-likeness of a",
         ),
         (
-            BetaLikeness(2, enhanced=True),
+            lambda: BetaLikeness(2, enhanced=True),
             {"is": "beta-likeness", "beta": "2", "enhanced": True, "on": None},
             "enhanced 2-likeness of the class",
         ),
         (
-            DeltaDisclosure("1/3", "a"),
+            lambda: DeltaDisclosure("1/3", "a"),
             {"is": "delta-disclosure privacy", "delta": "1/3", "on": "a"},
             "1/3-disclosure privacy of a",
         ),
         (
-            ConfidenceCap(1),
+            lambda: ConfidenceCap(1),
             {"is": "confidence cap", "alpha": "1", "on": None},
             "confidence in any value of the class of at most 1",
         ),
     ],
 )
-def test_a_requirement_in_data_and_words(part, plain, words):
+def test_a_requirement_in_data_and_words(make, plain, words):
+    part = make()
     assert part.to_json() == plain
     assert str(part) == words
 

@@ -226,7 +226,12 @@ def test_the_subject_of_a_requirement():
     assert (table.name, table.rows, table.width, table.values, table.has_order) == ("pay", 3, 3, 2, True)
     assert table.occurring.tolist() == [0, 2]
     assert table.leaves.tolist() == [1, 0, 2]
+    assert table.shares.tolist() == [1 / 3, 2 / 3]
     assert RequirementSubject.of(cells, np.array([1, 0, 2]), None).leaves is None
+    assert (RequirementSubject("pay", np.array([2])).rows, RequirementSubject("pay", np.array([2])).has_order) == (
+        2,
+        False,
+    )
 
 
 def test_one_group_is_held_against_the_table():

@@ -129,14 +129,15 @@ def test_numbers_are_checked_at_birth(make, told):
 
 
 @pytest.mark.parametrize(
-    ("part", "plain", "words"),
+    ("make", "plain", "words"),
     [
-        (TCloseness(0), ("0", None, None), "0-closeness of the class"),
-        (TCloseness(1, "pay", "ordered"), ("1", "pay", "ordered"), "1-closeness of pay (ordered distance)"),
-        (TCloseness("1/3", "pay"), ("1/3", "pay", None), "1/3-closeness of pay"),
+        (lambda: TCloseness(0), ("0", None, None), "0-closeness of the class"),
+        (lambda: TCloseness(1, "pay", "ordered"), ("1", "pay", "ordered"), "1-closeness of pay (ordered distance)"),
+        (lambda: TCloseness("1/3", "pay"), ("1/3", "pay", None), "1/3-closeness of pay"),
     ],
 )
-def test_a_requirement_in_data_and_words(part, plain, words):
+def test_a_requirement_in_data_and_words(make, plain, words):
+    part = make()
     assert part.to_json() == dict(zip(("is", "t", "on", "distance"), ("t-closeness", *plain), strict=True))
     assert str(part) == words
     assert part.monotone

@@ -41,8 +41,8 @@ class BetaLikeness:
     """
 
     beta: Fraction
-    on: str | None = None
-    enhanced: bool = False
+    on: str | None
+    enhanced: bool
 
     monotone: ClassVar[bool] = True
 
@@ -56,12 +56,9 @@ class BetaLikeness:
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether no share of each group grows too much."""
-        seen = subject.occurring
-        whole = shares(subject.counts[None, :])[0, seen]
-        limit = np.full(len(seen), float(self.beta))
-        if self.enhanced:
-            limit = np.minimum(limit, -np.log(whole))
-        over = (shares(histograms)[:, seen] - whole * (1 + np.minimum(limit, 1 / whole))).max(axis=1, initial=-np.inf)
+        whole, limit = subject.shares, float(self.beta)
+        most = whole * (1 + (np.minimum(limit, -np.log(whole)) if self.enhanced else limit))
+        over = (shares(histograms)[:, subject.occurring] - most).max(axis=1, initial=-np.inf)
         over[histograms.sum(axis=1) == 0] = -np.inf
         return at_most(over, Fraction(0), lambda i: self._exactly(histograms[i], subject))
 
@@ -98,8 +95,6 @@ def below_log(number: Fraction, of: Fraction) -> bool:
     >>> below_log(Fraction(1, 2), Fraction(2)), below_log(Fraction(7, 10), Fraction(2))
     (True, False)
     """
-    if of == 1:
-        return False
     return is_positive(
         lambda c: [
             c.ln(Decimal(of.numerator)),
@@ -138,21 +133,18 @@ class DeltaDisclosure:
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether every value of each group keeps near its share in the table."""
-        seen = subject.occurring
-        ratio = shares(histograms)[:, seen] / shares(subject.counts[None, :])[0, seen]
-        logs = np.abs(np.log2(ratio, out=np.full_like(ratio, np.inf), where=ratio > 0))
+        with np.errstate(divide="ignore"):  # a value that a group lacks is infinitely far from its share
+            logs = np.abs(np.log2(shares(histograms)[:, subject.occurring] / subject.shares))
         logs[histograms.sum(axis=1) == 0] = -np.inf
         return at_most(logs.max(axis=1, initial=-np.inf), self.delta, lambda i: self._exactly(histograms[i], subject))
 
     def _exactly(self, histogram: Any, subject: RequirementSubject) -> bool:
         rows, whole = int(histogram.sum()), subject.rows
-        for code in subject.occurring.tolist():
-            if not histogram[code]:
-                return False
-            ratio = Fraction(int(histogram[code]) * whole, int(subject.counts[code]) * rows)
-            if not below_power_of_two(max(ratio, 1 / ratio), self.delta):
-                return False
-        return True
+        ratios = (
+            Fraction(int(histogram[code]) * whole, int(subject.counts[code]) * rows)
+            for code in subject.occurring.tolist()
+        )
+        return all(below_power_of_two(max(ratio, 1 / ratio), self.delta) for ratio in ratios)
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """All rows together are as the whole table: always possible."""
@@ -226,7 +218,7 @@ class ConfidenceCap:
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if a value is too frequent in the whole table."""
-        if not self.holds_each(subject.counts[None, :], subject)[0]:
+        if not self.holds(subject.counts):
             least = rounded(Fraction(int(subject.counts.max()), subject.rows), up=True)
             raise RequirementError(
                 f"alpha={text(self.share)} on {subject.name!r} is impossible: the most frequent value has a share of "

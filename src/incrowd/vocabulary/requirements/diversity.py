@@ -124,7 +124,7 @@ class EntropyDiversity:
         share = written(confidence, "max_confidence", "0.85")
         if not 0 < share <= 1:
             raise ParameterError("alpha or max_confidence must be above 0 and at most 1. Give for instance 0.85.")
-        bits = _bits(np.array([[float(share), float(1 - share)]]))[0]
+        bits = _bits(np.array([[float(share), float(1 - share)]])).item()
         return cls(Fraction(int(2**bits * 10**_DIGITS), 10**_DIGITS))
 
     @property
@@ -147,8 +147,8 @@ class EntropyDiversity:
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if all rows together are not diverse enough."""
-        if not self.holds_each(subject.counts[None, :], subject)[0]:
-            reached = float(2 ** _bits(shares(subject.counts[None, :]))[0])
+        if not self.holds(subject.counts):
+            reached = float(2 ** _bits(subject.shares[None, :]).item())
             raise RequirementError(
                 f"entropy-l={text(self.l)} on {subject.name!r} is impossible: all rows together reach "
                 f"{rounded(reached, up=False)}, and of any groups one reaches no more. Choose l of at most "
@@ -278,9 +278,9 @@ class RecursiveDiversity:
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if all rows together do not keep it."""
-        if self.holds_each(subject.counts[None, :], subject)[0]:
+        if holds(self, subject.counts):
             return
-        first, tail = (int(part[0]) for part in _first_and_tail(subject.counts[None, :], self.l))
+        first, tail = (int(part.item()) for part in _first_and_tail(subject.counts[None, :], self.l))
         asked = f"recursive-l={self.l} c={text(self.c)} on {subject.name!r} is impossible"
         if not tail:
             raise RequirementError(
