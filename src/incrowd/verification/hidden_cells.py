@@ -233,7 +233,7 @@ def _values_in_groups(connection: Any, told: Withheld) -> Iterator[tuple[str, li
         if name in told.hierarchies and told.hierarchies[name].kind is not Leaves.VALUES:
             at = column(position)
             query = f"SELECT DISTINCT {at}::VARCHAR FROM original WHERE {at} IS NOT NULL"
-            yield name, [row[0] for row in connection.execute(query).fetchall()]
+            yield name, [value for (value,) in connection.execute(query).fetchall()]
 
 
 def _differences(connection: Any, names: Sequence[str], most: int, *, escapes: bool) -> Iterator[_Difference]:
