@@ -131,7 +131,7 @@ def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withhel
             else:
                 found, place = open_large(connection, path, form, limits.scratch)
                 expected = pieces.rows
-            rows = int(connection.execute("SELECT count(*) FROM released").fetchall()[0][0])
+            [(rows,)] = connection.execute("SELECT count(*) FROM released").fetchall()
             checks = [_columns_check(found, told), _rows_check(rows, expected)]
             if all(check.passed for check in checks):
                 escapes, compared = form.kind == "csv", _Compared()
@@ -163,7 +163,7 @@ def _compare_pieces(path: Path, original: HiddenPieces, told: Withheld, compared
 def _compare(connection: Any, original: Any, start: int, told: Withheld, compared: _Compared, *, escapes: bool) -> None:
     """The table ``released`` next to the rows it came from, the first of which is the row ``start``."""
     _register(connection, original, start)
-    most = max(0, len(told.changes) + _MOST_FAULTS - len(compared.differences))
+    most = len(told.changes) + _MOST_FAULTS - len(compared.differences)
     compared.differences += islice(_differences(connection, told.columns, most, escapes=escapes), most)
     for name, values in _values_in_groups(connection, told):
         compared.values.setdefault(name, set()).update(values)
@@ -205,8 +205,8 @@ def _undeleted(connection: Any, told: Withheld) -> int:
     """Rows that were told to be deleted and show something all the same."""
     rows = sorted(set(told.deleted))
     any_shown = " OR ".join(f"r.{column(i)} IS NOT NULL" for i in range(len(told.columns)))
-    query = f"SELECT count(*) FROM {_PAIRS} WHERE list_contains($rows, o.place) AND ({any_shown})"
-    return int(connection.execute(query, {"rows": rows}).fetchall()[0][0]) if rows else 0
+    query = f"SELECT o.place FROM {_PAIRS} WHERE list_contains($rows, o.place) AND ({any_shown})"
+    return len(connection.execute(query, {"rows": rows}).fetchall()) if rows else 0
 
 
 def _inference_check(connection: Any, told: Inference, differences: Sequence[_Difference]) -> Check:
@@ -233,7 +233,7 @@ def _values_in_groups(connection: Any, told: Withheld) -> Iterator[tuple[str, li
         if name in told.hierarchies and told.hierarchies[name].kind is not Leaves.VALUES:
             at = column(position)
             query = f"SELECT DISTINCT {at}::VARCHAR FROM original WHERE {at} IS NOT NULL"
-            yield name, [row[0] for row in connection.execute(query).fetchall()]
+            yield name, [value for (value,) in connection.execute(query).fetchall()]
 
 
 def _differences(connection: Any, names: Sequence[str], most: int, *, escapes: bool) -> Iterator[_Difference]:
@@ -257,9 +257,9 @@ def _differs(at: str, written: str, given: str, escapes: bool) -> str:
     if written == given == "VARCHAR" and escapes:
         return f"{here} IS DISTINCT FROM {there} AND {here} IS DISTINCT FROM escaped({there})"
     only_one = f"({here} IS NULL) <> ({there} IS NULL)"
-    if written == "VARCHAR" and given != "VARCHAR":
+    if written == "VARCHAR":
         here = f"TRY_CAST({here} AS {given})"
-    elif given == "VARCHAR" and written != "VARCHAR":
+    elif given == "VARCHAR":
         there = f"TRY_CAST({there} AS {written})"
     return f"{only_one} OR {here} IS DISTINCT FROM {there}"
 
@@ -293,19 +293,19 @@ class _Judge:
         below = self._below[name][group]
         if self._kinds[name] is Leaves.VALUES:
             return len(below) > 1
-        inside = {parse_number(value) or value for value in self._values[name] if self._holds(name, below, value)}
-        return len(inside) > 1
+        return len({self._number(name, value) for value in self._values[name] if self._holds(name, below, value)}) > 1
 
     def _holds(self, name: str, values: Iterable[str], own: str) -> bool:
         if self._kinds[name] is Leaves.VALUES:
             return _is_among(own, list(values))
-        dates = self._kinds[name] is Leaves.DATES
-        number = parse_day(own[:10]) if dates else parse_number(own)
-        intervals = [parse_interval(value, dates=dates) for value in values]
+        number = self._number(name, own)
+        intervals = filter(None, (parse_interval(value, dates=self._kinds[name] is Leaves.DATES) for value in values))
         return number is not None and any(
-            each is not None and (each.low is None or number > each.low) and (each.high is None or number <= each.high)
-            for each in intervals
+            (each.low is None or number > each.low) and (each.high is None or number <= each.high) for each in intervals
         )
+
+    def _number(self, name: str, own: str) -> float | None:
+        return parse_day(own[:10]) if self._kinds[name] is Leaves.DATES else parse_number(own)
 
 
 def _is_among(own: str, values: Sequence[str]) -> bool:

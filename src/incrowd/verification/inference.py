@@ -102,7 +102,7 @@ def _row(connection: Any, names: list[str], others: Sequence[str], row: int) -> 
     if not others:
         return {}
     shown = ", ".join(f"v{names.index(other)}" for other in others)
-    cells = connection.execute(f"SELECT {shown} FROM shown WHERE place = $row", {"row": row}).fetchall()[0]
+    [cells] = connection.execute(f"SELECT {shown} FROM shown WHERE place = $row", {"row": row}).fetchall()
     return {other: cell for other, cell in zip(others, cells, strict=True) if cell is not None}
 
 
@@ -124,26 +124,23 @@ class _Counts:
     def count(self, other: str, cells: Collection[int]) -> None:
         """Count the values beside each of the cells of a predictor, and beside any."""
         beside = f"v{self._names.index(other)}"
-        query = (
-            f"SELECT {self._at}, {beside}, count(*) FROM shown WHERE {self._at} IS NOT NULL "
-            f"AND list_contains($cells, {beside}) GROUP BY 1, 2"
-        )
+        query = f"SELECT {self._at}, {beside}, count(*) FROM shown WHERE list_contains($cells, {beside}) GROUP BY 1, 2"
         for value, cell, rows in self._connection.execute(query, {"cells": list(cells)}).fetchall():
             self._beside[other, value, cell] = rows
-        query = f"SELECT {self._at}, count({beside}) FROM shown WHERE {self._at} IS NOT NULL GROUP BY 1"
+        query = f"SELECT {self._at}, count({beside}) FROM shown GROUP BY 1"
         for value, rows in self._connection.execute(query).fetchall():
             self._known[other, value] = rows
 
     def guess(self, row: Mapping[str, int]) -> int | None:
         """The value with the largest product of its frequency and its likelihoods; None if two share it."""
         scores = {value: self._score(value, row) for value in self._sizes}
-        best = max(scores.values(), default=Fraction(0))
+        best = max(scores.values(), default=None)
         top = [value for value, score in scores.items() if score == best]
-        return top[0] if len(top) == 1 else None
+        return top.pop() if len(top) == 1 else None
 
     def _score(self, value: int, row: Mapping[str, int]) -> Fraction:
         score = Fraction(self._sizes[value])
         for other, cell in row.items():
-            whole = self._sizes[value] if self._blanks_count else self._known.get((other, value), 0)
+            whole = self._sizes[value] if self._blanks_count else self._known.get((other, value))
             score *= Fraction(self._beside.get((other, value, cell), 0), whole) if whole else 0
         return score

@@ -55,7 +55,7 @@ class Joint:
     shared: int
     below: Figures
     smallest: Figures
-    closer: int = 0
+    closer: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +106,11 @@ class _Laid:
 
     def lay(self, place: int) -> None:
         """Lay an earlier release beside the others."""
-        self.pair(place)
+        self.pair(self.earlier[place])
         run = self.connection.execute
         run(
             f"CREATE TEMP TABLE sizes{place} AS SELECT class, count(*) AS size, bool_or(now IS NOT NULL) AS stay "
-            "FROM pairs WHERE class IS NOT NULL GROUP BY class"
+            "FROM pairs GROUP BY class"
         )
         run(
             f"CREATE TEMP TABLE gone{place} AS SELECT high, low, turn, class, size, stay FROM pairs JOIN "
@@ -118,13 +118,12 @@ class _Laid:
         )
         run(
             f"CREATE OR REPLACE TEMP TABLE joint AS SELECT joint.* EXCLUDE (met), pairs.class AS c{place}, "
-            "met OR coalesce(there, false) AS met FROM joint LEFT JOIN pairs USING (place)"
+            "met OR coalesce(there, false) AS met FROM joint JOIN pairs USING (place)"
         )
         run("DROP TABLE pairs")
 
-    def pair(self, place: int) -> None:
+    def pair(self, then: Then) -> None:
         """The table ``pairs``: everybody of now and of then, beside each other where they are the same."""
-        then = self.earlier[place]
         self.connection.register("marks_now", then.now)
         self.connection.register("marks_then", then.load())
         turn = "1" if then.unique else "row_number() OVER (PARTITION BY high, low ORDER BY class NULLS LAST)"
@@ -179,17 +178,18 @@ def recount_together(now: Any, earlier: Sequence[Then], k: int, *, bare: Mapping
         laid = _laid(connection, now, earlier, bare or {})
         for place in range(len(earlier)):
             laid.lay(place)
-        here, gone = _here(laid, k), _gone(laid, k)
-    below = Figures(here["below_shared"], here["below_new"], gone["below"])
-    smallest = Figures(here["smallest_shared"], here["smallest_new"], gone["smallest"])
-    return Joint(k, here["people"], here["shared"], below, smallest, here["closer"])
+        people, shared = laid.one("SELECT count(*), count(*) FILTER (met) FROM joint")
+        below_shared, below_new, smallest_shared, smallest_new, closer = _here(laid, k)
+        below, smallest = _gone(laid, k)
+    below_k, fewest = Figures(below_shared, below_new, below), Figures(smallest_shared, smallest_new, smallest)
+    return Joint(k, people, shared, below_k, fewest, closer)
 
 
 def has_same_groups(now: Any, then: Then) -> bool:
     """Whether an earlier release has the same people in the same groups; groups may have other numbers."""
     with connect() as connection:
         laid = _laid(connection, now, [then], {})
-        laid.pair(0)
+        laid.pair(then)
         strangers, mixed, pairs, here, there = laid.one(
             "SELECT count(*) FILTER (place IS NULL OR there IS NULL), "
             "count(*) FILTER ((now IS NULL) <> (class IS NULL)), count(DISTINCT (now, class)), "
@@ -211,8 +211,8 @@ def _laid(connection: Any, now: Any, earlier: Sequence[Then], bare: Mapping[str,
     return _Laid(connection, earlier, shown)
 
 
-def _here(laid: _Laid, k: int) -> dict[str, Any]:
-    """Figures about the people of this release: by groups of those who show the same in all releases."""
+def _here(laid: _Laid, k: int) -> tuple[Any, ...]:
+    """Below k and smallest, each of shared and new people, and who is closer: by groups that show the same in all."""
     places = range(len(laid.earlier))
     keys = ", ".join(["class", *(f"c{place}" for place in places), *laid.shown.values()])
     sizes = ", ".join(_size(laid, place) for place in places)
@@ -220,16 +220,13 @@ def _here(laid: _Laid, k: int) -> dict[str, Any]:
         f"LEFT JOIN (SELECT class AS c{place}, size AS s{place} FROM sizes{place}) USING (c{place})" for place in places
     )
     among = f"coalesce({', '.join(f'c{place}' for place in places)}) IS NOT NULL"
-    people, shared = laid.one("SELECT count(*), count(*) FILTER (met) FROM joint")
-    names = ("below_shared", "below_new", "smallest_shared", "smallest_new", "closer")
-    figures = laid.one(
+    return laid.one(
         f"WITH groups AS (SELECT {keys}, count(*) AS after FROM joint WHERE class IS NOT NULL GROUP BY {keys}), "
         f"sized AS (SELECT {among} AS shared, after, CASE WHEN {among} THEN least({sizes}) "
         f"ELSE sum(after) OVER (PARTITION BY class) END AS before FROM groups {sides}) "
         f"SELECT {_below('shared', k)}, {_below('NOT shared', k)}, min(after) FILTER (shared), "
         "min(after) FILTER (NOT shared), coalesce(sum(after) FILTER (shared AND after < before), 0)::BIGINT FROM sized"
     )
-    return {"people": people, "shared": shared, **dict(zip(names, figures, strict=True))}
 
 
 def _below(who: str, k: int) -> str:
@@ -245,26 +242,26 @@ def _size(laid: _Laid, place: int) -> str:
     return f"CASE WHEN c{place} IS NOT NULL THEN sum(after) OVER (PARTITION BY c{place}, {', '.join(known)}) END"
 
 
-def _gone(laid: _Laid, k: int) -> dict[str, Any]:
-    """Figures about people of earlier releases who are not in this one, of classes where others stay."""
+def _gone(laid: _Laid, k: int) -> tuple[Any, ...]:
+    """Below k and smallest, of people of earlier releases who are not in this one, of classes where others stay."""
     links: dict[Hashable, list[int]] = {}
     for place, then in enumerate(laid.earlier):
         links.setdefault(then.link, []).append(place)
-    parts = " UNION ALL ".join(_gone_of(places) for places in links.values())
-    below, smallest = laid.one(
+    parts = " UNION ALL ".join(_gone_of(link, places) for link, places in enumerate(links.values()))
+    return laid.one(
         f"SELECT {_below('true', k)}, min(after) FROM (SELECT count(*) AS after, any_value(before) AS before "
         f"FROM ({parts}) WHERE stay GROUP BY link, classes)"
     )
-    return {"below": below, "smallest": smallest}
 
 
-def _gone_of(places: Sequence[int]) -> str:
+def _gone_of(link: int, places: Sequence[int]) -> str:
     """SQL: who is gone from earlier releases that know each other's people, with all classes of each."""
     if len(places) == 1:
-        return f"SELECT {places[0]} AS link, [class] AS classes, size AS before, stay FROM gone{places[0]}"
+        [place] = places
+        return f"SELECT {link} AS link, [class] AS classes, size AS before, stay FROM gone{place}"
     rows = " UNION ALL ".join(f"SELECT {place} AS entry, * FROM gone{place}" for place in places)
     classes = ", ".join(f"max(class) FILTER (entry = {place})" for place in places)
     return (
-        f"SELECT {places[0]} AS link, [{classes}] AS classes, min(size) AS before, "
-        f"bool_or(stay) AS stay FROM ({rows}) GROUP BY high, low, turn"
+        f"SELECT {link} AS link, [{classes}] AS classes, min(size) AS before, bool_or(stay) AS stay FROM ({rows}) "
+        "GROUP BY high, low, turn"
     )

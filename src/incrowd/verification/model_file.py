@@ -103,7 +103,7 @@ class ModelFile:
         """One parent before every node but the first; tests fit their attributes, labels and counts the classes."""
         children = [test.child for node in self.nodes for test in node.tests]
         _expect(len(self.nodes) > 0 and sorted(children) == list(range(1, len(self.nodes))))
-        _expect(len(set(self.classes)) == len(self.classes) > 0)
+        _expect(len(set(self.classes)) == len(self.classes))
         _expect(self.class_private or (self.l is None and self.cap is None and not self.further))
         for number, node in enumerate(self.nodes):
             _expect(node.label < len(self.classes) and all(test.child > number for test in node.tests))
@@ -161,7 +161,7 @@ def _test(data: Any, child: int, attribute: str) -> Test:
         case "missing":
             return Test("missing", frozenset(), 0.0, child)
         case _:
-            raise ValueError
+            raise LookupError
 
 
 def _expect(sound: bool) -> None:

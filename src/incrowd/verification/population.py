@@ -121,9 +121,9 @@ class _Reader:
     """Reads the cells of a column: for each code of the population, whether people who have it fit."""
 
     def __init__(self, own: EncodedColumn, hierarchy: Hierarchy | None) -> None:
-        self._own, self._hierarchy = own, hierarchy
+        self._own = own
         self._codes = {value: code for code, value in enumerate(own.dictionary.to_list())}
-        self._leaves = None if hierarchy is None else hierarchy.find(own)
+        self._tree = None if hierarchy is None else (hierarchy, hierarchy.find(own))
         self._known: dict[Any, Flags | None] = {None: None, (None, None): None}
 
     def fitting(self, cell: Any) -> Flags | None:
@@ -138,9 +138,10 @@ class _Reader:
         return self._said(text) if plain == text else self._said(text) | self._said(plain)
 
     def _said(self, text: str) -> Flags:
-        if self._hierarchy is not None and self._leaves is not None and text in self._hierarchy.labels:
-            below = self._hierarchy.leaves_below(self._hierarchy.labels.index(text))
-            return np.asarray((self._leaves >= below.start) & (self._leaves < below.stop))
+        if self._tree is not None and text in self._tree[0].labels:
+            hierarchy, leaves = self._tree
+            below = hierarchy.leaves_below(hierarchy.labels.index(text))
+            return np.asarray((leaves >= below.start) & (leaves < below.stop))
         members = {text, *(part.replace("%7C", "|").replace("%25", "%") for part in text.split("|"))}
         if not self._own.type.is_numeric:
             found = np.zeros(self._own.width, np.bool_)
@@ -152,8 +153,7 @@ class _Reader:
         ends = [_number(end) for end in text[1:-1].split(", ")] if text[:1] == "[" else []
         if len(ends) == 2 and None not in ends:
             return self._flags((self._own.numbers >= ends[0]) & (self._own.numbers <= ends[1]))
-        numbers = [number for number in map(_number, members) if number is not None]
-        return self._flags(np.isin(self._own.numbers, numbers))
+        return self._flags(np.isin(self._own.numbers, list(map(_number, members))))
 
     def _between(self, low: Any, high: Any) -> Flags:
         """Above the low end and at most the high one; an end that is missing is open."""

@@ -76,7 +76,7 @@ def recount_requirements(
 def _check(connection: Any, names: Sequence[str], sets: Sequence[Sequence[str]], one: Further) -> Check:
     if one.name not in names:
         raise HeaderError(unknown_column(one.name, names))
-    if isinstance(one.part, TCloseness) and not one.measurable:
+    if not one.measurable:
         return Check(str(one.part), False, f"{one.name} has no order, or no hierarchy, to measure the distance by")
     unread = _value_table(connection, names.index(one.name), one)
     if unread:
@@ -108,7 +108,8 @@ def _value_table(connection: Any, position: int, one: Further) -> int:
     )
     gone = "isnan(TRY_CAST(written AS DOUBLE))" if kind == "DOUBLE" else "false"
     query = f"SELECT count(*) FROM valued WHERE written IS NOT NULL AND v IS NULL AND NOT coalesce({gone}, false)"
-    return int(connection.execute(query).fetchone()[0])
+    (unread,) = connection.execute(query).fetchone()
+    return int(unread)
 
 
 def _cell_table(connection: Any, positions: Sequence[int]) -> None:
@@ -158,24 +159,20 @@ def _closeness(connection: Any, one: Further, t: Any) -> sql.Answer:
 
 def _nodes(connection: Any, hierarchy: Hierarchy) -> tuple[int, int]:
     """The tables ``nodes`` (node, parent, height) and ``below`` (value, node); the height of the root, and gaps."""
-    inner = set(hierarchy.parents)
-    depths = hierarchy.depths.tolist()
-    missing = len(hierarchy)
-    rows = [
-        [node, parent, hierarchy.height - depths[node] if node in inner else 0]
-        for node, parent in enumerate(hierarchy.parents)
-    ]
+    missing, parents = len(hierarchy), [*hierarchy.parents, 0]
+    heights = [*(hierarchy.height - hierarchy.depths).tolist(), None]
     connection.execute("CREATE OR REPLACE TEMP TABLE nodes (node BIGINT, parent BIGINT, height HUGEINT)")
-    connection.executemany("INSERT INTO nodes VALUES (?, ?, ?)", [*rows, [missing, 0, 0]])
+    rows = [[node, parent, heights[node]] for node, parent in enumerate(parents)]
+    connection.executemany("INSERT INTO nodes VALUES (?, ?, ?)", rows)
     values = connection.execute("SELECT v FROM whole").fetchall()
-    kind = connection.execute("SELECT typeof(v) FROM whole LIMIT 1").fetchone()[0]
+    (kind,) = connection.execute("SELECT typeof(v) FROM whole LIMIT 1").fetchone()
     connection.execute(f"CREATE OR REPLACE TEMP TABLE below (v {kind}, node BIGINT)")
     gaps = 0
     for (value,) in values:
         leaf = None if value is None else hierarchy.leaf_of(value)
         gaps += value is not None and leaf is None
         node = missing if leaf is None else int(hierarchy.leaves[leaf])
-        while node > 0:
+        while node:
             connection.execute("INSERT INTO below VALUES (?, ?)", [value, node])
-            node = 0 if node == missing else hierarchy.parents[node]
-    return hierarchy.height - 1, gaps
+            node = parents[node]
+    return heights[0], gaps

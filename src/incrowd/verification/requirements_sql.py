@@ -70,8 +70,8 @@ def likeness(connection: Any, beta: Fraction, enhanced: bool) -> Answer:
     (worst,) = connection.execute(f"SELECT max((n * all_rows) / (all_n * rows)) - 1 FROM ({_SHARES})").fetchone()
     if enhanced:
         doubtful = connection.execute(
-            f"SELECT g, n, rows, all_n, all_rows FROM ({_SHARES}) WHERE n * all_rows > all_n * rows "
-            "AND (n * all_rows) / (all_n * rows) - 1 - ln(all_rows / all_n) > $near",
+            f"SELECT g, n, rows, all_n, all_rows FROM ({_SHARES}) "
+            "WHERE (n * all_rows) / (all_n * rows) - 1 - ln(all_rows / all_n) > $near",
             {"near": -NEAR},
         ).fetchall()
         broken = sorted({*broken, *(g for g, *counts in doubtful if not border.growth_below_log(counts))})
@@ -113,7 +113,7 @@ def ordered_distance(connection: Any, t: Fraction, order: Sequence[str] | None) 
         f"row_number() OVER (ORDER BY {place} ASC NULLS LAST) AS r FROM whole",
         {} if order is None else {"order": list(order)},
     )
-    steps = connection.execute("SELECT count(*) - 1 FROM ranked").fetchone()[0]
+    (steps,) = connection.execute("SELECT count(*) - 1 FROM ranked").fetchone()
     return _distances(
         connection,
         "SELECT g, rows, any_value(all_rows) AS all_rows, sum(abs(upto)) AS work FROM (SELECT classes.g, "
@@ -142,7 +142,7 @@ def hierarchical_distance(connection: Any, t: Fraction, height: int, gaps: int) 
         "least(sum(greatest(e, 0)), sum(greatest(-e, 0))) AS work FROM extra GROUP BY g, rows, parent) "
         "SELECT g, rows, any_value(all_rows) AS all_rows, sum(work * nodes.height) AS work FROM moved "
         "JOIN nodes ON nodes.node = moved.parent GROUP BY g, rows",
-        max(1, height),
+        height,
         t,
     )
 

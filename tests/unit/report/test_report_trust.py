@@ -131,7 +131,7 @@ ONE = EarlierRelease(DIGEST, shared=40)
     [
         (Earlier(), "The ledger has no earlier release.", ""),
         (
-            Earlier((ONE,), Joint(5, 90, 40, Figures(0, 0, 0), Figures(5)), people=90, shared=40),
+            Earlier((ONE,), Joint(5, 90, 40, Figures(0, 0, 0), Figures(5), 0), people=90, shared=40),
             "Compared with 1 earlier release by identifier: 40 of 90 people are in it. Together, no group of shared, "
             "new or left people became smaller than 5.",
             "",
@@ -142,7 +142,7 @@ ONE = EarlierRelease(DIGEST, shared=40)
             "",
         ),
         (
-            Earlier((ONE,), Joint(5, 90, 40, Figures(9, 0, 1), Figures(2, 7, 1)), 90, 40, despite=True),
+            Earlier((ONE,), Joint(5, 90, 40, Figures(9, 0, 1), Figures(2, 7, 1), 0), 90, 40, despite=True),
             "Together, groups became smaller than 5 for 9 shared and 1 left people, the smallest of 1. It was",
             "Together with earlier releases it reveals more than was promised.",
         ),

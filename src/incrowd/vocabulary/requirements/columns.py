@@ -64,6 +64,11 @@ class RequirementSubject:
         """The codes that occur."""
         return np.flatnonzero(self.counts)
 
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The share of each code that occurs."""
+        return np.asarray(self.counts[self.occurring] / self.rows, np.float64)
+
     @property
     def values(self) -> int:
         """Number of different values, missing included."""
@@ -108,7 +113,7 @@ def holds(requirement: OnColumn, histogram: npt.ArrayLike, whole: npt.ArrayLike 
     """
     group = np.asarray(histogram, np.int64)
     subject = RequirementSubject("", group if whole is None else np.asarray(whole, np.int64))
-    return bool(requirement.holds_each(group[None, :], subject)[0])
+    return bool(requirement.holds_each(group[None, :], subject).item())
 
 
 def of_column(on: str | None) -> str:

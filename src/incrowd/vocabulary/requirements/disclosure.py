@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,7 +12,17 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.vocabulary.requirements.columns import RequirementSubject, holds, of_column
-from incrowd.vocabulary.requirements.exact import MARGIN, Flags, Histograms, rounded, shares, text, written
+from incrowd.vocabulary.requirements.exact import (
+    Flags,
+    Histograms,
+    at_most,
+    is_positive,
+    rounded,
+    shares,
+    text,
+    times,
+    written,
+)
 
 
 # beta-likeness, basic and enhanced.
@@ -31,8 +41,8 @@ class BetaLikeness:
     """
 
     beta: Fraction
-    on: str | None = None
-    enhanced: bool = False
+    on: str | None
+    enhanced: bool
 
     monotone: ClassVar[bool] = True
 
@@ -46,18 +56,11 @@ class BetaLikeness:
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether no share of each group grows too much."""
-        seen = subject.occurring
-        whole = shares(subject.counts[None, :])[0, seen]
-        limit = np.full(len(seen), float(self.beta))
-        if self.enhanced:
-            limit = np.minimum(limit, -np.log(whole))
-        over = shares(histograms)[:, seen] / whole - 1 - limit
-        found = np.asarray((over <= 0).all(axis=1))
-        near = (np.abs(over) <= MARGIN * np.maximum(1.0, 1 / whole)).any(axis=1)
-        for i in np.flatnonzero(near).tolist():
-            found[i] = self._exactly(histograms[i], subject)
-        found[histograms.sum(axis=1) == 0] = True
-        return found
+        whole, limit = subject.shares, float(self.beta)
+        most = whole * (1 + (np.minimum(limit, -np.log(whole)) if self.enhanced else limit))
+        over = (shares(histograms)[:, subject.occurring] - most).max(axis=1, initial=-np.inf)
+        over[histograms.sum(axis=1) == 0] = -np.inf
+        return at_most(over, Fraction(0), lambda i: self._exactly(histograms[i], subject))
 
     def _exactly(self, histogram: Any, subject: RequirementSubject) -> bool:
         rows, whole = int(histogram.sum()), subject.rows
@@ -92,17 +95,13 @@ def below_log(number: Fraction, of: Fraction) -> bool:
     >>> below_log(Fraction(1, 2), Fraction(2)), below_log(Fraction(7, 10), Fraction(2))
     (True, False)
     """
-    if of == 1:
-        return False
-    digits = 40
-    while True:
-        context = Context(prec=digits)
-        log = context.subtract(context.ln(Decimal(of.numerator)), context.ln(Decimal(of.denominator)))
-        apart = context.subtract(log, context.divide(Decimal(number.numerator), Decimal(number.denominator)))
-        size = context.ln(Decimal(of.numerator)) + abs(log) + 1
-        if abs(apart) > size * Decimal(10) ** (3 - digits):
-            return apart > 0
-        digits *= 2
+    return is_positive(
+        lambda c: [
+            c.ln(Decimal(of.numerator)),
+            c.minus(c.ln(Decimal(of.denominator))),
+            c.minus(c.divide(Decimal(number.numerator), Decimal(number.denominator))),
+        ]
+    )
 
 
 # delta-disclosure privacy.
@@ -134,25 +133,18 @@ class DeltaDisclosure:
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether every value of each group keeps near its share in the table."""
-        seen = subject.occurring
-        ratio = shares(histograms)[:, seen] / shares(subject.counts[None, :])[0, seen]
-        logs = np.abs(np.log2(ratio, out=np.full_like(ratio, np.inf), where=ratio > 0))
-        found = np.asarray((logs < float(self.delta)).all(axis=1))
-        near = np.abs(logs - float(self.delta)) <= MARGIN * max(1.0, float(self.delta))
-        for i in np.flatnonzero(near.any(axis=1)).tolist():
-            found[i] = self._exactly(histograms[i], subject)
-        found[histograms.sum(axis=1) == 0] = True
-        return found
+        with np.errstate(divide="ignore"):  # a value that a group lacks is infinitely far from its share
+            logs = np.abs(np.log2(shares(histograms)[:, subject.occurring] / subject.shares))
+        logs[histograms.sum(axis=1) == 0] = -np.inf
+        return at_most(logs.max(axis=1, initial=-np.inf), self.delta, lambda i: self._exactly(histograms[i], subject))
 
     def _exactly(self, histogram: Any, subject: RequirementSubject) -> bool:
         rows, whole = int(histogram.sum()), subject.rows
-        for code in subject.occurring.tolist():
-            if not histogram[code]:
-                return False
-            ratio = Fraction(int(histogram[code]) * whole, int(subject.counts[code]) * rows)
-            if not below_power_of_two(max(ratio, 1 / ratio), self.delta):
-                return False
-        return True
+        ratios = (
+            Fraction(int(histogram[code]) * whole, int(subject.counts[code]) * rows)
+            for code in subject.occurring.tolist()
+        )
+        return all(below_power_of_two(max(ratio, 1 / ratio), self.delta) for ratio in ratios)
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """All rows together are as the whole table: always possible."""
@@ -168,7 +160,7 @@ class DeltaDisclosure:
 def below_power_of_two(ratio: Fraction, power: Fraction) -> bool:
     """Whether a fraction of at least 1 is below ``2^power``.
 
-    A fraction is a power of two with a fraction as exponent only if that is whole: then whole numbers decide; else they
+    A fraction is a power of two with a fraction as exponent only if that is whole: then the exponents decide; else they
     are never equal, and some precision decides.
 
     Examples
@@ -176,26 +168,19 @@ def below_power_of_two(ratio: Fraction, power: Fraction) -> bool:
     >>> below_power_of_two(Fraction(2), Fraction(1)), below_power_of_two(Fraction(7, 5), Fraction(1, 2))
     (False, True)
     """
-    if power.denominator == 1 and power.numerator < 10_000:
-        return ratio < Fraction(2) ** power.numerator
-    if ratio == 1:
-        return True
-    digits = 40
-    while True:
-        context = Context(prec=digits)
-        log = context.subtract(context.ln(Decimal(ratio.numerator)), context.ln(Decimal(ratio.denominator)))
-        exponent = context.divide(Decimal(power.numerator), Decimal(power.denominator))
-        limit = context.multiply(context.ln(Decimal(2)), exponent)
-        size = context.ln(Decimal(max(2, ratio.numerator))) + limit + 1
-        if abs(context.subtract(limit, log)) > size * Decimal(10) ** (3 - digits):
-            return limit > log
-        digits *= 2
+    exponent = ratio.numerator.bit_length() - 1
+    if ratio == 2**exponent:
+        return exponent < power
+    return is_positive(
+        lambda c: [
+            c.multiply(c.ln(Decimal(2)), c.divide(Decimal(power.numerator), Decimal(power.denominator))),
+            c.minus(c.ln(Decimal(ratio.numerator))),
+            c.ln(Decimal(ratio.denominator)),
+        ]
+    )
 
 
 # A cap on the confidence: the alpha of (alpha, k)-anonymity.
-_ROOM = 2**62
-
-
 @dataclass(frozen=True)
 class ConfidenceCap:
     """No value of the column has a larger share in any group: nobody guesses it with more confidence.
@@ -228,15 +213,12 @@ class ConfidenceCap:
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether the most frequent value of each group is not too frequent."""
-        most: Any = histograms.max(axis=1, initial=0)
-        rows: Any = histograms.sum(axis=1)
-        if int(rows.max(initial=0)) * self.share.denominator >= _ROOM:
-            most, rows = most.astype(object), rows.astype(object)
-        return np.asarray(most * self.share.denominator <= rows * self.share.numerator, np.bool_)
+        most, rows = histograms.max(axis=1), histograms.sum(axis=1)
+        return np.asarray(times(most, self.share.denominator) <= times(rows, self.share.numerator), np.bool_)
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if a value is too frequent in the whole table."""
-        if not self.holds_each(subject.counts[None, :], subject)[0]:
+        if not self.holds(subject.counts):
             least = rounded(Fraction(int(subject.counts.max()), subject.rows), up=True)
             raise RequirementError(
                 f"alpha={text(self.share)} on {subject.name!r} is impossible: the most frequent value has a share of "

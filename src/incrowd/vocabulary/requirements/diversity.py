@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from math import gcd
 from typing import Any, ClassVar
@@ -24,9 +24,11 @@ from incrowd.vocabulary.requirements.exact import (
     Flags,
     Histograms,
     at_most,
+    is_positive,
     rounded,
     shares,
     text,
+    times,
     whole_numbers,
     written,
 )
@@ -122,7 +124,7 @@ class EntropyDiversity:
         share = written(confidence, "max_confidence", "0.85")
         if not 0 < share <= 1:
             raise ParameterError("alpha or max_confidence must be above 0 and at most 1. Give for instance 0.85.")
-        bits = _bits(np.array([[float(share), float(1 - share)]]))[0]
+        bits = _bits(np.array([[float(share), float(1 - share)]])).item()
         return cls(Fraction(int(2**bits * 10**_DIGITS), 10**_DIGITS))
 
     @property
@@ -137,7 +139,7 @@ class EntropyDiversity:
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether each group is diverse enough."""
         lacking = self.bits - _bits(shares(histograms))
-        lacking[histograms.sum(axis=1) == 0] = -1.0
+        lacking[histograms.sum(axis=1) == 0] = -np.inf
         return at_most(lacking, Fraction(0), lambda i: self._exactly(whole_numbers(histograms[i])))
 
     def _exactly(self, counts: Sequence[int]) -> bool:
@@ -145,8 +147,8 @@ class EntropyDiversity:
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if all rows together are not diverse enough."""
-        if not self.holds_each(subject.counts[None, :], subject)[0]:
-            reached = float(2 ** _bits(shares(subject.counts[None, :]))[0])
+        if not self.holds(subject.counts):
+            reached = float(2 ** _bits(subject.shares[None, :]).item())
             raise RequirementError(
                 f"entropy-l={text(self.l)} on {subject.name!r} is impossible: all rows together reach "
                 f"{rounded(reached, up=False)}, and of any groups one reaches no more. Choose l of at most "
@@ -196,17 +198,9 @@ def sign_of_logs(above: dict[int, int], below: dict[int, int]) -> int:
     base = coprime_base([*above, *below])
     if _exponents(above, base) == _exponents(below, base):
         return 0
-    terms = [*above.items(), *((number, -power) for number, power in below.items())]
-    digits = 40
-    while True:
-        context = Context(prec=digits)
-        logs = [context.multiply(context.ln(Decimal(number)), Decimal(power)) for number, power in terms]
-        total, size = Decimal(0), Decimal(1)
-        for log in logs:
-            total, size = context.add(total, log), context.add(size, abs(log))
-        if abs(total) > size * Decimal(len(terms) + 4) * Decimal(10) ** (2 - digits):
-            return 1 if total > 0 else -1
-        digits *= 2
+    powers = [*above.items(), *((number, -power) for number, power in below.items())]
+    larger = is_positive(lambda c: [c.multiply(c.ln(Decimal(number)), Decimal(power)) for number, power in powers])
+    return 1 if larger else -1
 
 
 def _exponents(powers: dict[int, int], base: Sequence[int]) -> dict[int, int]:
@@ -244,9 +238,6 @@ def coprime_base(numbers: Iterable[int]) -> list[int]:
 
 
 # Recursive (c, l)-diversity.
-_ROOM = 2**62
-
-
 @dataclass(frozen=True)
 class RecursiveDiversity:
     """In every group the most frequent value is not too frequent, and the rare ones are not too rare.
@@ -282,18 +273,14 @@ class RecursiveDiversity:
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether the most frequent value of each group is rarer than c times the tail."""
         first, tail = _first_and_tail(histograms, self.l)
-        if (
-            int(first.max(initial=0)) * self.c.denominator >= _ROOM
-            or int(tail.max(initial=0)) * self.c.numerator >= _ROOM
-        ):
-            first, tail = first.astype(object), tail.astype(object)
-        return np.asarray((first * self.c.denominator < tail * self.c.numerator) | (first == 0), np.bool_)
+        rarer = times(first, self.c.denominator) < times(tail, self.c.numerator)
+        return np.asarray(rarer | (first == 0), np.bool_)
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if all rows together do not keep it."""
-        if self.holds_each(subject.counts[None, :], subject)[0]:
+        if holds(self, subject.counts):
             return
-        first, tail = (int(part[0]) for part in _first_and_tail(subject.counts[None, :], self.l))
+        first, tail = (int(part.item()) for part in _first_and_tail(subject.counts[None, :], self.l))
         asked = f"recursive-l={self.l} c={text(self.c)} on {subject.name!r} is impossible"
         if not tail:
             raise RequirementError(
@@ -315,4 +302,4 @@ class RecursiveDiversity:
 def _first_and_tail(histograms: Histograms, l: int) -> tuple[Any, Any]:  # noqa: E741
     """The largest count of each group, and the sum of all from the l-th on."""
     largest = -np.sort(-histograms, axis=1)
-    return largest[:, 0] if largest.shape[1] else largest.sum(axis=1), largest[:, l - 1 :].sum(axis=1)
+    return largest[:, 0], largest[:, l - 1 :].sum(axis=1)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Context, Decimal
 from fractions import Fraction
+from functools import reduce
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,11 +70,7 @@ def text(number: Fraction) -> str:
     scaled = number * 10**digits
     if scaled.denominator > 1:
         return str(number)
-    if not digits:
-        return str(scaled.numerator)
-    sign, whole = ("-", -scaled.numerator) if scaled < 0 else ("", scaled.numerator)
-    shown = str(whole).rjust(digits + 1, "0")
-    return f"{sign}{shown[:-digits]}.{shown[-digits:]}"
+    return f"{Decimal(f'{scaled.numerator}e-{digits}'):f}"
 
 
 def rounded(number: float | Fraction, *, up: bool) -> str:
@@ -96,7 +95,7 @@ def at_most(scores: npt.NDArray[np.float64], limit: Fraction, exactly: Callable[
     """
     bound = float(limit)
     found: Flags = scores <= bound
-    for i in np.flatnonzero(np.abs(scores - bound) <= MARGIN * max(1.0, abs(bound))).tolist():
+    for i in np.flatnonzero(np.abs(scores - bound) <= MARGIN * (1 + abs(bound))).tolist():
         found[i] = exactly(i)
     return found
 
@@ -109,3 +108,35 @@ def shares(histograms: Histograms) -> npt.NDArray[np.float64]:
 def whole_numbers(histogram: Iterable[int]) -> list[int]:
     """Counts as numbers that never overflow."""
     return [int(count) for count in histogram]
+
+
+def times(counts: npt.NDArray[np.int64], factor: int) -> npt.NDArray[Any]:
+    """Counts times a whole number; where 64 bits are too few, in numbers that never overflow.
+
+    Examples
+    --------
+    >>> times(np.array([2**62, 1]), 2).tolist()
+    [9223372036854775808, 2]
+    """
+    room = counts if int(counts.max(initial=0)) * factor < 2**63 else counts.astype(object)
+    return np.asarray(room * factor)
+
+
+def is_positive(terms: Callable[[Context], Sequence[Decimal]]) -> bool:
+    """Whether a sum other than 0 is positive, by decimals of growing precision.
+
+    ``terms`` are its terms, each right to the last digit or two of a context.
+
+    Examples
+    --------
+    >>> is_positive(lambda context: [context.ln(Decimal(2)), Decimal("-0.6931471805599453")])
+    True
+    """
+    digits = 40
+    while True:
+        context = Context(prec=digits)
+        listed = terms(context)
+        total, size = (reduce(context.add, some) for some in (listed, [abs(term) for term in listed]))
+        if abs(total) > size * len(listed) * Decimal(10) ** (3 - digits):
+            return total > 0
+        digits *= 2

@@ -92,7 +92,7 @@ class DeltaPresence:
 
     def check_possible(self, rows: int, population: int) -> None:
         """Raise if the share of the whole table lies outside: then some person's does, whatever is released."""
-        if not self.holds_each(np.array([rows]), np.array([population]))[0]:
+        if not self.holds_each(np.array([rows]), np.array([population])).item():
             share = Fraction(rows, population) if population else Fraction(1)
             up = rounded(share, up=True)
             raise RequirementError(

@@ -148,7 +148,7 @@ def _by_hierarchy(subject: RequirementSubject) -> Flows:
         own = hierarchy.height - depths[node] if node in inner else 0
         below = hierarchy.leaves_below(node)
         columns.append(((leaves >= below.start) & (leaves < below.stop)).astype(np.int64))
-        weights.append(Fraction(hierarchy.height - depths[parent] - own, 2 * max(1, height)))
+        weights.append(Fraction(hierarchy.height - depths[parent] - own, 2 * height))
     unit = lcm(*(weight.denominator for weight in weights))
     scaled = np.array([int(weight * unit) for weight in weights], object)
     return Flows(scaled, unit, np.stack(columns, axis=1), subject.occurring)
