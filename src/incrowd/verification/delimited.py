@@ -20,9 +20,11 @@ from incrowd.errors import FileFormatError
 from incrowd.vocabulary.forms import FileForm
 
 LONGEST_LINE = 16_000_000
-_STEP = 1 << 22
 _QUOTE, _FEED, _RETURN = (ord(mark) for mark in '"\n\r')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+STEP = 4_000_000
+"""How many bytes are read at once."""
 
 UNREADABLE = (OSError, EOFError, UnicodeDecodeError, zlib.error)
 """What reading damaged or packed text raises."""
@@ -61,7 +63,7 @@ def examine(path: Path, form: FileForm) -> Structure:
 def _scanned(stream: IO[bytes], name: str, delimiter: str) -> Structure:
     scan: _Scan | None = None
     rest = b""
-    while block := stream.read(_STEP):
+    while block := stream.read(STEP):
         data = rest + block
         scan = scan or _Scan(name, delimiter, line_end(data))
         end = data.rfind(scan.line_end) + 1
@@ -106,8 +108,8 @@ class _Scan:
         self._file, self._delimiter = file, delimiter.encode()
         self._head = b""
         self._names: list[str] = []
-        self._rows = self._delimiters = self._blanks = 0
-        self._quoted = self._names_nan = False
+        self._rows = self._delimiters = 0
+        self._quoted = self._blanks = self._names_nan = False
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
         if b"\0" in data:
@@ -120,9 +122,8 @@ class _Scan:
         if not data:
             return
         if not self._quoted and b'"' not in data and not self._has_blanks(data):
-            self._rows += data.count(self.line_end) + (not data.endswith(self.line_end))
+            self._add(np.zeros(data.count(self.line_end) + (not data.endswith(self.line_end)), np.bool_))
             self._delimiters += data.count(self._delimiter)
-            self._refuse_rows_after_blanks(1)
         else:
             self._count_with_care(data)
 
@@ -152,14 +153,8 @@ class _Scan:
         return self._head[after:]
 
     def _has_blanks(self, data: bytes) -> bool:
-        if len(self._names) == 1:  # an empty line is a row with an empty cell
-            return False
         begins = data.startswith((self.line_end, b"\r\n"))
         return begins or self.line_end * 2 in data or b"\n\r\n" in data
-
-    def _refuse_rows_after_blanks(self, rows: int) -> None:
-        if self._blanks and rows:
-            raise _refused(self._file, "there is a blank line between its rows")
 
     def _count_with_care(self, data: bytes) -> None:
         """Rows of a piece that has quotes or blank lines."""
@@ -168,24 +163,24 @@ class _Scan:
         self._refuse_stray_quotes(letters, quotes)
         ends = self._outside(quotes, np.flatnonzero(letters == self.line_end[0]))
         self._delimiters += len(self._outside(quotes, np.flatnonzero(letters == self._delimiter[0])))
-        starts = np.concatenate([[-2 if self._quoted else 0], ends[:-1] + 1]) if len(ends) else ends
         self._quoted ^= bool(len(quotes) % 2)
-        if not self._quoted and not data.endswith(self.line_end):
-            starts, ends = np.append(starts, ends[-1] + 1 if len(ends) else 0), np.append(ends, len(data))
-        self._add(self._blank(letters, starts, ends))
+        blank = self._blank(letters, ends)
+        self._add(blank if self._quoted or data.endswith(self.line_end) else np.append(blank, False))
 
     def _add(self, blank: npt.NDArray[np.bool_]) -> None:
-        full = int(np.count_nonzero(~blank))
-        self._refuse_rows_after_blanks(full)
-        self._rows += full
-        self._blanks += len(blank) - full
-        self._refuse_rows_after_blanks(int(np.count_nonzero(~blank[int(np.argmax(blank)) :])) if blank.any() else 0)
+        """Count lines that are rows; none may come after a blank one."""
+        told = np.append(self._blanks, blank)
+        if (told[:-1] > told[1:]).any():
+            raise _refused(self._file, "there is a blank line between its rows")
+        self._rows += int(np.count_nonzero(~blank))
+        self._blanks = bool(told[-1])
 
-    def _blank(self, letters: npt.NDArray[np.uint8], starts: Places, ends: Places) -> npt.NDArray[np.bool_]:
-        if len(self._names) == 1:
+    def _blank(self, letters: npt.NDArray[np.uint8], ends: Places) -> npt.NDArray[np.bool_]:
+        """Of each line that ends in the piece, whether nothing is in it."""
+        if len(self._names) == 1:  # an empty line is a row with an empty cell
             return np.zeros(len(ends), np.bool_)
-        returns = (ends - starts == 1) & (letters[np.maximum(starts, 0)] == _RETURN)
-        return np.asarray((ends == starts) | (returns & (self.line_end == b"\n")))
+        starts = np.concatenate([[0], ends + 1])[:-1]
+        return np.asarray((ends == starts) | ((ends == starts + 1) & (letters[starts] == _RETURN)))
 
     def _outside(self, quotes: Places, places: Places) -> Places:
         """Those places that are not between quotes."""

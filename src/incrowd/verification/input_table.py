@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
-from incrowd.verification.delimited import UNREADABLE, unpacked
+from incrowd.verification.delimited import STEP, UNREADABLE, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
@@ -31,7 +31,6 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role
 TABLE = "input"
 _PLACE = "place"
 _BATCH = 1 << 18
-_STEP = 1 << 22
 Rows = npt.NDArray[np.int64]
 
 
@@ -321,7 +320,7 @@ def _in_utf8(file: InputFile, scratch: Path) -> Path:
     decoder = codecs.getincrementaldecoder(file.encoding)()
     try:
         with unpacked(file.path, file.compression) as stream, path.open("w", encoding="utf-8", newline="") as copy:
-            while block := stream.read(_STEP):
+            while block := stream.read(STEP):
                 copy.write(decoder.decode(block))
             copy.write(decoder.decode(b"", True))
     except UNREADABLE:

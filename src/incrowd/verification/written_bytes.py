@@ -7,19 +7,18 @@ value in a buffer under a null, bytes that no reader looks at. Here every part o
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from incrowd.verification.delimited import STEP, examine, unpacked
 from incrowd.verification.opening import column, connect, open_table
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.forms import FileForm
 
-_BLOCK = 1 << 22
-_GZIP = struct.Struct("<2sBBIBB")
 _WORD = re.compile(r"'(?:[^'\\]|\\.)*'|[^,']+")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -32,84 +31,84 @@ def bytes_check(path: Path, form: FileForm) -> Check:
 
 def _text(path: Path, form: FileForm) -> Iterator[str]:
     """Delimited text: no mark before it, lines ended alike, nothing after the last."""
-    packing = {"gzip": _gzip, "zstd": _zstd}.get(form.compression or "")
-    faults = list(packing(path)) if packing else []
+    faults = list(_PACKINGS[form.compression](path))
     if faults:
         yield from faults
         return
     first, last, nothing, idle = b"", b"", False, False
-    for block in _blocks(path, form.compression):
-        first = first or block[:3]
-        last = (last + block)[-2:]
-        nothing = nothing or b"\0" in block
-        idle = idle or (b'"' in block and _needless(form.delimiter).search(block) is not None)
+    for lines in _whole_lines(path, form.compression):
+        first = first or lines[:3]
+        last = (last + lines)[-2:]
+        nothing = nothing or b"\0" in lines
+        idle = idle or _needless(form.delimiter).search(lines) is not None
     if first == b"\xef\xbb\xbf":
         yield "a byte order mark stands before the text"
     if nothing:
         yield "the text holds NUL bytes"
     if idle:
         yield "cells are quoted without need"
-    if last[-1:] != b"\n" or last == b"\n\n":
+    if not last.endswith(b"\n") or (last == b"\n\n" and len(examine(path, form).names) > 1):
         yield "the text does not end with its last row"
 
 
 def _needless(delimiter: str) -> re.Pattern[bytes]:
     """A field in quotes that has nothing to be quoted for; which fields are could tell something."""
     mark = re.escape(delimiter.encode())
-    return re.compile(rb"(?:^|[\n" + mark + rb'])"[^"\r\n' + mark + rb']+"(?=[\n' + mark + rb"]|$)")
+    return re.compile(rb'(?:^|[\n%b])"[^"\r\n%b]+"(?=[\n%b]|$)' % (mark, mark, mark))
 
 
-def _blocks(path: Path, compression: str | None) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    with path.open("rb") as raw:
-        stream: Any = raw if compression is None else pa.CompressedInputStream(raw, compression)
-        while block := stream.read(_BLOCK):
-            yield bytes(block)
+def _whole_lines(path: Path, compression: str | None) -> Iterator[bytes]:
+    """The text in pieces; none ends inside a line."""
+    rest = b""
+    with unpacked(path, compression) as stream:
+        while block := stream.read(STEP):
+            lines, end, rest = (rest + block).rpartition(b"\n")
+            yield lines + end
+    yield rest
 
 
 def _gzip(path: Path) -> Iterator[str]:
-    """One member, without a name, a time or a comment, and nothing after it."""
-    import zlib
-
+    """One member, without a name, a time or a comment, and nothing after it (RFC 1952, section 2.3)."""
     with path.open("rb") as file:
-        magic, method, flags, time, _, _ = _GZIP.unpack(file.read(_GZIP.size))
-        if (magic, method) != (b"\x1f\x8b", 8) or flags or time:
+        if file.read(10)[:8] != b"\x1f\x8b\x08\0\0\0\0\0":
             yield "the gzip header holds a name, a time or a comment"
-        file.seek(0)
-        unpacking = zlib.decompressobj(wbits=31)
-        while not unpacking.eof and (block := file.read(_BLOCK)):
-            unpacking.decompress(block, 1)
-            while unpacking.unconsumed_tail and not unpacking.eof:
-                unpacking.decompress(unpacking.unconsumed_tail, _BLOCK)
-        if unpacking.unused_data or file.read(1):
-            yield "bytes follow the end of the gzip data"
+            return
+        unpacking = zlib.decompressobj(wbits=-15)
+        while not unpacking.eof and (block := unpacking.unconsumed_tail or file.read(STEP)):
+            unpacking.decompress(block, STEP)
+        end = file.tell() - len(unpacking.unused_data) + 8  # a sum and a length come after the data
+    if end != path.stat().st_size:
+        yield "bytes follow the end of the gzip data"
 
 
 def _zstd(path: Path) -> Iterator[str]:
     """Frames of data, one after the other, to the end of the file: none that readers skip."""
+    size = path.stat().st_size
     with path.open("rb") as file:
-        size = path.stat().st_size
-        while file.tell() < size:
-            if file.read(4) != _ZSTD:
-                yield "the zstd file holds bytes that are no data"
-                return
-            _skip_frame(file)
+        while (place := file.tell()) < size:
+            if not _is_frame(file):
+                break
+    if place != size:
+        yield "the zstd file holds bytes that are no data"
 
 
-def _skip_frame(file: Any) -> None:
-    """Go to the end of a zstd frame whose magic number was read (RFC 8878, section 3.1.1)."""
-    descriptor = file.read(1)[0]
-    single, checksum = descriptor & 0x20, descriptor & 0x04
-    dictionary = (0, 1, 2, 4)[descriptor & 3]
-    content = (1 if single else 0, 2, 4, 8)[descriptor >> 6]
-    file.seek((0 if single else 1) + dictionary + content, 1)
-    last = False
-    while not last:
-        header = int.from_bytes(file.read(3), "little")
-        last, kind, size = bool(header & 1), (header >> 1) & 3, header >> 3
-        file.seek(1 if kind == 1 else size, 1)
-    file.seek(4 if checksum else 0, 1)
+def _is_frame(file: Any) -> bool:
+    """Go to the end of a zstd frame of data, without a dictionary of its own (RFC 8878, section 3.1.1)."""
+    *magic, flags = file.read(5).ljust(5, b"\0")
+    if bytes(magic) != _ZSTD or flags & 3:
+        return False
+    single = bool(flags & 0x20)
+    file.seek((not single) + (single, 2, 4, 8)[flags >> 6], 1)
+    while len(header := file.read(3)) == 3:
+        told = int.from_bytes(header, "little")
+        file.seek(1 if (told >> 1) & 3 == 1 else told >> 3, 1)
+        if told & 1:
+            file.seek(4 if flags & 4 else 0, 1)
+            return True
+    return False
+
+
+_PACKINGS: dict[str | None, Callable[[Path], Iterable[str]]] = {None: lambda _: (), "gzip": _gzip, "zstd": _zstd}
 
 
 def _arff(path: Path, form: FileForm) -> Iterator[str]:
