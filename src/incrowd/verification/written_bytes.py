@@ -169,24 +169,24 @@ def _gaps(path: Path, footer: Any) -> Iterator[str]:
     with path.open("rb") as file:
         file.seek(-8, 2)
         end = file.tell() - int.from_bytes(file.read(4), "little")
-    place = 4 if footer.num_rows else end
-    for start, size in sorted(_chunks(footer)) if footer.num_rows else ():
+    place = 4
+    for start, size in sorted(_chunks(footer)):
         if start != place:
             yield "bytes lie between the columns"
             return
-        place = start + size
+        place += size
     if place != end:
         yield "bytes lie before the footer"
 
 
 def _chunks(footer: Any) -> Iterator[tuple[int, int]]:
+    """Where each column chunk that has any bytes begins, and how many there are."""
     for g in range(footer.num_row_groups):
-        group = footer.row_group(g)
         for c in range(footer.num_columns):
-            chunk = group.column(c)
-            first = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
-            start = chunk.data_page_offset if first is None else min(first, chunk.data_page_offset)
-            yield start, chunk.total_compressed_size
+            chunk = footer.row_group(g).column(c)
+            start = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
+            if chunk.total_compressed_size:
+                yield start, chunk.total_compressed_size
 
 
 def _words(path: Path) -> Iterator[str]:
@@ -205,7 +205,7 @@ def _words(path: Path) -> Iterator[str]:
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _dictionary_faults(chunk: Any) -> Iterator[str]:
@@ -213,11 +213,8 @@ def _dictionary_faults(chunk: Any) -> Iterator[str]:
 
     Words are sorted, or stand as the rows of the file have them first. Any other order may be that of the input.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pa.types.is_dictionary(chunk.type):
-        return
     words, met = chunk.dictionary, pc.unique(chunk.indices.drop_null()).to_numpy()
     if len(met) < len(words):
         yield "has a dictionary with values of no row"
@@ -230,7 +227,7 @@ def _dictionary_faults(chunk: Any) -> Iterator[str]:
 def _is_sorted(words: Any) -> bool:
     import pyarrow.compute as pc
 
-    return bool(pc.all(pc.less(words[:-1], words[1:])).as_py() in (True, None))
+    return bool(pc.all(pc.less(words[:-1], words[1:]), min_count=0).as_py())
 
 
 def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
@@ -239,17 +236,10 @@ def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
 
     with pa.OSFile(str(path)) as file:
         reader = pa.ipc.open_file(file)
-        if (
-            reader.schema.metadata
-            or any(field.metadata for field in reader.schema)
-            or getattr(reader, "metadata", None)
-        ):
+        if reader.metadata or reader.schema.metadata or any(field.metadata for field in reader.schema):
             yield "the file holds metadata"
-        listed = reader.num_record_batches
-    yield from _messages(path, listed)
-    with pa.OSFile(str(path)) as file:
-        reader = pa.ipc.open_file(file)
-        for place in range(listed):
+        yield from _messages(path, reader.num_record_batches)
+        for place in range(reader.num_record_batches):
             batch = reader.get_batch(place)
             batch.validate(full=True)
             for name, cells in zip(batch.schema.names, batch.columns, strict=True):
@@ -284,7 +274,7 @@ def _left_behind(cells: Any) -> Iterator[str]:
         return
     if _is_text(cells.type):
         yield from _text_behind(cells)
-    elif cells.null_count and not pa.types.is_null(cells.type) and _values_under_nulls(cells):
+    elif not pa.types.is_null(cells.type) and _values_under_nulls(cells):
         yield "keeps values under missing cells"
 
 
@@ -293,24 +283,21 @@ def _text_behind(cells: Any) -> Iterator[str]:
 
     _, offsets, letters = cells.buffers()
     kind = np.int64 if pa.types.is_large_string(cells.type) else np.int32
-    ends = np.frombuffer(offsets, kind)[cells.offset : cells.offset + len(cells) + 1]
-    lengths = np.diff(ends)
-    missing = np.asarray(cells.is_null())
-    if missing.any() and lengths[missing].any():
+    ends = np.frombuffer(offsets, kind)[: len(cells) + 1]
+    if np.diff(ends)[np.asarray(cells.is_null())].any():
         yield "keeps values under missing cells"
-    held = 0 if letters is None else len(np.trim_zeros(np.frombuffer(letters, np.uint8), "b"))
-    if len(ends) and (ends[0] != 0 or held > ends[-1]):
+    held = len(np.trim_zeros(np.frombuffer(letters, np.uint8), "b"))
+    if ends[:1].any() or held > ends.max(initial=0):
         yield "keeps text that no cell shows"
 
 
 def _values_under_nulls(cells: Any) -> bool:
     import pyarrow as pa
 
-    _, data = cells.buffers()
-    missing = np.asarray(cells.is_null())
+    data = np.frombuffer(cells.buffers()[1], np.uint8)
     if pa.types.is_boolean(cells.type):
-        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[cells.offset : cells.offset + len(cells)]
-        return bool(bits[missing].any())
-    width = cells.type.bit_width // 8
-    values = np.frombuffer(data, np.uint8)[cells.offset * width : (cells.offset + len(cells)) * width]
-    return bool(values.reshape(len(cells), width)[missing].any())
+        values = np.unpackbits(data, bitorder="little")[: len(cells)]
+    else:
+        width = cells.type.bit_width // 8
+        values = data[: len(cells) * width].reshape(len(cells), width)
+    return bool(values[np.asarray(cells.is_null())].any())
