@@ -78,7 +78,7 @@ class InputTable:
         """Open a file; with ``copy`` it is read once, into memory, else by every query."""
         connection.execute("SET TimeZone = 'UTC'")
         names = _open(connection, file, scratch, copy=copy)
-        (rows,) = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()
+        [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
         copied = copy and file.kind != "excel"
         return cls(connection, names, rows, file.missing, file.kind == "csv", typed, copied)
 

@@ -20,6 +20,7 @@ UNUSED = "has a dictionary with values of no row"
 TWICE = "has a dictionary that lists a value twice"
 ORDER = "has a dictionary in an order that is neither that of its rows nor its own"
 METADATA = "the file holds metadata"
+TEXT = pa.string()
 
 
 def write(path, *tables, metadata=None, compression=None):
@@ -115,7 +116,7 @@ def test_batches_are_looked_at_one_and_all(tmp_path):
 # texts
 
 
-def patched(folder, before, after, kind=pa.string(), cells=("a", "bc", "d")):
+def patched(folder, before, after, kind=TEXT, cells=("a", "bc", "d")):
     """A file of texts whose offsets were changed afterwards."""
     path = write(folder / "release.arrow", pa.table({"x": pa.array(cells, kind)}))
     letter = "q" if kind == pa.large_string() else "i"
@@ -161,7 +162,7 @@ def test_offsets_that_lead_nowhere_are_an_error(tmp_path, offsets):
 # dictionaries
 
 
-def words(codes, listed, kind=pa.string(), index=None):
+def words(codes, listed, kind=TEXT, index=None):
     return pa.DictionaryArray.from_arrays(pa.array(codes, index or pa.int32()), pa.array(listed, kind))
 
 
