@@ -7,6 +7,7 @@ value in a buffer under a null, bytes that no reader looks at. Here every part o
 from __future__ import annotations
 
 import re
+import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -83,27 +84,26 @@ def _gzip(path: Path) -> Iterator[str]:
 
 def _zstd(path: Path) -> Iterator[str]:
     """Frames of data, one after the other, to the end of the file: none that readers skip."""
-    size = path.stat().st_size
+    place = 0
     with path.open("rb") as file:
-        while (place := file.tell()) < size:
-            if not _is_frame(file):
-                break
-    if place != size:
+        while _is_frame(file):
+            place = file.tell()
+    if place != path.stat().st_size:
         yield "the zstd file holds bytes that are no data"
 
 
 def _is_frame(file: Any) -> bool:
     """Go to the end of a zstd frame of data, without a dictionary of its own (RFC 8878, section 3.1.1)."""
-    *magic, flags = file.read(5).ljust(5, b"\0")
-    if bytes(magic) != _ZSTD or flags & 3:
+    magic, flags = file.read(4), int.from_bytes(file.read(1))
+    if magic != _ZSTD or flags & 3:
         return False
-    single = bool(flags & 0x20)
-    file.seek((not single) + (single, 2, 4, 8)[flags >> 6], 1)
+    single = flags >> 5 & 1
+    file.seek(1 - single + (single, 2, 4, 8)[flags >> 6], 1)
     while len(header := file.read(3)) == 3:
         told = int.from_bytes(header, "little")
         file.seek(1 if (told >> 1) & 3 == 1 else told >> 3, 1)
         if told & 1:
-            file.seek(4 if flags & 4 else 0, 1)
+            file.seek(4 * (flags >> 2 & 1), 1)
             return True
     return False
 
@@ -121,6 +121,7 @@ def _arff(path: Path, form: FileForm) -> Iterator[str]:
         return
     if any(not line.startswith("@attribute ") for line in declared[2:-1]):
         yield "comments stand among the declarations"
+        return
     rows = body.split("\n")
     if any(not line or line.startswith("%") for line in rows[:-1]) or rows[-1]:
         yield "comments or blank lines stand among the rows"
@@ -137,7 +138,8 @@ def _listed(line: str) -> int:
 
 
 def _values(connection: Any, place: int) -> int:
-    return int(connection.execute(f"SELECT count(DISTINCT {column(place)}) FROM released").fetchone()[0])
+    [(values,)] = connection.execute(f"SELECT count(DISTINCT {column(place)}) FROM released").fetchall()
+    return int(values)
 
 
 def _parquet(path: Path, _form: FileForm) -> Iterator[str]:
@@ -168,7 +170,7 @@ def _gaps(path: Path, footer: Any) -> Iterator[str]:
     """Column chunks follow each other from the magic number to the footer."""
     with path.open("rb") as file:
         file.seek(-8, 2)
-        end = file.tell() - int.from_bytes(file.read(4), "little")
+        end = file.tell() - _length(file)
     place = 4
     for start, size in sorted(_chunks(footer)):
         if start != place:
@@ -177,6 +179,12 @@ def _gaps(path: Path, footer: Any) -> Iterator[str]:
         place += size
     if place != end:
         yield "bytes lie before the footer"
+
+
+def _length(file: Any) -> int:
+    """The next four bytes as a number."""
+    [length] = struct.unpack("<I", file.read(4))
+    return int(length)
 
 
 def _chunks(footer: Any) -> Iterator[tuple[int, int]]:
@@ -195,7 +203,7 @@ def _words(path: Path) -> Iterator[str]:
 
     texts = [f.name for f in pq.read_schema(path) if _is_text(f.type)]
     with pq.ParquetFile(path, read_dictionary=texts) as coded:
-        for number in range(coded.num_row_groups if texts else 0):
+        for number in range(coded.num_row_groups):
             group = coded.read_row_group(number, columns=texts, use_threads=False)
             for name in texts:
                 found = dict.fromkeys(fault for chunk in group[name].chunks for fault in _dictionary_faults(chunk))
@@ -220,7 +228,7 @@ def _dictionary_faults(chunk: Any) -> Iterator[str]:
         yield "has a dictionary with values of no row"
     elif pc.count_distinct(words, mode="all").as_py() < len(words):
         yield "has a dictionary that lists a value twice"
-    elif (np.diff(met.astype(np.int64)) < 0).any() and not _is_sorted(words):
+    elif (met != np.arange(len(words))).any() and not _is_sorted(words):
         yield "has a dictionary in an order that is neither that of its rows nor its own"
 
 
@@ -242,8 +250,8 @@ def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
         for place in range(reader.num_record_batches):
             batch = reader.get_batch(place)
             batch.validate(full=True)
-            for name, cells in zip(batch.schema.names, batch.columns, strict=True):
-                yield from (f"{name} {fault}" for fault in _left_behind(cells))
+            for number, name in enumerate(batch.schema.names):
+                yield from (f"{name} {fault}" for fault in _left_behind(batch.column(number)))
 
 
 def _messages(path: Path, listed: int) -> Iterator[str]:
@@ -253,7 +261,7 @@ def _messages(path: Path, listed: int) -> Iterator[str]:
     size = path.stat().st_size
     with path.open("rb") as raw:
         raw.seek(size - 10)
-        footer = int.from_bytes(raw.read(4), "little")
+        footer = _length(raw)
         raw.seek(8)
         batches = sum(1 for _ in pa.ipc.open_stream(pa.PythonFile(raw, "r")))
         place = raw.tell()
@@ -284,10 +292,11 @@ def _text_behind(cells: Any) -> Iterator[str]:
     _, offsets, letters = cells.buffers()
     kind = np.int64 if pa.types.is_large_string(cells.type) else np.int32
     ends = np.frombuffer(offsets, kind)[: len(cells) + 1]
-    if np.diff(ends)[np.asarray(cells.is_null())].any():
+    lengths = np.diff(ends)
+    if lengths[np.asarray(cells.is_null())].any():
         yield "keeps values under missing cells"
     held = len(np.trim_zeros(np.frombuffer(letters, np.uint8), "b"))
-    if ends[:1].any() or held > ends.max(initial=0):
+    if ends[:1].sum() or held > lengths.sum():
         yield "keeps text that no cell shows"
 
 

@@ -106,6 +106,15 @@ def test_cells_of_every_kind_that_hide_nothing(tmp_path, rows):
         assert found(tmp_path, columns, compression=compression) == FINE
 
 
+@pytest.mark.parametrize("kind", [TEXT, pa.large_string()])
+def test_no_rows_of_a_longer_table(tmp_path, kind):
+    batch = pa.record_batch({"x": pa.array(["a", "bc"], kind)})
+    with pa.ipc.new_file(str(tmp_path / "t.arrow"), batch.schema) as writer:
+        writer.write_batch(batch.slice(0, 0))
+        writer.write_batch(batch.slice(1, 1))
+    assert told(tmp_path / "t.arrow") == FINE
+
+
 def test_batches_are_looked_at_one_and_all(tmp_path):
     sound, hidden = pa.table({"a": [1], "x": [2]}), pa.table({"a": [1], "x": under_nulls([1], pa.int64(), [False])})
     for tables in ((hidden, sound), (sound, hidden), (sound, sound, hidden)):
