@@ -14,6 +14,7 @@ from incrowd.verification.opening import (
     Opened,
     arrow_batches,
     cell_of,
+    column,
     connect,
     duckdb_module,
     exactly,
@@ -121,6 +122,7 @@ def test_other_errors_stay_what_they_are(error):
         (r"@attribute a\b numeric" + "\n@data\n", ([r"a\b"], 2, 0)),
         ("@attribute ' numeric\n@data\n", (["'"], 2, 0)),
         ("@attribute '' numeric\n@data\n", ([""], 2, 0)),
+        ("@attribute its' numeric\n@data\n", (["its'"], 2, 0)),
         ("% @attribute b numeric\n@attribute a numeric\n@data\n", (["a"], 3, 0)),
         ("@attribute a numeric\n@data\n1\n\n  \n% 2\n  % 3\n4\n@attribute b numeric\n@data\n", (["a"], 2, 4)),
         ("\ufeff@attribute a numeric\n@data\n1\n", (["a"], 2, 1)),
@@ -187,7 +189,37 @@ def test_names_that_may_be_numbers_are_told(tmp_path, database):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,NaN\n")
     assert open_file(database, path, FileForm()).names_nan
-    assert Opened([], 0, "").names_nan
+
+
+def test_texts_may_be_numbers_unless_it_is_known_better():
+    assert Opened([column(0)], 0, "").names_nan
+
+
+def test_a_table_is_a_view_unless_a_copy_is_asked_for(tmp_path, database):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n1\n")
+    open_table(database, path, FileForm())
+    assert asked(database, "SELECT view_name FROM duckdb_views() WHERE temporary") == [("released",)]
+
+
+DAMAGED = {
+    "csv": (b"a,b\n1,2\r\n3,4\n5,6\r\n", FileForm()),
+    "parquet": (b"PAR1 is not all", FileForm("parquet")),
+    "arrow": (b"ARROW1 is not all", FileForm("arrow")),
+}
+
+
+@pytest.mark.parametrize(("data", "form"), DAMAGED.values(), ids=DAMAGED)
+def test_what_cannot_be_read_is_named(tmp_path, database, data, form):
+    path = tmp_path / "t"
+    path.write_bytes(data)
+    for opening in (
+        lambda: open_table(database, path, form),
+        lambda: open_table(database, path, form, copy=True),
+        lambda: open_large(database, path, form, tmp_path),
+    ):
+        with pytest.raises(FileFormatError, match=f"^t cannot be read as {form.kind} by the verification"):
+            opening()
 
 
 @pytest.mark.parametrize(
