@@ -199,7 +199,7 @@ def test_a_table_is_a_view_unless_a_copy_is_asked_for(tmp_path, database):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n")
     open_table(database, path, FileForm())
-    assert asked(database, "SELECT view_name FROM duckdb_views() WHERE temporary") == [("released",)]
+    assert asked(database, "SELECT view_name FROM duckdb_views() WHERE NOT internal") == [("released",)]
 
 
 DAMAGED = {
