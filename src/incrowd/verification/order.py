@@ -36,11 +36,11 @@ def row_order_check(origin: npt.NDArray[np.int64], *, seeded: bool = False) -> C
     >>> row_order_check(np.arange(100)).passed
     False
     """
-    steps = int(np.count_nonzero(np.abs(np.diff(origin)) == 1)) if len(origin) > 3 * _NEIGHBOURS else 0
+    steps = int(np.count_nonzero(np.abs(np.diff(origin)) == 1))
     fault = ""
     if is_ordered(origin.astype(np.float64)):
         fault = "rows follow the order of the input"
-    elif steps > _NEIGHBOURS:
+    elif steps > _NEIGHBOURS and len(origin) > 3 * _NEIGHBOURS:
         fault = f"{steps:,} rows stand beside a neighbour of the input"
     elif not seeded and _is_of_a_usual_seed(origin):
         fault = "rows are in an order that a usual seed gives"
@@ -126,7 +126,7 @@ def is_ordered(numbers: Numbers) -> bool:
         return False
     follows = abs(_correlation(np.arange(size, dtype=np.float64), numbers))
     beside = abs(_correlation(numbers[1:], numbers[:-1]))
-    return bool(follows > _PERFECT or max(follows, beside) * np.sqrt(size - 2) > _SIGMAS)
+    return follows > _PERFECT or any(each * np.sqrt(size - 2) > _SIGMAS for each in (follows, beside))
 
 
 def ranks(values: Any) -> Numbers:
@@ -138,13 +138,13 @@ def ranks(values: Any) -> Numbers:
         return np.zeros(len(values))
     decoded = values.cast(values.type.value_type) if hasattr(values.type, "value_type") else values
     ranked = pc.rank(decoded, sort_keys="ascending", tiebreaker="dense")
-    return np.asarray(ranked.to_numpy(zero_copy_only=False), np.float64)
+    return np.asarray(ranked, np.float64)
 
 
 def _correlation(left: Numbers, right: Numbers) -> float:
     if np.ptp(left) == 0 or np.ptp(right) == 0:
         return 0.0
-    return float(np.corrcoef(left, right)[0, 1])
+    return float(np.corrcoef([left, right])[0, 1])
 
 
 def _is_of_a_usual_seed(origin: npt.NDArray[np.int64]) -> bool:

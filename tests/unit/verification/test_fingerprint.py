@@ -10,6 +10,7 @@ import pytest
 from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.meaning import CellMeaning
+from incrowd.verification.opening import connect
 from incrowd.vocabulary.schema import Column, ColumnType, Role
 
 ROWS = [(1, "a"), (2, None), (None, "b"), (None, None), (1, "a")]
@@ -64,7 +65,13 @@ def test_numbers_are_compared_by_what_they_are(kind):
     assert fingerprint(of([(0.5, "a")], pa.float32()), 7) == fingerprint(of([(0.5, "a")], pa.float64()), 7)
 
 
-def test_a_moment_is_the_same_everywhere():
+def test_a_moment_is_the_same_everywhere(monkeypatch):
+    def elsewhere(**options):
+        connection = connect(**options)
+        connection.execute("SET TimeZone = 'Asia/Tokyo'")
+        return connection
+
+    monkeypatch.setattr("incrowd.verification.fingerprint.connect", elsewhere)
     moment = dt.datetime(2020, 1, 1, 20, tzinfo=dt.UTC)
     found = [
         fingerprint(pa.table({"at": pa.array([moment], pa.timestamp("us", zone))}), 7) for zone in ("UTC", "Asia/Tokyo")

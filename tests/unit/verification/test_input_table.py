@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import random
+import sys
 
 import numpy as np
 import openpyxl
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from incrowd.errors import FileFormatError, VerificationError
+from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
 from incrowd.verification import input_table
 from incrowd.verification.input_table import (
     InputTable,
@@ -65,8 +66,6 @@ def test_a_text_file(tmp_path, database, copy):
 
 def test_a_file_is_copied_unless_told_otherwise(tmp_path, database):
     assert InputTable.open(database, csv(tmp_path, "a\n1\n"), None).copied
-    assert not InputTable(database, ["a"], 1, ()).copied
-    assert not InputTable(database, ["a"], 1, ()).drafts
 
 
 def parquet(path):
@@ -142,6 +141,17 @@ def test_columns_of_a_workbook_without_cells(tmp_path, database):
     table = InputTable.open(database, workbook(tmp_path / "t.xlsx", ["n", "m"], [None, 1]), None)
     assert database.execute("FROM input").fetchall() == [(None, 1.0)]
     assert table.kind("n") == "DOUBLE"
+
+
+def test_formulas_of_a_workbook_are_what_they_came_to(tmp_path, database):
+    InputTable.open(database, workbook(tmp_path / "t.xlsx", ["n", "m"], [1, "=A2+1"], [2, 3]), None)
+    assert database.execute("FROM input").fetchall() == [(1.0, None), (2.0, 3.0)]  # nobody has worked it out
+
+
+def test_a_workbook_needs_a_package(tmp_path, database, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingPackageError, match=r"incrowd\[excel\]"):
+        InputTable.open(database, InputFile(tmp_path / "t.xlsx", "excel"), None)
 
 
 @pytest.mark.parametrize("step", [1, 3, 1000])
@@ -315,6 +325,13 @@ def test_columns_as_codes(tmp_path, database):
     assert [found[name].type for name in MEANT] == TYPES
 
 
+def test_a_column_of_nothing_as_codes(tmp_path, database):
+    table = InputTable.open(database, csv(tmp_path, "a,n\n,\n,\n"), None)
+    found = encoded(table, [Column("a", QUASI), Column("n", QUASI, ColumnType.INTEGER)])
+    for name in ("a", "n"):
+        assert (found[name].dictionary.to_list(), found[name].codes.tolist()) == ([], [0, 0])
+
+
 def test_codes_in_a_declared_order(tmp_path, database):
     table = InputTable.open(database, csv(tmp_path, "a\nhigh\nlow\nodd\n\nlow\n"), None)
     column = Column("a", QUASI, ColumnType.ORDERED, ("low", "middle", "high"))
@@ -395,6 +412,13 @@ def test_originals_are_the_rows_of_the_input_in_the_order_of_the_release(tmp_pat
         assert piece.origin.tolist() == piece.table["n"].to_pylist()
         ends = piece.claims["n"]
         assert [each.tolist() for each in ends] == [[n / 2 for n in piece.origin], [n / 2 + 1 for n in piece.origin]]
+
+
+def test_no_rows_in_several_pieces(tmp_path, database):
+    np.save(tmp_path / "origin.npy", np.array([], np.int64))
+    table = InputTable.open(database, numbered(tmp_path, 0), None, copy=False)
+    found = originals(table, [source("t")], Hint(tmp_path / "origin.npy", (0, 0)), tmp_path)
+    assert [found.piece(number).table.to_pydict() for number in range(2)] == [{"t": []}] * 2
 
 
 def test_originals_of_a_wrong_hint_are_refused(tmp_path, database):

@@ -282,13 +282,17 @@ def firsts_in_order(groups):
 
 
 def middles_in_order(groups):
-    """Two rows of each group: one early, as chance has it, and one late, so that their middles rise."""
-    early = shuffled(groups).tolist()
-    late = sorted(range(groups), key=lambda group: 4 * group - early.index(group))
-    return [*early, *late]
+    """Rows of groups of other sizes that lie around middles that rise, some near to them and some far."""
+    chance = random.Random(4)
+    placed = []
+    for group in range(groups):
+        for _ in range(chance.choice([1, 3])):
+            far = chance.uniform(0, 3 * groups)
+            placed += [(group - far, group), (group + far, group)]
+    return [group for _, group in sorted(placed)]
 
 
-@pytest.mark.parametrize("groups", [80, 100])
+@pytest.mark.parametrize("groups", [100, 120])
 @pytest.mark.parametrize("make", [firsts_in_order, middles_in_order])
 def test_groups_that_are_numbered_by_rows_are_told(make, groups):
     numbers = np.array(make(groups))

@@ -68,8 +68,9 @@ def test_what_is_read_is_what_was_written(asked):
 
 
 def test_what_is_not_said_is_the_usual():
-    unsaid = {one.name: getattr(LEAST, one.name) for one in fields(Request)[6:]}
-    assert unsaid == {
+    least = Request(*(getattr(LEAST, one.name) for one in fields(Request)[:6]))
+    assert least.role(Role.OTHER) == ()
+    assert {one.name: getattr(least, one.name) for one in fields(Request)[6:]} == {
         "groups": None,
         "typed": frozenset(),
         "counted": False,
@@ -85,7 +86,11 @@ def test_what_is_not_said_is_the_usual():
         "threads": 1,
         "scratch": None,
     }
-    assert not Expected([], [], [], 0).extremes
+
+
+def test_intervals_end_at_no_value_unless_that_was_asked_for():
+    asked = Expected([], LEAST.role(Role.TARGET), [], 0)
+    assert (asked.extremes, asked.may_lose) == (False, 0)
 
 
 def test_the_document_is_plain():

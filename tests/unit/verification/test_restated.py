@@ -102,7 +102,17 @@ def test_who_is_alone_by_unchanged_columns(tmp_path):
     by_class = both(tmp_path, stated(unchanged={"ill": "target", "town": "other"})).alone
     # (y, a), (n, b), (y, a), (y, -), (-, -)
     assert (by_class.without_class, by_class.with_class) == (1, 3)
-    assert both(tmp_path, stated(unchanged={})).alone is None
+
+
+def test_nobody_is_alone_by_no_columns():
+    assert recount_stated_table(FRAME.to_arrow(), stated(unchanged={})).alone is None
+
+
+def test_what_cannot_be_read_is_named(tmp_path):
+    path = tmp_path / "release.parquet"
+    path.write_bytes(b"PAR1 is not all")
+    with pytest.raises(FileFormatError, match=r"^release\.parquet cannot be read as parquet"):
+        of_file(path, stated())
 
 
 @pytest.mark.parametrize(("rows", "exact"), [(0, True), (1, False), (2, False)])
