@@ -189,7 +189,7 @@ def test_on_windows_it_has_a_group_of_its_own(started, monkeypatch):
 def test_one_process_is_kept_as_long_as_it_can_be_asked(started):
     start()
     [running] = process._RUNNING
-    start()
+    assert process._verifier() is running
     assert (process._RUNNING, len(started)) == ([running], 1)
     running.process.status = -9
     assert not running.is_mine
@@ -198,7 +198,7 @@ def test_one_process_is_kept_as_long_as_it_can_be_asked(started):
     assert (another is running, len(started)) == (False, 2)
     another.owner = -1  # this is a fork
     assert not another.is_mine
-    start()
+    assert process._verifier() not in (running, another)
     assert len(started) == 3
 
 
@@ -277,6 +277,12 @@ def test_an_error_is_raised_as_what_it_is(tmp_path, monkeypatch, status, kind, r
 def test_an_error_with_another_status_is_none(tmp_path, monkeypatch, status):
     answering(monkeypatch, status, {"error": ["VerificationError", "what was said"]})
     with pytest.raises(UndeterminedError, match="without a verdict"):
+        verdict_on(LEAST, tmp_path)
+
+
+def test_no_answer_at_all_is_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "_verifier", lambda: verifier(Child(line(status=0))))
+    with pytest.raises(UndeterminedError, match=r"without a verdict \(status 0\)"):
         verdict_on(LEAST, tmp_path)
 
 
