@@ -77,7 +77,7 @@ def _say(words: dict[str, Any]) -> None:
 
 def _import_all() -> None:
     """Import before the fork what every judgement needs, and nothing that none does."""
-    sys.meta_path.insert(0, _WithoutPandas)
+    sys.meta_path = [_WithoutPandas, *sys.meta_path]
     for module in ("duckdb", "pyarrow.compute", "pyarrow.parquet", "_strptime", "incrowd.verification.judge"):
         importlib.import_module(module)
 
@@ -110,7 +110,7 @@ def _leave_the_network() -> None:
     """Enter a network of its own that has no other member; Linux lets most users do so."""
     import ctypes
 
-    ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
+    ctypes.CDLL(None).unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
 
 
 def _refuse_connections(event: str, _arguments: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +21,11 @@ from incrowd.errors import FileFormatError
 from incrowd.vocabulary.forms import FileForm
 
 LONGEST_LINE = 16_000_000
-_STEP = 1 << 22
 _QUOTE, _FEED, _RETURN = (ord(mark) for mark in '"\n\r')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+STEP = 4_000_000
+"""How many bytes are read at once."""
 
 UNREADABLE = (OSError, EOFError, UnicodeDecodeError, zlib.error)
 """What reading damaged or packed text raises."""
@@ -61,7 +64,7 @@ def examine(path: Path, form: FileForm) -> Structure:
 def _scanned(stream: IO[bytes], name: str, delimiter: str) -> Structure:
     scan: _Scan | None = None
     rest = b""
-    while block := stream.read(_STEP):
+    while block := stream.read(STEP):
         data = rest + block
         scan = scan or _Scan(name, delimiter, line_end(data))
         end = data.rfind(scan.line_end) + 1
@@ -71,7 +74,8 @@ def _scanned(stream: IO[bytes], name: str, delimiter: str) -> Structure:
             raise _refused(name, f"a line is longer than {LONGEST_LINE:,} bytes")
     if scan is None:
         raise _refused(name, "it is empty")
-    scan.feed(rest, last=True)
+    if rest:
+        scan.feed(rest + scan.line_end)
     return scan.structure()
 
 
@@ -106,99 +110,85 @@ class _Scan:
         self._file, self._delimiter = file, delimiter.encode()
         self._head = b""
         self._names: list[str] = []
-        self._rows = self._delimiters = self._blanks = 0
-        self._quoted = self._names_nan = False
+        self._rows = self._delimiters = 0
+        self._quoted = self._blanks = self._names_nan = False
 
-    def feed(self, data: bytes, *, last: bool = False) -> None:
+    def feed(self, data: bytes) -> None:
         if b"\0" in data:
             raise _refused(self._file, "it has NUL bytes")
         if not data.isascii():
             data.decode("utf-8")  # DuckDB looks at the columns alone that are counted
         self._names_nan |= b"NaN" in data
         if not self._names:
-            data = self._after_header(data, last)
-        if not data:
-            return
+            data = self._after_header(data)
         if not self._quoted and b'"' not in data and not self._has_blanks(data):
-            self._rows += data.count(self.line_end) + (not data.endswith(self.line_end))
+            self._add(np.zeros(data.count(self.line_end), np.bool_))
             self._delimiters += data.count(self._delimiter)
-            self._refuse_rows_after_blanks(1)
         else:
             self._count_with_care(data)
 
     def structure(self) -> Structure:
-        if self._quoted:
+        if self._quoted or not self._names:
             raise _refused(self._file, "a quote is not closed")
         if self._delimiters != self._rows * (len(self._names) - 1):
             raise _refused(self._file, "its rows do not all have as many fields as its header")
         return Structure(self._names, self._rows, self._names_nan)
 
-    def _after_header(self, data: bytes, last: bool) -> bytes:
+    def _after_header(self, data: bytes) -> bytes:
         """Read the names, once the first record is there whole; what comes after it."""
         self._head += data
-        end = self._head.find(self.line_end)
-        while end >= 0 and self._head.count(b'"', 0, end) % 2:
-            end = self._head.find(self.line_end, end + 1)
-        if end < 0 and not last:
+        first = re.match(rb'(?:[^"%b]|"[^"]*")*+%b' % (self.line_end, self.line_end), self._head)
+        if first is None:
             return b""
-        after = end + 1 if end >= 0 else len(self._head)
-        record = self._head[:after].removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
+        record = first[0].removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
         try:
             self._names = next(csv.reader([record.rstrip("\r\n")], delimiter=self._delimiter.decode(), strict=True), [])
         except csv.Error:
             raise _refused(self._file, "its header cannot be parted into names") from None
         if not self._names:
             raise _refused(self._file, "its first line is blank")
-        return self._head[after:]
+        return self._head[first.end() :]
 
     def _has_blanks(self, data: bytes) -> bool:
-        if len(self._names) == 1:  # an empty line is a row with an empty cell
-            return False
         begins = data.startswith((self.line_end, b"\r\n"))
         return begins or self.line_end * 2 in data or b"\n\r\n" in data
-
-    def _refuse_rows_after_blanks(self, rows: int) -> None:
-        if self._blanks and rows:
-            raise _refused(self._file, "there is a blank line between its rows")
 
     def _count_with_care(self, data: bytes) -> None:
         """Rows of a piece that has quotes or blank lines."""
         letters = np.frombuffer(data, np.uint8)
         quotes = np.flatnonzero(letters == _QUOTE)
         self._refuse_stray_quotes(letters, quotes)
-        ends = self._outside(quotes, np.flatnonzero(letters == self.line_end[0]))
-        self._delimiters += len(self._outside(quotes, np.flatnonzero(letters == self._delimiter[0])))
-        starts = np.concatenate([[-2 if self._quoted else 0], ends[:-1] + 1]) if len(ends) else ends
+        ends = self._outside(quotes, np.flatnonzero(letters == ord(self.line_end)))
+        self._delimiters += len(self._outside(quotes, np.flatnonzero(letters == ord(self._delimiter))))
         self._quoted ^= bool(len(quotes) % 2)
-        if not self._quoted and not data.endswith(self.line_end):
-            starts, ends = np.append(starts, ends[-1] + 1 if len(ends) else 0), np.append(ends, len(data))
-        self._add(self._blank(letters, starts, ends))
+        self._add(self._blank(letters, ends))
 
     def _add(self, blank: npt.NDArray[np.bool_]) -> None:
-        full = int(np.count_nonzero(~blank))
-        self._refuse_rows_after_blanks(full)
-        self._rows += full
-        self._blanks += len(blank) - full
-        self._refuse_rows_after_blanks(int(np.count_nonzero(~blank[int(np.argmax(blank)) :])) if blank.any() else 0)
+        """Count lines that are rows; none may come after a blank one."""
+        told = np.append(self._blanks, blank)
+        if (told[:-1] > told[1:]).any():
+            raise _refused(self._file, "there is a blank line between its rows")
+        self._rows += int(np.count_nonzero(~blank))
+        self._blanks = bool(told[-1])
 
-    def _blank(self, letters: npt.NDArray[np.uint8], starts: Places, ends: Places) -> npt.NDArray[np.bool_]:
-        if len(self._names) == 1:
+    def _blank(self, letters: npt.NDArray[np.uint8], ends: Places) -> npt.NDArray[np.bool_]:
+        """Of each line, whether nothing is in it."""
+        if len(self._names) == 1:  # an empty line is a row with an empty cell
             return np.zeros(len(ends), np.bool_)
-        returns = (ends - starts == 1) & (letters[np.maximum(starts, 0)] == _RETURN)
-        return np.asarray((ends == starts) | (returns & (self.line_end == b"\n")))
+        starts = np.concatenate([[0], ends + 1])[:-1]
+        return np.asarray((ends == starts) | ((ends == starts + 1) & (letters[starts] == _RETURN)))
 
     def _outside(self, quotes: Places, places: Places) -> Places:
         """Those places that are not between quotes."""
-        outside: Places = places[(np.searchsorted(quotes, places) + self._quoted) % 2 == 0]
+        outside: Places = places[np.searchsorted(quotes, places) % 2 == self._quoted]
         return outside
 
     def _refuse_stray_quotes(self, letters: npt.NDArray[np.uint8], quotes: Places) -> None:
         """Quotes open at the start of a field and close at its end; two of them inside stand for one."""
-        edges = np.array([self._delimiter[0], _FEED, _RETURN, _QUOTE], np.uint8)
-        opening = (np.arange(len(quotes)) + self._quoted) % 2 == 0
-        before, after = quotes[opening] - 1, quotes[~opening] + 1
-        sound = np.isin(letters[before[before >= 0]], edges).all()
-        if not (sound and np.isin(letters[after[after < len(letters)]], edges).all()):
+        edges = np.array([ord(self._delimiter), _FEED, _RETURN, _QUOTE], np.uint8)
+        opening = np.arange(len(quotes)) % 2 == self._quoted
+        beside = np.append(quotes[opening] - 1, quotes[~opening] + 1)  # before the first letter: the last, a line end
+        if not np.isin(letters[beside], edges).all():
             raise _refused(self._file, "a quote stands inside a field")
 
 

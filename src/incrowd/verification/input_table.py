@@ -11,7 +11,8 @@ import codecs
 import contextlib
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -20,18 +21,17 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
-from incrowd.verification.delimited import UNREADABLE, unpacked
+from incrowd.verification.delimited import STEP, UNREADABLE, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.schema import Column, ColumnType, Role
+from incrowd.vocabulary.schema import Column, Role
 
 TABLE = "input"
 _PLACE = "place"
-_BATCH = 1 << 18
-_STEP = 1 << 22
+_BATCH = 250_000  # rows
 Rows = npt.NDArray[np.int64]
 
 
@@ -61,10 +61,9 @@ class InputTable:
     names: Sequence[str]
     rows: int
     missing: tuple[str, ...]
-    drafts: bool = False
-    typed: frozenset[str] = frozenset()
-    copied: bool = False
-    _kinds: dict[str, str] = field(default_factory=dict, init=False)
+    drafts: bool
+    typed: frozenset[str]
+    copied: bool
 
     @classmethod
     def open(
@@ -79,7 +78,7 @@ class InputTable:
         """Open a file; with ``copy`` it is read once, into memory, else by every query."""
         connection.execute("SET TimeZone = 'UTC'")
         names = _open(connection, file, scratch, copy=copy)
-        (rows,) = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()
+        [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
         copied = copy and file.kind != "excel"
         return cls(connection, names, rows, file.missing, file.kind == "csv", typed, copied)
 
@@ -90,17 +89,17 @@ class InputTable:
 
     def kind(self, name: str) -> str:
         """The type of DuckDB that a column has."""
-        if not self._kinds:
-            described = self.connection.execute(f"DESCRIBE {TABLE}").fetchall()
-            self._kinds.update((known, row[1]) for known, row in zip(self.names, described, strict=True))
-        return self._kinds[name]
+        return self._kinds[self.names.index(name)]
+
+    @cached_property
+    def _kinds(self) -> list[str]:
+        return [row[1] for row in self.connection.execute(f"DESCRIBE {TABLE}").fetchall()]
 
     def rows_at(self, names: Sequence[str], rows: Rows) -> Any:
         """The cells of some rows and columns as a PyArrow table, in the order of the rows."""
         import pyarrow as pa
 
-        wanted = pa.table({"row": rows, _PLACE: np.arange(len(rows))})
-        self.connection.register("wanted", wanted)
+        self.connection.register("wanted", pa.table({"row": rows, _PLACE: np.arange(len(rows))}))
         cells = ", ".join(map(self.at, names))
         return self.connection.sql(
             f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {TABLE}) "
@@ -115,7 +114,7 @@ class InputTable:
         """How the cells of a column are read, decided on all of them."""
         drafted = self.drafts and known.name not in self.typed
         meaning = CellMeaning(known.type, self.kind(known.name), self.missing, drafted=drafted)
-        return decide(self.connection, TABLE, self.at(known.name), meaning) if _needs_all(meaning) else meaning
+        return decide(self.connection, TABLE, self.at(known.name), meaning)
 
 
 @dataclass(frozen=True)
@@ -129,11 +128,6 @@ class ReleasedColumn:
     def understood(self) -> bool:
         """Whether its cells are compared by what they mean; others by what they are."""
         return self.column.role is Role.QUASI_IDENTIFIER
-
-
-def _needs_all(meaning: CellMeaning) -> bool:
-    texts = (ColumnType.REAL, ColumnType.DATE, ColumnType.BOOLEAN)
-    return meaning.type in texts if meaning.by_text else meaning.kind in ("FLOAT", "DOUBLE")
 
 
 def originals(
@@ -168,15 +162,14 @@ def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
     meant = all_rows(table, sources)
     found = []
     for one in columns:
-        cells = pl.Series(meant[one.name].to_pylist() if one.type is ColumnType.BOOLEAN else meant[one.name])
+        cells = pl.Series(meant[one.name])
         cells = cells.cast(pl.String) if isinstance(cells.dtype, pl.Categorical | pl.Enum) else cells
         values = cells.drop_nulls().unique().sort()
         if one.order:
             values = pl.Series([value for value in one.order if value in set(values)], dtype=pl.String)
-        codes = cells.replace_strict(values, pl.int_range(len(values), eager=True), default=len(values))
-        found.append(
-            EncodedColumn(one.name, one.type, codes.fill_null(len(values)).to_numpy().astype(np.int32), values)
-        )
+        numbers = list(range(len(values)))
+        codes = cells.replace_strict(values, numbers, default=len(values), return_dtype=pl.Int32)
+        found.append(EncodedColumn(one.name, one.type, codes.fill_null(len(values)).to_numpy(), values))
     return EncodedTable.of(found)
 
 
@@ -184,7 +177,7 @@ def checked_origin(origin: Rows, rows: int, released: int) -> Rows:
     """The hint, if it names input rows and names none of them twice."""
     if len(origin) != released or (released and not 0 <= int(origin.min()) <= int(origin.max()) < rows):
         raise VerificationError("The released rows are not the rows of the input. Nothing was published.")
-    if np.bincount(origin, minlength=1).max(initial=0) > 1:
+    if (np.bincount(origin) > 1).any():
         raise VerificationError("A row of the input was released more than once. Nothing was published.")
     return origin
 
@@ -220,10 +213,11 @@ def _column(connection: Any, cells: Any, meaning: CellMeaning, understood: bool)
     import pyarrow as pa
 
     if not meaning.by_text:
-        return _asked(connection, cells, meaning.value("t") if understood else meaning.raw("t"))[0]
-    texts = cells.cast(pa.large_string()) if pa.types.is_string(cells.type) else cells
-    if not pa.types.is_dictionary(texts.type):
-        texts = texts.dictionary_encode().unify_dictionaries()
+        [meant] = _asked(connection, cells, meaning.value("t") if understood else meaning.raw("t"))
+        return meant
+    texts = cells
+    if not pa.types.is_dictionary(cells.type):
+        texts = cells.cast(pa.large_string()).dictionary_encode().unify_dictionaries()
     indices = pa.chunked_array([chunk.indices for chunk in texts.chunks], pa.int32()).combine_chunks()
     words = texts.chunk(0).dictionary if texts.num_chunks else pa.array([], texts.type.value_type)
     if understood:
@@ -275,21 +269,18 @@ def _in_pieces(
 def _deal(batches: Any, place: Rows, ends: Rows, paths: Sequence[Path]) -> None:
     import pyarrow as pa
 
+    schema = batches.schema.append(pa.field(_PLACE, pa.int64()))
     with contextlib.ExitStack() as stack:
-        writers: list[Any] = []
+        writers = [stack.enter_context(pa.ipc.new_stream(str(path), schema)) for path in paths]
         start = 0
         for batch in batches:
             mine = place[start : start + batch.num_rows]
             start += batch.num_rows
             kept = np.flatnonzero(mine >= 0)
             pieces = np.searchsorted(ends, mine[kept], side="right")
-            order = np.argsort(pieces, kind="stable")
-            dealt = batch.take(_indices(kept[order])).append_column(_PLACE, pa.array(mine[kept[order]]))
-            writers = writers or [stack.enter_context(pa.ipc.new_stream(str(path), dealt.schema)) for path in paths]
-            cuts = np.searchsorted(pieces[order], np.arange(len(ends) + 1)).tolist()
-            for writer, begin, end in zip(writers, cuts, cuts[1:], strict=False):
-                if end > begin:
-                    writer.write_batch(dealt.slice(begin, end - begin))
+            for number in np.unique(pieces):
+                rows = kept[pieces == number]
+                writers[number].write_batch(batch.take(_indices(rows)).append_column(_PLACE, _indices(mine[rows])))
 
 
 def _in_order(path: Path) -> Any:
@@ -306,8 +297,7 @@ def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool)
     if file.kind == "excel":
         return register(connection, _workbook(file.path), TABLE)
     if file.kind != "csv":
-        form = FileForm(file.kind, missing="?" if file.kind == "arff" else "")
-        return open_table(connection, file.path, form, name=TABLE, copy=copy)
+        return open_table(connection, file.path, FileForm(file.kind), name=TABLE, copy=copy)
     form = FileForm("csv", file.delimiter, file.compression)
     if file.encoding == "utf-8":
         return open_table(connection, file.path, form, name=TABLE, copy=copy)
@@ -321,7 +311,7 @@ def _in_utf8(file: InputFile, scratch: Path) -> Path:
     decoder = codecs.getincrementaldecoder(file.encoding)()
     try:
         with unpacked(file.path, file.compression) as stream, path.open("w", encoding="utf-8", newline="") as copy:
-            while block := stream.read(_STEP):
+            while block := stream.read(STEP):
                 copy.write(decoder.decode(block))
             copy.write(decoder.decode(b"", True))
     except UNREADABLE:
@@ -346,12 +336,8 @@ def _workbook(path: Path) -> Any:
 
 
 def _cells(values: list[Any]) -> Any:
-    import datetime
-
     import pyarrow as pa
 
     if all(value is None or (isinstance(value, float | int) and not isinstance(value, bool)) for value in values):
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    if all(value is None or isinstance(value, datetime.datetime) for value in values):
-        return pa.array(values, pa.timestamp("us"))
     return pa.array(values)

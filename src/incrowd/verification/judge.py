@@ -49,7 +49,7 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
     if request.file and request.groups is not None:
         checks.append(bytes_check(request.groups, request.form))
     digests = tuple(_digest(path) for path in (request.release, request.groups) if path is not None)
-    counted: list[UnchangedCounts | None] = [None]
+    counted: UnchangedCounts | None = None
     with connect(limits.share(0.5), None, limits.scratch) as connection:
         header = _header(request, connection)
         whole = len(request.hint.sizes) == 1
@@ -68,7 +68,8 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         asked = asked_of(request, sources, people)
 
         def more(connection: Any) -> Iterator[Check]:
-            counted[0] = unchanged_counts(connection, request, sources, asked, original)
+            nonlocal counted
+            counted = unchanged_counts(connection, request, sources, asked, original)
             if everybody is not None:
                 yield _rare_values(connection, request, asked, everybody)
             if request.file:
@@ -78,7 +79,7 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
             request.release, request.form, asked, original, limits, progress, request.groups, more, connection
         )
     checks += [_left_out(request, verdict, original)]
-    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted[0])
+    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted)
 
 
 def _rare_values(connection: Any, request: Request, asked: Expected, everybody: Any) -> Check:
@@ -189,7 +190,7 @@ def _hidden(request: Request, table: InputTable, origin: Any) -> list[tuple[str,
     """The columns that the release does not show as they are, with the values of some rows in its order."""
     names = [*request.role(Role.IDENTIFIER), *request.role(Role.QUASI_IDENTIFIER)]
     some = table.rows_at(names, origin[window(len(origin))])
-    return list(zip(names, some.columns, strict=True))
+    return [(name, some.column(place)) for place, name in enumerate(names)]
 
 
 def _classes(connection: Any, asked: Expected, rows: slice) -> Any:
@@ -207,7 +208,7 @@ def _order_checks(request: Request, hidden: Sequence[tuple[str, Any]], origin: A
     checks = [row_order_check(origin, seeded=request.seeded), hidden_order_check(hidden)]
     if request.groups is not None:
         with connect() as connection:
-            open_table(connection, request.release, request.form, copy=True)
+            open_table(connection, request.release, request.form)
             numbers = connection.sql("SELECT TRY_CAST(c0 AS BIGINT) AS n FROM released").fetchnumpy()["n"]
         checks.append(group_numbers_check(np.asarray(numbers, np.int64), origin))
     return checks
@@ -236,7 +237,7 @@ def _people(request: Request, sources: Sequence[ReleasedColumn], limits: Resourc
         people = encoded(table, quasi)
     shown = {_names(sources, column.name)[0]: column.name for column in quasi}
     pairs = [_names(sources, column.name) for column in quasi]
-    bounds = [(low, high) for low, high in (ends for ends in pairs if len(ends) == 2)]
+    bounds = [(ends[0], ends[1]) for ends in pairs if len(ends) == 2]
     grown = {at: by_name[name].hierarchy for at, name in shown.items()}
     hierarchies = {at: hierarchy for at, hierarchy in grown.items() if hierarchy is not None}
     return People(people, shown, request.requirement.on_population, hierarchies, bounds)

@@ -59,7 +59,7 @@ def _unquoted(name: str) -> str:
     return re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" and len(name) > 1 else name
 
 
-_LINES = f"max_line_size = {LONGEST_LINE}, buffer_size = {2 * LONGEST_LINE}"  # that of the usual 16 lines were 256 MB
+_LINES = f"max_line_size = {LONGEST_LINE}, buffer_size = 32000000"  # that of the usual 16 lines were 256 MB
 _PLAIN_PARQUET = "hive_partitioning = false, union_by_name = false"
 _PATTERN = "*?["
 
@@ -212,11 +212,10 @@ def _copy_arrow(path: Path, copy: Path) -> list[str]:
     import pyarrow.parquet as pq
 
     with arrow_batches(path) as (schema, batches):
-        by_position = [column(place) for place in range(len(schema.names))]
-        renamed = [field.with_name(name) for field, name in zip(schema, by_position, strict=True)]
-        with pq.ParquetWriter(copy, pa.schema(renamed), compression="lz4") as writer:
+        by_position = pa.schema([field.with_name(column(place)) for place, field in enumerate(schema)])
+        with pq.ParquetWriter(copy, by_position, compression="lz4") as writer:
             for batch in batches:
-                writer.write_batch(batch.rename_columns(by_position))
+                writer.write_batch(batch.rename_columns(by_position.names))
     return list(schema.names)
 
 
@@ -299,13 +298,14 @@ def _open_parquet(connection: Any, path: Path) -> Opened:
 
     files = parquet_files(path)
     footers = [pq.read_metadata(file) for file in files]
-    names = [list(footer.schema.to_arrow_schema().names) for footer in footers]
-    if not names or any(other != names[0] for other in names):
+    found = {tuple(footer.schema.to_arrow_schema().names) for footer in footers}
+    if len(found) != 1:
         raise FileFormatError(f"{path.name} could not be verified: its files do not have the same columns.")
     listed = ", ".join(exactly(connection, file) for file in files)
-    columns = ", ".join(map(column, range(len(names[0]))))
+    [names] = found
+    columns = ", ".join(map(column, range(len(names))))
     query = f"SELECT {columns} FROM read_parquet([{listed}], {_PLAIN_PARQUET}) AS t({columns})"
-    return Opened(names[0], sum(footer.num_rows for footer in footers), query)
+    return Opened(list(names), sum(footer.num_rows for footer in footers), query)
 
 
 def parquet_files(path: Path) -> list[Path]:

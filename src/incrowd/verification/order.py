@@ -36,11 +36,11 @@ def row_order_check(origin: npt.NDArray[np.int64], *, seeded: bool = False) -> C
     >>> row_order_check(np.arange(100)).passed
     False
     """
-    steps = int(np.count_nonzero(np.abs(np.diff(origin)) == 1)) if len(origin) > 3 * _NEIGHBOURS else 0
+    steps = int(np.count_nonzero(np.abs(np.diff(origin)) == 1))
     fault = ""
     if is_ordered(origin.astype(np.float64)):
         fault = "rows follow the order of the input"
-    elif steps > _NEIGHBOURS:
+    elif steps > _NEIGHBOURS and len(origin) > 3 * _NEIGHBOURS:
         fault = f"{steps:,} rows stand beside a neighbour of the input"
     elif not seeded and _is_of_a_usual_seed(origin):
         fault = "rows are in an order that a usual seed gives"
@@ -88,7 +88,7 @@ def _is_ordered_within(numbers: Numbers, classes: npt.NDArray[np.int64]) -> bool
     places, values = apart(np.arange(len(numbers), dtype=np.float64)), apart(numbers)
     spread = np.bincount(classes, places**2) * np.bincount(classes, values**2)
     chance = float(np.sum(spread / np.maximum(rows - 1, 1)))
-    return chance > 0 and abs(float(np.sum(places * values))) > _SIGMAS * np.sqrt(chance)
+    return bool(abs(np.sum(places * values)) > _SIGMAS * np.sqrt(chance))
 
 
 def group_numbers_check(numbers: npt.NDArray[np.int64], origin: npt.NDArray[np.int64]) -> Check:
@@ -122,14 +122,11 @@ def window(rows: int) -> slice:
 def is_ordered(numbers: Numbers) -> bool:
     """Whether numbers rise or fall with their places, or resemble their neighbours, beyond chance."""
     size = len(numbers)
-    if size < _FEWEST or np.ptp(numbers) == 0:
+    if size < _FEWEST:
         return False
-    places = np.arange(size, dtype=np.float64)
-    follows = abs(_correlation(places, numbers))
-    if follows > _PERFECT and len(np.unique(numbers)) == size:
-        return True
+    follows = abs(_correlation(np.arange(size, dtype=np.float64), numbers))
     beside = abs(_correlation(numbers[1:], numbers[:-1]))
-    return bool(max(follows, beside) * np.sqrt(size - 2) > _SIGMAS)
+    return follows > _PERFECT or any(each * np.sqrt(size - 2) > _SIGMAS for each in (follows, beside))
 
 
 def ranks(values: Any) -> Numbers:
@@ -141,13 +138,13 @@ def ranks(values: Any) -> Numbers:
         return np.zeros(len(values))
     decoded = values.cast(values.type.value_type) if hasattr(values.type, "value_type") else values
     ranked = pc.rank(decoded, sort_keys="ascending", tiebreaker="dense")
-    return np.asarray(ranked.to_numpy(zero_copy_only=False), np.float64)
+    return np.asarray(ranked, np.float64)
 
 
 def _correlation(left: Numbers, right: Numbers) -> float:
-    if len(left) < 2 or np.ptp(left) == 0 or np.ptp(right) == 0:
+    if np.ptp(left) == 0 or np.ptp(right) == 0:
         return 0.0
-    return float(np.corrcoef(left, right)[0, 1])
+    return float(np.corrcoef([left, right])[0, 1])
 
 
 def _is_of_a_usual_seed(origin: npt.NDArray[np.int64]) -> bool:
@@ -161,7 +158,7 @@ def _is_of_a_usual_seed(origin: npt.NDArray[np.int64]) -> bool:
 def _orders(seed: int, size: int) -> Iterator[npt.NDArray[np.int64]]:
     yield np.random.default_rng(seed).permutation(size)
     yield np.random.RandomState(seed).permutation(size)
-    yield np.argsort(np.random.Generator(np.random.Philox(seed)).integers(0, 2**64, size=size, dtype=np.uint64))
+    yield np.argsort(np.random.Philox(seed).random_raw(size))
     if size <= _WINDOW:  # the slowest of them
         places = list(range(size))
         random.Random(seed).shuffle(places)

@@ -49,9 +49,11 @@ def start() -> None:
 
 
 def _believed(status: int, answer: Path, nonce: str) -> Verdict:
-    told: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
+    told: dict[str, Any]
+    try:
         told = json.loads(answer.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        told = {}
     answer.unlink(missing_ok=True)
     if told.get("nonce") == nonce and "error" in told and status in (1, 2):
         raise _error(*told["error"])
@@ -140,9 +142,12 @@ _STARTING = threading.Lock()
 def _verifier() -> Verifier:
     """The running process of this one; a new one if there is none."""
     with _STARTING:
-        if not _RUNNING or not _RUNNING[0].is_mine:
-            _RUNNING[:] = [Verifier.start()]
-        return _RUNNING[0]
+        for running in _RUNNING:
+            if running.is_mine:
+                return running
+        started = Verifier.start()
+        _RUNNING[:] = [started]
+        return started
 
 
 @atexit.register

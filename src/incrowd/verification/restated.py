@@ -96,9 +96,10 @@ def _alone(connection: Any, names: Sequence[str], roles: Mapping[str, str], rows
     if not roles or rows * len(roles) > MOST_CELLS:
         return None
     listed = ", ".join(f"{column(names.index(name))}::VARCHAR" for name in roles)
-    cells = connection.sql(f"SELECT {listed} FROM released").to_arrow_table().columns
+    cells = connection.sql(f"SELECT {listed} FROM released").to_arrow_table()
     columns = [
-        UnchangedColumn(name, _codes(some), role=role) for (name, role), some in zip(roles.items(), cells, strict=True)
+        UnchangedColumn(name, _codes(cells.column(place)), role=role)
+        for place, (name, role) in enumerate(roles.items())
     ]
     return count_alone(columns, rows, 0)
 
@@ -106,7 +107,6 @@ def _alone(connection: Any, names: Sequence[str], roles: Mapping[str, str], rows
 def _codes(cells: Any) -> npt.NDArray[np.int64]:
     import pyarrow as pa
 
-    coded = cells.dictionary_encode().unify_dictionaries()
-    words = len(coded.chunk(0).dictionary) if coded.num_chunks else 0
-    indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32()).fill_null(words)
+    coded = cells.dictionary_encode(null_encoding="encode")
+    indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32())
     return np.asarray(indices.to_numpy(), np.int64)

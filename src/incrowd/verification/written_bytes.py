@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from incrowd.verification.delimited import STEP, examine, unpacked
 from incrowd.verification.opening import column, connect, open_table
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.forms import FileForm
 
-_BLOCK = 1 << 22
-_GZIP = struct.Struct("<2sBBIBB")
 _WORD = re.compile(r"'(?:[^'\\]|\\.)*'|[^,']+")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -32,84 +32,83 @@ def bytes_check(path: Path, form: FileForm) -> Check:
 
 def _text(path: Path, form: FileForm) -> Iterator[str]:
     """Delimited text: no mark before it, lines ended alike, nothing after the last."""
-    packing = {"gzip": _gzip, "zstd": _zstd}.get(form.compression or "")
-    faults = list(packing(path)) if packing else []
+    faults = list(_PACKINGS[form.compression](path))
     if faults:
         yield from faults
         return
     first, last, nothing, idle = b"", b"", False, False
-    for block in _blocks(path, form.compression):
-        first = first or block[:3]
-        last = (last + block)[-2:]
-        nothing = nothing or b"\0" in block
-        idle = idle or (b'"' in block and _needless(form.delimiter).search(block) is not None)
+    for lines in _whole_lines(path, form.compression):
+        first = first or lines[:3]
+        last = (last + lines)[-2:]
+        nothing = nothing or b"\0" in lines
+        idle = idle or _needless(form.delimiter).search(lines) is not None
     if first == b"\xef\xbb\xbf":
         yield "a byte order mark stands before the text"
     if nothing:
         yield "the text holds NUL bytes"
     if idle:
         yield "cells are quoted without need"
-    if last[-1:] != b"\n" or last == b"\n\n":
+    if not last.endswith(b"\n") or (last == b"\n\n" and len(examine(path, form).names) > 1):
         yield "the text does not end with its last row"
 
 
 def _needless(delimiter: str) -> re.Pattern[bytes]:
     """A field in quotes that has nothing to be quoted for; which fields are could tell something."""
     mark = re.escape(delimiter.encode())
-    return re.compile(rb"(?:^|[\n" + mark + rb'])"[^"\r\n' + mark + rb']+"(?=[\n' + mark + rb"]|$)")
+    return re.compile(rb'(?:^|[\n%b])"[^"\r\n%b]+"(?=[\n%b]|$)' % (mark, mark, mark))
 
 
-def _blocks(path: Path, compression: str | None) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    with path.open("rb") as raw:
-        stream: Any = raw if compression is None else pa.CompressedInputStream(raw, compression)
-        while block := stream.read(_BLOCK):
-            yield bytes(block)
+def _whole_lines(path: Path, compression: str | None) -> Iterator[bytes]:
+    """The text in pieces; none ends inside a line."""
+    rest = b""
+    with unpacked(path, compression) as stream:
+        while block := stream.read(STEP):
+            lines, end, rest = (rest + block).rpartition(b"\n")
+            yield lines + end
+    yield rest
 
 
 def _gzip(path: Path) -> Iterator[str]:
-    """One member, without a name, a time or a comment, and nothing after it."""
-    import zlib
-
+    """One member, without a name, a time or a comment, and nothing after it (RFC 1952, section 2.3)."""
     with path.open("rb") as file:
-        magic, method, flags, time, _, _ = _GZIP.unpack(file.read(_GZIP.size))
-        if (magic, method) != (b"\x1f\x8b", 8) or flags or time:
+        if file.read(10)[:8] != b"\x1f\x8b\x08\0\0\0\0\0":
             yield "the gzip header holds a name, a time or a comment"
-        file.seek(0)
-        unpacking = zlib.decompressobj(wbits=31)
-        while not unpacking.eof and (block := file.read(_BLOCK)):
-            unpacking.decompress(block, 1)
-            while unpacking.unconsumed_tail and not unpacking.eof:
-                unpacking.decompress(unpacking.unconsumed_tail, _BLOCK)
-        if unpacking.unused_data or file.read(1):
-            yield "bytes follow the end of the gzip data"
+            return
+        unpacking = zlib.decompressobj(wbits=-15)
+        while not unpacking.eof and (block := unpacking.unconsumed_tail or file.read(STEP)):
+            unpacking.decompress(block, STEP)
+        end = file.tell() - len(unpacking.unused_data) + 8  # a sum and a length come after the data
+    if end != path.stat().st_size:
+        yield "bytes follow the end of the gzip data"
 
 
 def _zstd(path: Path) -> Iterator[str]:
     """Frames of data, one after the other, to the end of the file: none that readers skip."""
+    place = 0
     with path.open("rb") as file:
-        size = path.stat().st_size
-        while file.tell() < size:
-            if file.read(4) != _ZSTD:
-                yield "the zstd file holds bytes that are no data"
-                return
-            _skip_frame(file)
+        while _is_frame(file):
+            place = file.tell()
+    if place != path.stat().st_size:
+        yield "the zstd file holds bytes that are no data"
 
 
-def _skip_frame(file: Any) -> None:
-    """Go to the end of a zstd frame whose magic number was read (RFC 8878, section 3.1.1)."""
-    descriptor = file.read(1)[0]
-    single, checksum = descriptor & 0x20, descriptor & 0x04
-    dictionary = (0, 1, 2, 4)[descriptor & 3]
-    content = (1 if single else 0, 2, 4, 8)[descriptor >> 6]
-    file.seek((0 if single else 1) + dictionary + content, 1)
-    last = False
-    while not last:
-        header = int.from_bytes(file.read(3), "little")
-        last, kind, size = bool(header & 1), (header >> 1) & 3, header >> 3
-        file.seek(1 if kind == 1 else size, 1)
-    file.seek(4 if checksum else 0, 1)
+def _is_frame(file: Any) -> bool:
+    """Go to the end of a zstd frame of data, without a dictionary of its own (RFC 8878, section 3.1.1)."""
+    magic, flags = file.read(4), int.from_bytes(file.read(1))
+    if magic != _ZSTD or flags & 3:
+        return False
+    single = flags >> 5 & 1
+    file.seek(1 - single + (single, 2, 4, 8)[flags >> 6], 1)
+    while len(header := file.read(3)) == 3:
+        told = int.from_bytes(header, "little")
+        file.seek(1 if (told >> 1) & 3 == 1 else told >> 3, 1)
+        if told & 1:
+            file.seek(4 * (flags >> 2 & 1), 1)
+            return True
+    return False
+
+
+_PACKINGS: dict[str | None, Callable[[Path], Iterable[str]]] = {None: lambda _: (), "gzip": _gzip, "zstd": _zstd}
 
 
 def _arff(path: Path, form: FileForm) -> Iterator[str]:
@@ -122,6 +121,7 @@ def _arff(path: Path, form: FileForm) -> Iterator[str]:
         return
     if any(not line.startswith("@attribute ") for line in declared[2:-1]):
         yield "comments stand among the declarations"
+        return
     rows = body.split("\n")
     if any(not line or line.startswith("%") for line in rows[:-1]) or rows[-1]:
         yield "comments or blank lines stand among the rows"
@@ -138,7 +138,8 @@ def _listed(line: str) -> int:
 
 
 def _values(connection: Any, place: int) -> int:
-    return int(connection.execute(f"SELECT count(DISTINCT {column(place)}) FROM released").fetchone()[0])
+    [(values,)] = connection.execute(f"SELECT count(DISTINCT {column(place)}) FROM released").fetchall()
+    return int(values)
 
 
 def _parquet(path: Path, _form: FileForm) -> Iterator[str]:
@@ -169,25 +170,31 @@ def _gaps(path: Path, footer: Any) -> Iterator[str]:
     """Column chunks follow each other from the magic number to the footer."""
     with path.open("rb") as file:
         file.seek(-8, 2)
-        end = file.tell() - int.from_bytes(file.read(4), "little")
-    place = 4 if footer.num_rows else end
-    for start, size in sorted(_chunks(footer)) if footer.num_rows else ():
+        end = file.tell() - _length(file)
+    place = 4
+    for start, size in sorted(_chunks(footer)):
         if start != place:
             yield "bytes lie between the columns"
             return
-        place = start + size
+        place += size
     if place != end:
         yield "bytes lie before the footer"
 
 
+def _length(file: Any) -> int:
+    """The next four bytes as a number."""
+    [length] = struct.unpack("<I", file.read(4))
+    return int(length)
+
+
 def _chunks(footer: Any) -> Iterator[tuple[int, int]]:
+    """Where each column chunk that has any bytes begins, and how many there are."""
     for g in range(footer.num_row_groups):
-        group = footer.row_group(g)
         for c in range(footer.num_columns):
-            chunk = group.column(c)
-            first = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
-            start = chunk.data_page_offset if first is None else min(first, chunk.data_page_offset)
-            yield start, chunk.total_compressed_size
+            chunk = footer.row_group(g).column(c)
+            start = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
+            if chunk.total_compressed_size:
+                yield start, chunk.total_compressed_size
 
 
 def _words(path: Path) -> Iterator[str]:
@@ -196,7 +203,7 @@ def _words(path: Path) -> Iterator[str]:
 
     texts = [f.name for f in pq.read_schema(path) if _is_text(f.type)]
     with pq.ParquetFile(path, read_dictionary=texts) as coded:
-        for number in range(coded.num_row_groups if texts else 0):
+        for number in range(coded.num_row_groups):
             group = coded.read_row_group(number, columns=texts, use_threads=False)
             for name in texts:
                 found = dict.fromkeys(fault for chunk in group[name].chunks for fault in _dictionary_faults(chunk))
@@ -206,7 +213,7 @@ def _words(path: Path) -> Iterator[str]:
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _dictionary_faults(chunk: Any) -> Iterator[str]:
@@ -214,24 +221,21 @@ def _dictionary_faults(chunk: Any) -> Iterator[str]:
 
     Words are sorted, or stand as the rows of the file have them first. Any other order may be that of the input.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pa.types.is_dictionary(chunk.type):
-        return
     words, met = chunk.dictionary, pc.unique(chunk.indices.drop_null()).to_numpy()
     if len(met) < len(words):
         yield "has a dictionary with values of no row"
     elif pc.count_distinct(words, mode="all").as_py() < len(words):
         yield "has a dictionary that lists a value twice"
-    elif (np.diff(met.astype(np.int64)) < 0).any() and not _is_sorted(words):
+    elif (met != np.arange(len(words))).any() and not _is_sorted(words):
         yield "has a dictionary in an order that is neither that of its rows nor its own"
 
 
 def _is_sorted(words: Any) -> bool:
     import pyarrow.compute as pc
 
-    return bool(pc.all(pc.less(words[:-1], words[1:])).as_py() in (True, None))
+    return bool(pc.all(pc.less(words[:-1], words[1:]), min_count=0).as_py())
 
 
 def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
@@ -240,21 +244,14 @@ def _arrow(path: Path, _form: FileForm) -> Iterator[str]:
 
     with pa.OSFile(str(path)) as file:
         reader = pa.ipc.open_file(file)
-        if (
-            reader.schema.metadata
-            or any(field.metadata for field in reader.schema)
-            or getattr(reader, "metadata", None)
-        ):
+        if reader.metadata or reader.schema.metadata or any(field.metadata for field in reader.schema):
             yield "the file holds metadata"
-        listed = reader.num_record_batches
-    yield from _messages(path, listed)
-    with pa.OSFile(str(path)) as file:
-        reader = pa.ipc.open_file(file)
-        for place in range(listed):
+        yield from _messages(path, reader.num_record_batches)
+        for place in range(reader.num_record_batches):
             batch = reader.get_batch(place)
             batch.validate(full=True)
-            for name, cells in zip(batch.schema.names, batch.columns, strict=True):
-                yield from (f"{name} {fault}" for fault in _left_behind(cells))
+            for number, name in enumerate(batch.schema.names):
+                yield from (f"{name} {fault}" for fault in _left_behind(batch.column(number)))
 
 
 def _messages(path: Path, listed: int) -> Iterator[str]:
@@ -264,7 +261,7 @@ def _messages(path: Path, listed: int) -> Iterator[str]:
     size = path.stat().st_size
     with path.open("rb") as raw:
         raw.seek(size - 10)
-        footer = int.from_bytes(raw.read(4), "little")
+        footer = _length(raw)
         raw.seek(8)
         batches = sum(1 for _ in pa.ipc.open_stream(pa.PythonFile(raw, "r")))
         place = raw.tell()
@@ -285,7 +282,7 @@ def _left_behind(cells: Any) -> Iterator[str]:
         return
     if _is_text(cells.type):
         yield from _text_behind(cells)
-    elif cells.null_count and not pa.types.is_null(cells.type) and _values_under_nulls(cells):
+    elif not pa.types.is_null(cells.type) and _values_under_nulls(cells):
         yield "keeps values under missing cells"
 
 
@@ -294,24 +291,22 @@ def _text_behind(cells: Any) -> Iterator[str]:
 
     _, offsets, letters = cells.buffers()
     kind = np.int64 if pa.types.is_large_string(cells.type) else np.int32
-    ends = np.frombuffer(offsets, kind)[cells.offset : cells.offset + len(cells) + 1]
+    ends = np.frombuffer(offsets, kind)[: len(cells) + 1]
     lengths = np.diff(ends)
-    missing = np.asarray(cells.is_null())
-    if missing.any() and lengths[missing].any():
+    if lengths[np.asarray(cells.is_null())].any():
         yield "keeps values under missing cells"
-    held = 0 if letters is None else len(np.trim_zeros(np.frombuffer(letters, np.uint8), "b"))
-    if len(ends) and (ends[0] != 0 or held > ends[-1]):
+    held = len(np.trim_zeros(np.frombuffer(letters, np.uint8), "b"))
+    if ends[:1].sum() or held > lengths.sum():
         yield "keeps text that no cell shows"
 
 
 def _values_under_nulls(cells: Any) -> bool:
     import pyarrow as pa
 
-    _, data = cells.buffers()
-    missing = np.asarray(cells.is_null())
+    data = np.frombuffer(cells.buffers()[1], np.uint8)
     if pa.types.is_boolean(cells.type):
-        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[cells.offset : cells.offset + len(cells)]
-        return bool(bits[missing].any())
-    width = cells.type.bit_width // 8
-    values = np.frombuffer(data, np.uint8)[cells.offset * width : (cells.offset + len(cells)) * width]
-    return bool(values.reshape(len(cells), width)[missing].any())
+        values = np.unpackbits(data, bitorder="little")[: len(cells)]
+    else:
+        width = cells.type.bit_width // 8
+        values = data[: len(cells) * width].reshape(len(cells), width)
+    return bool(values[np.asarray(cells.is_null())].any())

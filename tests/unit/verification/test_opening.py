@@ -108,7 +108,7 @@ def test_what_is_no_plain_table_is_not_judged(tmp_path, data):
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 11, 64])
 def test_pieces_of_any_size_are_counted_alike(tmp_path, monkeypatch, size):
     data = b'a,"b\n1"\r\n1,"x\r\n""y"\r\n"2\n\n",\r\n3,"z,"\r\n,4\r\n\r\n'
-    monkeypatch.setattr("incrowd.verification.delimited._STEP", size)
+    monkeypatch.setattr("incrowd.verification.delimited.STEP", size)
     structure = examine(file(tmp_path, data), FileForm())
     assert (structure.names, structure.rows) == (["a", "b\n1"], 4)
 

@@ -1,15 +1,14 @@
 """What lies in a file beside the released cells is found, in every format."""
 
 import datetime as dt
-import gzip
 
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from incrowd.tables.publishing.serialise import write_table
+from incrowd.verification.verdict import Check
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.forms import FileForm
 
@@ -22,6 +21,7 @@ FRAME = pl.DataFrame(
         "day": [dt.date(2020, 1, 1), None] * 100,
     }
 )
+FINE = "nothing but the released cells"
 ENDINGS = ["csv", "tsv", "csv.gz", "csv.zst", "parquet", "arrow", "arff"]
 
 
@@ -42,60 +42,62 @@ def test_what_is_written_has_nothing_beside_its_cells(tmp_path, ending):
         assert found.passed, found
 
 
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        (lambda data: b"\xef\xbb\xbf" + data, "byte order mark"),
-        (lambda data: data + b"\n", "does not end"),
-        (lambda data: data.rstrip(b"\n"), "does not end"),
-        (lambda data: data.replace(b"cook", b"co\0k", 1), "NUL"),
-    ],
-)
-def test_text(tmp_path, change, fault):
-    path = written(tmp_path, "csv")
-    path.write_bytes(change(path.read_bytes()))
-    assert fault in check(path).found
+# ARFF
 
-
-def test_gzip(tmp_path):
-    path = written(tmp_path, "csv.gz")
-    text = gzip.decompress(path.read_bytes())
-    for damaged, fault in (
-        (gzip.compress(text), "a name, a time"),  # with the time of its making
-        (path.read_bytes() + b"more", "follow the end"),
-        (path.read_bytes() + gzip.compress(b"x\n", mtime=0), "follow the end"),
-    ):
-        path.write_bytes(damaged)
-        assert fault in check(path).found
-    with path.open("wb") as raw, gzip.GzipFile("people.csv", "wb", fileobj=raw, mtime=0) as packed:
-        packed.write(text)
-    assert "a name, a time" in check(path).found
-
-
-def test_zstd(tmp_path):
-    path = written(tmp_path, "csv.zst")
-    skippable = b"\x50\x2a\x4d\x18" + (6).to_bytes(4, "little") + b"secret"
-    for damaged in (path.read_bytes() + skippable, skippable + path.read_bytes()):
-        path.write_bytes(damaged)
-        assert "no data" in check(path).found
-        path = written(tmp_path, "csv.zst")
+HEAD = "@relation release\n\n@attribute job {cook,'a, b','it\\'s'}\n@attribute age numeric\n\n@data\n"
+BODY = "cook,1\n'a, b',2\n'it\\'s',?\n?,4\n"
+DECLARED = "the declarations are not those of a release"
+REMARK = "comments stand among the declarations"
+BLANK = "comments or blank lines stand among the rows"
 
 
 @pytest.mark.parametrize(
-    ("change", "fault"),
+    ("text", "fault"),
     [
-        (lambda text: text.replace("@data\n", "@data\n% made of people.csv\n"), "comments or blank lines"),
-        (lambda text: text.replace("@data\n", "@data\n\n"), "comments or blank lines"),
-        (lambda text: text + "\n", "comments or blank lines"),
-        (lambda text: text.replace("@relation release", "@relation people"), "not those of a release"),
-        (lambda text: text.replace("@attribute", "% note\n@attribute", 1), "comments stand"),
-        (lambda text: text.replace("{", "{spy,", 1), "declares values of no row"),
+        (HEAD + BODY, FINE),
+        (HEAD, "job declares values of no row"),
+        (HEAD.replace("{cook,'a, b','it\\'s'}", "{}"), FINE),
+        (HEAD.replace("{cook,'a, b','it\\'s'}", "{}") + "?,1\n", FINE),
+        (HEAD.replace("cook,", "cook,spy,") + BODY, "job declares values of no row"),
+        (HEAD.replace("cook,", r"cook,'\'',") + BODY, "job declares values of no row"),
+        (HEAD.replace("cook,", r"cook,'\'',") + BODY + "'\\'',3\n", FINE),
+        (HEAD + BODY + BODY, FINE),
+        (HEAD.replace("numeric", "{1,2,4,5}") + BODY, "age declares values of no row"),
+        (HEAD.replace("numeric", "{1,2,4}") + BODY, FINE),
+        (HEAD.replace("release", "people") + BODY, DECLARED),
+        (HEAD.replace("release\n\n", "release\n") + BODY, DECLARED),
+        (HEAD.replace("release\n\n", "release\n% of people\n") + BODY, DECLARED),
+        ("% of people\n" + HEAD + BODY, DECLARED),
+        (HEAD.replace("\n\n@data", "\n@data") + BODY, DECLARED),
+        (HEAD.replace("\n\n@data", "\n% of people\n@data") + BODY, DECLARED),
+        (HEAD.replace("@data", "@DATA") + BODY, DECLARED),
+        (HEAD.replace("@data\n", "@data"), DECLARED),
+        (HEAD.replace("\n\n@data", "\n\n\n@data") + BODY, REMARK),
+        (HEAD.replace("\n@attribute job", "\n% of people\n@attribute job") + BODY, REMARK),
+        (HEAD.replace("\n@attribute age", "\n% of people\n@attribute age") + BODY, REMARK),
+        (HEAD.replace("\n\n@data", "\n% of people\n\n@data") + BODY, REMARK),
+        (HEAD + "% of people\n" + BODY, BLANK),
+        (HEAD + BODY + "% of people\n", BLANK),
+        (HEAD + "\n" + BODY, BLANK),
+        (HEAD + BODY + "\n", BLANK),
+        (HEAD + BODY[:-1], BLANK),
+        (HEAD + BODY + "% of people", BLANK),
     ],
 )
-def test_arff(tmp_path, change, fault):
-    path = written(tmp_path, "arff")
-    path.write_text(change(path.read_text()))
-    assert fault in check(path).found
+def test_arff(tmp_path, text, fault):
+    path = tmp_path / "release.arff"
+    path.write_text(text)
+    assert check(path).found == fault
+
+
+def test_arff_with_several_faults_tells_all(tmp_path):
+    path = tmp_path / "release.arff"
+    text = HEAD.replace("cook,", "cook,spy,") + BODY + "\n"
+    path.write_text(text)
+    assert check(path) == Check("bytes", False, f"{BLANK}; job declares values of no row")
+
+
+# Parquet
 
 
 def table():
@@ -138,68 +140,120 @@ def test_parquet(tmp_path, write, fault):
     assert fault in check(path).found
 
 
-def test_bytes_before_the_footer_of_parquet(tmp_path):
-    path = written(tmp_path, "parquet")
+def parquet(path, columns, **options):
+    table = pa.table(columns) if isinstance(columns, dict) else columns
+    pq.write_table(table, path, **{**PLAIN, "use_dictionary": False, **options})
+    return check(path).found
+
+
+def test_every_column_of_every_part_is_looked_at(tmp_path):
+    path = tmp_path / "release.parquet"
+    columns = {"a": ["x", "y", "x", "y"], "b": [1, 2, 3, 4], "c": [1.5, 2.5, 3.5, 4.5]}
+    assert parquet(path, columns, row_group_size=2) == FINE
+    assert parquet(path, columns, use_dictionary=["a"], row_group_size=2) == FINE
+    for name in ("b", "c"):
+        told = "numbers have a dictionary, which no reader shows"
+        assert parquet(path, columns, use_dictionary=["a", name], row_group_size=2) == told
+        told = "the footer tells the least and the greatest values"
+        assert parquet(path, columns, write_statistics=[name], row_group_size=2) == told
+
+
+def test_statistics_without_ends_tell_nothing(tmp_path):
+    path = tmp_path / "release.parquet"
+    nothing = {"a": pa.array([None, None], pa.string()), "b": pa.array([None, None], pa.int64())}
+    assert parquet(path, nothing, write_statistics=True) == FINE
+    half = {"a": pa.array([None, None, "x", None], pa.string())}
+    told = "the footer tells the least and the greatest values"
+    assert parquet(path, half, write_statistics=True, row_group_size=2) == told
+
+
+@pytest.mark.parametrize("frame", [FRAME, FRAME.clear()], ids=["rows", "no rows"])
+def test_bytes_before_the_footer_of_parquet(tmp_path, frame):
+    path = written(tmp_path, "parquet", frame)
     data = path.read_bytes()
     footer = int.from_bytes(data[-8:-4], "little") + 8
-    path.write_bytes(data[:-footer] + b"secret" + data[-footer:])
-    assert pq.read_table(path).num_rows == FRAME.height  # readers do not mind
-    assert "before the footer" in check(path).found
+    for more in (b"s", b"secret"):
+        path.write_bytes(data[:-footer] + more + data[-footer:])
+        assert pq.read_table(path).num_rows == frame.height  # readers do not mind
+        assert check(path).found == "bytes lie before the footer"
 
 
-def arrow(path, columns, **options):
-    found = pa.table(columns) if isinstance(columns, dict) else columns
-    with pa.ipc.new_file(str(path), found.schema, **options) as writer:
-        writer.write_table(found)
+def varint(number):
+    """A number as Thrift writes it: twice itself, seven bits a byte."""
+    left, found = 2 * number, b""
+    while left > 127:
+        left, found = left >> 7, found + bytes([left & 127 | 128])
+    return found + bytes([left])
 
 
-def under_a_null(values, kind):
-    """An array whose second cell is missing, with its value still in the buffer."""
-    whole = pa.array(values, kind)
-    mask = pa.array([True, False, True]).buffers()[1]
-    return pa.Array.from_buffers(whole.type, len(whole), [mask, *whole.buffers()[1:]], 1)
+@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize("place", [0, 1])
+def test_bytes_between_the_columns_of_parquet(tmp_path, part, place):
+    """All that comes after some place is moved, and the footer knows."""
+    path = tmp_path / "release.parquet"
+    texts = [f"{number:064}" for number in range(8)]  # so long that no place takes another number of bytes
+    assert parquet(path, {"a": texts, "b": texts}, row_group_size=4, compression=None) == FINE
+    data, known = path.read_bytes(), pq.read_metadata(path)
+    size = int.from_bytes(data[-8:-4], "little") + 8
+    body, footer = data[:-size], data[-size:]
+    starts = sorted(known.row_group(g).column(c).data_page_offset for g in range(2) for c in range(2))
+    at = starts[2 * part + place]
+    if at == starts[0]:
+        at, starts = starts[1], starts[1:]
+    for start in starts:
+        if start >= at:
+            assert b"\x26" + varint(start) in footer
+            footer = footer.replace(b"\x26" + varint(start), b"\x26" + varint(start + 6))
+    path.write_bytes(body[:at] + b"secret" + body[at:] + footer)
+    assert pq.read_table(path).to_pydict() == {"a": texts, "b": texts}
+    assert check(path).found == "bytes lie between the columns"
+
+
+def test_all_files_of_a_folder_of_parquet(tmp_path):
+    folder = tmp_path / "release"
+    folder.mkdir()
+    for name in ("1", "2", "3"):
+        pq.write_table(pa.table({"job": ["x", "y"]}), folder / f"{name}.parquet", **PLAIN)
+    assert bytes_check(folder, FileForm("parquet")).found == FINE
+    for name in ("2", "3"):
+        pq.write_table(pa.table({"job": words([0, 0], ["x", "spy"])}), folder / f"{name}.parquet", **PLAIN)
+    told = "job has a dictionary with values of no row"
+    assert bytes_check(folder, FileForm("parquet")).found == f"{told}; {told}"
+
+
+def words(codes, listed):
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(listed, pa.string()))
 
 
 @pytest.mark.parametrize(
-    ("values", "kind"),
+    ("codes", "listed", "fault"),
     [
-        ([1, 2, 3], pa.int64()),
-        ([1.0, 2.0, 3.0], pa.float64()),
-        (["a", "secret", "c"], pa.string()),
-        ([False, True, False], pa.bool_()),
+        ([0, 1, None, 0], ["x", "y"], FINE),
+        ([1, 0, 1, 0], ["x", "y"], FINE),
+        ([0, 1, 0, 0], ["y", "x"], FINE),
+        ([1, 0, 0, 0], ["y", "x"], "has a dictionary in an order that is neither that of its rows nor its own"),
+        ([0, 1, None, 0], ["x", "y", "spy"], "has a dictionary with values of no row"),
     ],
 )
-def test_values_under_missing_cells_of_arrow(tmp_path, values, kind):
-    path = tmp_path / "release.arrow"
-    arrow(path, {"x": under_a_null(values, kind)})
-    assert "under missing cells" in check(path).found
+def test_dictionaries_of_parquet(tmp_path, codes, listed, fault):
+    """Of numbers and of other columns nothing is said; of a column once, however many of its parts are at fault."""
+    path = tmp_path / "release.parquet"
+    columns = {"n": [1, 2, 3, 4], "a": ["p", "q", "p", "q"], "job": words(codes, listed), "z": ["p", "p", "q", "q"]}
+    told = fault if fault == FINE else f"job {fault}"
+    assert parquet(path, columns, use_dictionary=["a", "job"]) == told
+    doubled = {name: pa.chunked_array([pa.array(cells)] * 2) for name, cells in columns.items()}
+    both = fault if fault == FINE else f"job {fault}; job {fault}"
+    assert parquet(path, pa.table(doubled), use_dictionary=["a", "job"], row_group_size=4) == both
 
 
-def test_arrow_that_keeps_more_than_it_shows(tmp_path):
-    path = tmp_path / "release.arrow"
-    arrow(path, table().replace_schema_metadata({"made": "of people.csv"}))
-    assert "metadata" in check(path).found
-    arrow(path, with_unused_word())
-    assert "values of no row" in check(path).found
-    cut = pa.array(["a", "secret"]).slice(0, 1)
-    arrow(path, {"x": cut})
-    found = check(path)
-    assert found.passed or "no cell shows" in found.found  # writers may cut what is beyond a slice
+def test_parquet_without_rows_or_parts(tmp_path):
+    path = tmp_path / "release.parquet"
+    for pieces in (0, 1):
+        with pq.ParquetWriter(path, pa.schema({"job": pa.string(), "n": pa.int64()}), **PLAIN) as writer:
+            for _ in range(pieces):
+                writer.write_table(pa.table({"job": pa.array([], pa.string()), "n": pa.array([], pa.int64())}))
+        assert check(path).found == FINE
 
 
-def test_rows_that_the_footer_of_arrow_does_not_list(tmp_path):
-    path = tmp_path / "release.arrow"
-    one, two = (pa.table({"x": np.arange(n)}) for n in (3, 4))
-    arrow(path, one)
-    short = path.read_bytes()
-    with pa.ipc.new_file(str(path), one.schema) as writer:
-        writer.write_table(one)
-        writer.write_table(two)
-    long = path.read_bytes()
-    size = int.from_bytes(short[-10:-6], "little") + 10
-    longer = int.from_bytes(long[-10:-6], "little") + 10
-    path.write_bytes(long[:-longer] + short[-size:])
-    assert pa.ipc.open_file(str(path)).num_record_batches == 1
-    assert "does not list" in check(path).found
-    path.write_bytes(short[:-size] + b"secret!!" + short[-size:])
-    assert "before the footer" in check(path).found
+def test_parquet_without_texts(tmp_path):
+    assert parquet(tmp_path / "release.parquet", {"n": [1, 2], "x": [0.5, None]}) == FINE
