@@ -40,11 +40,11 @@ def unify(
         Positions of columns to be asked whether all their texts are numbers; if so, the text NaN is missing there.
     """
     kinds = [row[1] for row in connection.execute("DESCRIBE written").fetchall()]
-    listed = (
-        f"{_value(column(place), kind, markers, place in numbers and _is_numeric(connection, place, kind, markers))} "
-        f"AS {column(place)}"
-        for place, kind in enumerate(kinds[: len(names)])
-    )
+    listed = []
+    for place, kind in enumerate(kinds[: len(names)]):
+        is_asked = place in numbers and kind.startswith(("VARCHAR", "ENUM"))
+        numeric = is_asked and _is_numeric(connection, _value(column(place), kind, markers))
+        listed.append(f"{_value(column(place), kind, markers, numeric)} AS {column(place)}")
     connection.execute(f"CREATE OR REPLACE TEMP VIEW released AS SELECT {', '.join(listed)} FROM written")
 
 
@@ -68,11 +68,8 @@ def _value(cell: str, kind: str, markers: Collection[str] | None, numeric: bool 
     return f"CASE {missing}{nan}{zero}ELSE {cell} END"
 
 
-def _is_numeric(connection: Any, place: int, kind: str, markers: Collection[str] | None) -> bool:
+def _is_numeric(connection: Any, cell: str) -> bool:
     """Whether a column of text has nothing but numbers; the text NaN is one."""
-    if kind != "VARCHAR" and not kind.startswith("ENUM"):
-        return False
-    cell = _value(column(place), kind, markers)
     [(numbers,)] = connection.execute(
         f"SELECT bool_and(TRY_CAST(v AS DOUBLE) IS NOT NULL) FROM (SELECT {cell} AS v FROM written) WHERE v IS NOT NULL"
     ).fetchall()

@@ -70,8 +70,8 @@ def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISI
     classes = _classes(model, table)
     columns = {name: _Values.of_rows(table[name], model.attributes[name]) for name in model.tested}
     spans = _Spans(model, columns, table.height, most_visits).of_rows()
-    counts = np.bincount(spans * len(model.classes) + classes, minlength=(spans.max() + 1) * len(model.classes))
-    counts = counts.reshape(-1, len(model.classes))
+    shape = (spans.max() + 1, len(model.classes))
+    counts = np.bincount(np.ravel_multi_index((spans, classes), shape), minlength=math.prod(shape)).reshape(shape)
     sizes = counts.sum(axis=1) if model.class_private else counts[counts > 0]
     arrived = _arrivals(model, columns, classes)
     checks = (
@@ -146,7 +146,12 @@ def _stretches(thresholds: Sequence[float], whole: bool) -> list[float]:
 
 
 class _Spans:
-    """The walk through the tree, of all distinct public tuples at once."""
+    """The walk through the tree, of all distinct public tuples at once.
+
+    Who may visit the same nodes may come to rest at the same places, and the other way round: a place of rest has all
+    nodes above it visited, and at a node that is visited rests who visits none below, or whose private values lead
+    nowhere, which are the same for all.
+    """
 
     def __init__(self, model: ModelFile, columns: Mapping[str, _Values], rows: int, most: int) -> None:
         self._model, self._left, self._most = model, most, most
@@ -155,7 +160,8 @@ class _Spans:
         for name, values in self._public.items():
             cells = _cells([values.holds(test) for _, test in model.tests_of(name)])
             assert values.codes is not None
-            self._tuple_of = np.unique(self._tuple_of * len(cells) + cells[values.codes], return_inverse=True)[1]
+            both = np.ravel_multi_index((self._tuple_of, cells[values.codes]), (rows, len(cells)))
+            self._tuple_of = np.unique(both, return_inverse=True)[1]
         _, self._first = np.unique(self._tuple_of, return_index=True)
         self._spans = np.zeros(len(self._first), np.int64)
         self._next = len(self._first)
@@ -173,53 +179,42 @@ class _Spans:
                     f"Too many private completions: verifying takes more than {self._most:,} visits to nodes. Nothing "
                     "is known about this model. Make fewer attributes private, or grow a smaller tree by a larger k."
                 )
-            name = self._model.nodes[number].attribute
-            if name is None:
-                self._rest(tuples)
-            elif name in self._public:
-                waiting += self._public_ways(number, tuples, possible)
-            else:
-                waiting += self._private_ways(number, tuples, possible)
+            self._tell_apart(tuples)
+            node = self._model.nodes[number]
+            if node.attribute in self._public:
+                waiting += self._public_ways(node, tuples, possible)
+            elif node.attribute is not None:
+                waiting += self._private_ways(node, tuples, possible)
         return np.unique(self._spans, return_inverse=True)[1][self._tuple_of]
 
-    def _rest(self, tuples: Places) -> None:
-        """Tell those that may rest at a place from those that may not: theirs are other spans."""
+    def _tell_apart(self, tuples: Places) -> None:
+        """Tell those that may visit a node from those that may not: theirs are other spans."""
         _, parts = np.unique(self._spans[tuples], return_inverse=True)
         self._spans[tuples] = self._next + parts
         self._next += len(tuples)
 
     def _public_ways(
-        self, number: int, tuples: Places, possible: dict[str, Flags]
+        self, node: ModelNode, tuples: Places, possible: dict[str, Flags]
     ) -> Iterator[tuple[int, Places, dict[str, Flags]]]:
         """Each tuple goes where its own value leads."""
-        node = self._model.nodes[number]
         values = self._public[str(node.attribute)]
         assert values.codes is not None
         own = values.codes[self._first[tuples]]
-        left = np.ones(len(tuples), np.bool_)
         for child, ways in values.ways(node):
             going = ways[own]
-            left &= ~going
             if going.any():
                 yield child, tuples[going], possible
-        if left.any():
-            self._rest(tuples[left])
 
     def _private_ways(
-        self, number: int, tuples: Places, possible: dict[str, Flags]
+        self, node: ModelNode, tuples: Places, possible: dict[str, Flags]
     ) -> Iterator[tuple[int, Places, dict[str, Flags]]]:
         """All tuples go wherever some value leads that the way so far has left possible."""
-        node = self._model.nodes[number]
         name = str(node.attribute)
         values = self._domains[name]
         now = possible.get(name, np.ones(len(values.values), np.bool_))
-        left = now.copy()
         for child, ways in values.ways(node):
-            left &= ~ways
             if (now & ways).any():
                 yield child, tuples, {**possible, name: now & ways}
-        if left.any():
-            self._rest(tuples)
 
 
 def _domain(model: ModelFile, name: str) -> _Values:
@@ -228,7 +223,7 @@ def _domain(model: ModelFile, name: str) -> _Values:
 
 def _cells(tests: Sequence[Flags]) -> Places:
     """For each value a number; values that no test tells apart have the same."""
-    return np.unique(np.array(tests), axis=1, return_inverse=True)[1].reshape(-1)
+    return np.unique(np.array(tests), axis=1, return_inverse=True)[1].ravel()
 
 
 def _classes(model: ModelFile, table: EncodedTable) -> Places:
@@ -339,7 +334,7 @@ def _labels(model: ModelFile, arrived: Places) -> Check:
         counts = arrived[number]
         if counts.any():
             wrong += int(counts[node.label] < counts.max())
-        elif number:
+        else:
             wrong += int(node.label != model.nodes[parent[number]].label)
     found = f"all {len(model.nodes):,} nodes" if not wrong else f"{wrong:,} of {len(model.nodes):,} nodes differ"
     return Check("labels are majorities", not wrong, found)

@@ -22,7 +22,7 @@ from incrowd.verification.class_sizes import (
     verify_arrow,
     verify_table,
 )
-from incrowd.verification.opening import connect
+from incrowd.verification.opening import connect, register
 from incrowd.verification.population import People
 from incrowd.verification.requirements import Further
 from incrowd.verification.verdict import Check, ClassSizes
@@ -69,6 +69,7 @@ UNIFIED = {  # type, markers, whether it is asked for numbers, cells, what they 
     "short real numbers": ("FLOAT", None, False, [0.5, NAN, -0.0, None], [0.5, None, 0.0, None]),
     "whole numbers": ("BIGINT", ("7",), True, [7, -7, None], [7, -7, None]),
     "truth": ("BOOLEAN", (), True, [True, None], [True, None]),
+    "days": ("DATE", (), True, ["2020-02-29", None], ["2020-02-29", None]),
 }
 
 
@@ -137,6 +138,8 @@ def test_columns_that_are_counted_are_there_once():
     assert verify_arrow(twice, [("1 of b", ["b"], 1)]).passed
     with pytest.raises(HeaderError, match="The table has 3 columns 'a'"):
         verify_arrow(twice, [("1 of a", ["b", "a"], 1)])
+    with pytest.raises(HeaderError, match="The table has 2 columns 'a'"):
+        verify_arrow(twice.select([0, 1, 2]), [("1 of a", ["a"], 1)])
     with pytest.raises(HeaderError, match="no column 'z'"):
         verify_arrow(twice, [("1 of z", ["z"], 1)])
     with pytest.raises(FileFormatError, match="no rows"):
@@ -194,6 +197,27 @@ def test_half_of_the_memory_is_for_counting_and_none_is_set_without_a_limit(tmp_
     for limits in (Resources(2_000_000_000, scratch=tmp_path), None):
         verify_table(tmp_path / "t.csv", FileForm("csv"), [("2 of a", ["a"], 2)], resources=limits)
     assert told == [(1_000_000_000, None, tmp_path), (None, None, None)]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [pa.array([0.0, -0.0, NAN, None]), pa.array([0.5, 0.5, NAN, None], pa.float32()), ["0.0", "-0.0", None, None]],
+)
+def test_a_released_table_is_counted_by_values(cells):
+    with connect(threads=1) as connection:
+        register(connection, pa.table({"a": ["x"] * 4, "b": cells}), "released")
+        assert class_sizes(connection, [1]).histogram == ((2, 2),)
+        assert class_sizes(connection, [0, 1]).histogram == ((2, 2),)
+
+
+def test_a_file_that_breaks_off_inside_is_told_by_name_and_kind(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": ["x", "y"] * 50}), path, compression="none", use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    data[4:40] = b"\xff" * 36
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match=r"t\.parquet cannot be read as parquet"):
+        verify_table(path, FileForm("parquet"), [("2 of a", ["a"], 2)])
 
 
 def test_what_cannot_be_read_is_told_by_name_and_kind(tmp_path):

@@ -151,6 +151,8 @@ def test_a_cell_is_strange_if_it_is_nothing_of_the_type(meaning, cells, strange)
 
 def test_without_a_look_at_the_column_nothing_is_taken_for_granted():
     assert asked(CellMeaning(ColumnType.REAL).value("t"), ["1,5", "1.5"]) == [None, 1.5]
+    assert asked(CellMeaning(ColumnType.INTEGER).is_strange("t"), ["007", "x"]) == [False, True]
+    assert asked(CellMeaning(ColumnType.REAL).value("t") + "::VARCHAR", ["-0.0", "-1"]) == ["0.0", "-1.0"]
     assert asked(CellMeaning(ColumnType.BOOLEAN).value("t"), ["Yes", "T", "on"]) == ["yes", "t", "on"]
     assert asked(CellMeaning(ColumnType.CATEGORICAL, "DOUBLE").value("t"), [1.0, 2.5]) == ["1.0", "2.5"]
     assert asked(CellMeaning(ColumnType.DATE).value("t"), ["2020-02-29", "29.2.2020"]) == [dt.date(2020, 2, 29), None]

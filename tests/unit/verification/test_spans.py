@@ -4,80 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError, PlanError, SchemaError
 from incrowd.verification.spans import verify_spans
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.schema import ColumnType
+from support.small_trees import encoded, model, number, tree, verify, word
 
 BIG = 2**53
-
-
-def word(name, public, missing=False, fill=None, domain=("u", "v", "w")):
-    kind = {"type": "categorical", "domain": list(domain), "missing": missing, "fill": fill}
-    return {"name": name, "public": public, **kind}
-
-
-def number(name, public, missing=False, fill=None, kind="integer"):
-    return {"name": name, "public": public, "type": kind, "domain": None, "missing": missing, "fill": fill}
-
-
-def tree(*nodes):
-    """Nodes: the attribute and its branches, (condition, child); nothing for a leaf."""
-    found = []
-    for attribute, *branches in (each or (None,) for each in nodes):
-        ways = [{"if": condition(attribute, asked), "go": child} for asked, child in branches]
-        found.append({"label": 0} | ({"attribute": attribute, "branches": ways} if ways else {}))
-    return found
-
-
-def condition(attribute, asked):
-    """``uv``: one of these; ``<=3`` and ``>3``: thresholds; ``?``: missing."""
-    if asked == "?":
-        return {"is": "missing", "attribute": attribute}
-    if asked.startswith(("<=", ">")):
-        threshold = asked.lstrip("<=>")
-        value = float(threshold) if "." in threshold or "e" in threshold else int(threshold)
-        return {"is": "le" if asked[0] == "<" else "gt", "attribute": attribute, "threshold": value}
-    if len(asked) == 1:
-        return {"is": "eq", "attribute": attribute, "value": asked}
-    return {"is": "in", "attribute": attribute, "values": list(asked)}
-
-
-def model(attributes, nodes, *, spans=1, smallest=1, private=True, classes=("x", "y"), k=1, **asked):
-    return {
-        "incrowd_model": 1,
-        "target": "class",
-        "classes": list(classes),
-        "class_private": private,
-        "attributes": attributes,
-        "requirement": {"k": k, "l": None, "max_confidence": None, **asked},
-        "smallest_span": smallest,
-        "spans": spans,
-        "nodes": nodes,
-    }
-
-
-def encoded(said, columns):
-    """The table of a model, from lists."""
-    kinds = {each["name"]: ColumnType(each["type"]) for each in said["attributes"]}
-    found = []
-    for name, values in columns.items():
-        kind = kinds.get(name, ColumnType.CATEGORICAL)
-        known = sorted({value for value in values if value is not None})
-        codes = [len(known) if value is None else known.index(value) for value in values]
-        dtype = {ColumnType.INTEGER: pl.Int64, ColumnType.REAL: pl.Float64}.get(kind, pl.String)
-        found.append(EncodedColumn(name, kind, np.array(codes, np.int32), pl.Series(known, dtype=dtype)))
-    return EncodedTable.of(found)
-
-
-def verify(said, columns, **options):
-    rows = len(next(iter(columns.values())))
-    return verify_spans(said, encoded(said, {"class": ["x"] * rows, **columns}), **options)
-
 
 P, Q, N = word("p", True), word("q", False, domain="xy"), number("n", True)
 BELOW = [("p", ("u", 1), ("vw", 2)), (), ()]  # a public test with two leaves
@@ -149,6 +82,12 @@ SPANS = {  # attributes, nodes, columns, the rows of each span from the smallest
         tree(("q", ("x", 1)), ("p", ("u", 2), ("v", 3)), (), ()),
         UVW | {"q": list("xyxxxyy")},
         [2, 2, 3],
+    ),
+    "two nodes at which public values end": (
+        [P, N],
+        tree(("p", ("u", 1), ("v", 2)), ("n", ("<=1", 3)), ("n", ("<=1", 4)), (), ()),
+        {"p": list("uuvuvvv"), "n": [5, 6, 7, 1, 1, 1, 1]},
+        [1, 1, 2, 3],
     ),
     "spans that share places": (
         [P, Q],
@@ -412,6 +351,14 @@ def test_private_values_are_in_their_domains(attributes, columns, outside):
     listed = ", ".join(f"{name!r} ({rows} rows)" for name, rows in outside.items())
     told = f"values outside the domain: {listed}" if outside else "every private value is in its domain"
     assert (check.name, check.passed, check.found) == ("private domains", not outside, told)
+
+
+def test_a_label_is_not_that_of_the_parent_where_some_arrive():
+    nodes = tree(*BELOW)
+    for node in nodes:
+        node["label"] = 1
+    check = verify(model([P], nodes), spread([3, 0], [0, 4])).checks[-2]
+    assert check.found == "1 of 3 nodes differ"
 
 
 def test_visits_are_counted_and_limited():
