@@ -54,6 +54,13 @@ def test_one_person_fewer_than_the_bound_asks_for_is_too_few():
     assert [one.exact for one in count_alone(all_columns, rows, rows * 21 - 1).best] == [True, False, False]
 
 
+@pytest.mark.parametrize(("rows", "exact"), [(400_000_000, True), (400_000_001, False)])
+def test_up_to_400_million_people_times_sets_are_compared(rows, exact, monkeypatch):
+    """Nobody is counted here: that many people would take a while."""
+    monkeypatch.setattr("incrowd.verification.alone._alone", lambda columns, rows: 0)
+    assert [one.exact for one in count_alone(columns([0]), rows).best] == [exact]
+
+
 def test_the_class_counts_apart_and_so_do_private_columns():
     roles = ("private", "other", "target", "sensitive")
     alone = count_alone(columns([0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0], roles=roles), 4)
