@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
@@ -109,9 +109,10 @@ def _grown(before: tuple[_Column, ...], columns: Sequence[_Column]) -> Iterator[
             yield tuple(sorted((*before, one), key=lambda each: each.place))
 
 
-def _best(sets: Iterable[tuple[_Column, ...]], rows: int, exact: bool) -> _Found:
+def _best(sets: Iterator[tuple[_Column, ...]], rows: int, exact: bool) -> _Found:
     """The first of the sets by which most people are alone; no more can be than the columns have combinations."""
-    best = _Found((), -1, exact)
+    first = next(sets)
+    best = _Found(first, _alone(first, rows), exact)
     for chosen in sets:
         if prod(one.different for one in chosen) > best.people:
             people = _alone(chosen, rows)

@@ -83,12 +83,14 @@ def quasi_identifier(
 
 def _means(plain: Sequence[int], allows: Sequence[Codes | range | None], values: Codes, labels: Codes) -> list[int]:
     """The numbers among cells that are not the value of all their rows."""
-    own = np.full(len(allows), -1, np.int64)
+    own, single = np.zeros(len(allows), np.int64), set()
     for label in plain:
         allowed = allows[label]
-        own[label] = -1 if allowed is None or len(allowed) != 1 else int(allowed[0])
+        if allowed is not None and len(allowed) == 1:
+            single.add(label)
+            (own[label],) = allowed
     differ = np.bincount(labels, own[labels] != values, len(allows)) > 0
-    return [label for label in plain if differ[label]]
+    return [label for label in plain if label not in single or differ[label]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,16 +99,21 @@ class _Reader:
     hierarchy: Hierarchy | None
     counts: bool
 
+    @property
+    def _first(self) -> OwnValue | None:
+        """One of the own values, which are all of one kind."""
+        return next(iter(self.own), None)
+
     @cached_property
     def numbers(self) -> npt.NDArray[np.float64] | None:
         """The own values as numbers, dates as days; None for text."""
-        if any(isinstance(value, str | bool) for value in self.own):
+        if isinstance(self._first, str | bool):
             return None
         return np.array([day_number(v) if isinstance(v, datetime.date) else v for v in self.own], np.float64)
 
     @cached_property
     def _dates(self) -> bool:
-        return any(isinstance(value, datetime.date) for value in self.own)
+        return isinstance(self._first, datetime.date)
 
     @cached_property
     def _place(self) -> Mapping[OwnValue | None, int]:
@@ -134,12 +141,11 @@ class _Reader:
             if members:
                 yield from self._together([value for value, _ in members])
         parts = [part.replace("%7C", "|").replace("%25", "%") for part in text.split("|")]
-        several = list(self._together(parts)) if len(parts) > 1 else []
-        single = list(self._single(text))
-        if single and several:
-            yield np.union1d(single[0], several[0])
-        yield from single
-        yield from several
+        single = next(self._single(text), None)
+        several = next(self._together(parts), None) if len(parts) > 1 else None
+        if single is not None and several is not None:
+            yield np.union1d(single, several)
+        yield from (one for one in (single, several) if one is not None)
 
     def _single(self, text: str) -> Iterator[Codes | range]:
         """A value, a group of the hierarchy, or an interval."""
@@ -164,11 +170,12 @@ class _Reader:
         """The own values below each group of the hierarchy."""
         if self.hierarchy is None:
             return {}
-        leaves = np.array([-1 if at is None else at for at in map(self.hierarchy.leaf_of, self.own)], np.int64)
-        below = [self.hierarchy.leaves_below(node) for node in range(len(self.hierarchy))]
+        nowhere = len(self.hierarchy)
+        leaves = np.array([nowhere if at is None else at for at in map(self.hierarchy.leaf_of, self.own)], np.int64)
+        below = map(self.hierarchy.leaves_below, range(len(self.hierarchy)))
         return {
-            label: np.flatnonzero((leaves >= one.start) & (leaves < one.stop))
-            for label, one in zip(self.hierarchy.labels, below, strict=True)
+            self.hierarchy.labels[node]: np.flatnonzero((leaves >= one.start) & (leaves < one.stop))
+            for node, one in enumerate(below)
         }
 
     def _interval(self, text: str) -> Iterator[range]:
@@ -211,8 +218,8 @@ def unchanged_counts(
     limit = MOST_CELLS if request.memory is None else min(MOST_CELLS, request.memory // 64)
     if not len(pieces.origin) or len(pieces.origin) * len(sources) > limit:
         return None
-    own = _own(pieces)
     names = [one.name for one in sources]
+    own = _own(pieces, names)
     transformed = [
         _transformed(connection, names, one, own, asked)
         for one in sources
@@ -233,14 +240,14 @@ def _role(one: ReleasedColumn) -> str:
     return str(one.column.role) if one.column.role in (Role.TARGET, Role.SENSITIVE) else "other"
 
 
-def _own(pieces: Originals) -> dict[str, tuple[list[Any], int, Codes]]:
+def _own(pieces: Originals, names: Sequence[str]) -> dict[str, tuple[list[Any], int, Codes]]:
     """For each column its values in their order, how many there are, and the code of each row; missing comes last."""
     import pyarrow as pa
 
     tables = [pieces.piece(number).table for number in range(len(pieces.sizes))]
     return {
         name: _coded(pa.chunked_array([chunk for table in tables for chunk in table.column(name).chunks]))
-        for name in tables[0].column_names
+        for name in names
     }
 
 
@@ -251,9 +258,7 @@ def _coded(cells: Any) -> tuple[list[Any], int, Codes]:
     coded = (cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()).unify_dictionaries()
     words = coded.chunk(0).dictionary
     order = pc.sort_indices(_sortable(words)).to_numpy()
-    place = np.empty(len(words) + 1, np.int64)
-    place[order] = np.arange(len(words))
-    place[-1] = len(words)
+    place = np.append(np.argsort(order), len(words))
     indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32()).fill_null(len(words))
     return words.take(pa.array(order)).to_pylist(), len(words), place[indices.to_numpy()]
 
@@ -273,9 +278,8 @@ def _sortable(words: Any) -> Any:
 
 def _transformed(connection: Any, names: Sequence[str], one: ReleasedColumn, own: Any, asked: Expected) -> Any:
     values, _, codes = own[one.name]
-    high = next((high for low, high in asked.bounds if low == one.name), None)
-    ends = [_labels(connection, names.index(end)) for end in (one.name, high) if end is not None]
-    texts, labels = ends[0] if high is None else _paired(*ends)
+    low, high = _labels(connection, names.index(one.name)), dict(asked.bounds).get(one.name)
+    texts, labels = low if high is None else _paired(low, _labels(connection, names.index(high)))
     return quasi_identifier(
         one.column.name,
         values,
@@ -291,7 +295,7 @@ def _labels(connection: Any, position: int) -> tuple[list[Any], Codes]:
     """What the cells of a released column show, each once, and which of it each row shows."""
     import pyarrow as pa
 
-    cells = connection.sql(f"SELECT {column(position)}::VARCHAR AS t FROM released").to_arrow_table().column(0)
+    cells = connection.sql(f"SELECT {column(position)}::VARCHAR AS t FROM released").to_arrow_table()["t"]
     coded = cells.dictionary_encode().unify_dictionaries()
     texts = coded.chunk(0).dictionary.to_pylist()
     indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32()).fill_null(len(texts))
@@ -301,5 +305,4 @@ def _labels(connection: Any, position: int) -> tuple[list[Any], Codes]:
 def _paired(low: tuple[list[Any], Codes], high: tuple[list[Any], Codes]) -> tuple[list[Any], Codes]:
     """Two ends as one cell."""
     keys, labels = np.unique(low[1] * len(high[0]) + high[1], return_inverse=True)
-    lows, highs = np.divmod(keys, len(high[0]))
-    return [(low[0][one], high[0][other]) for one, other in zip(lows, highs, strict=True)], labels
+    return [(low[0][key // len(high[0])], high[0][key % len(high[0])]) for key in keys.tolist()], labels

@@ -89,9 +89,8 @@ class GiveBackRules:
         holds = prefixes_that_hold(
             *(np.where(ranked, np.take_along_axis(part, order, 1)[xs], 0) for part in (self.counts, *self.crowds))
         )
-        last = np.where(holds.any(axis=1), holds.argmax(axis=1), -1)
-        until: Bools = np.argsort(order, axis=1)[xs] <= last[:, None]
-        return inside & until
+        until = np.argsort(order, axis=1)[xs] <= holds.argmax(axis=1, keepdims=True)
+        return np.asarray(inside & until & holds.any(axis=1, keepdims=True))
 
 
 def prefixes_that_hold(counts: Codes, *crowds: Codes) -> Bools:

@@ -30,14 +30,14 @@ class QuasiIdentifier:
     allows
         For each label the codes of the values it allows; None for all.
     missing
-        The code of a missing value, -1 if there is none.
+        The code of a missing value, if there is one.
     """
 
     name: str
     values: Codes
     labels: Codes
     allows: Sequence[Codes | range | None]
-    missing: int = -1
+    missing: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,24 +97,25 @@ def own_cells(column: QuasiIdentifier) -> OpenCells:
     if distinct(values) > MANY_OWN_VALUES:
         values = in_blocks(values, column.missing, -(-len(values) // BLOCKS_OF_OWN))
     values = compact(values)[1]
-    people = np.bincount(values)
-    place = np.full(int(column.values.max()) + 1, -1, np.int64)
+    there = np.bincount(column.values) > 0
+    place = np.zeros(len(there), np.int64)
     place[column.values] = values
-    members = np.array([_members(allowed, place, len(people)) for allowed in column.allows])
+    people = np.bincount(values)
+    members = np.array([_members(allowed, there, place, len(people)) for allowed in column.allows])
     members[column.labels[~members[column.labels, values]]] = True
     sets = Sets(people)
     allowed = sets.add_all(members)[column.labels]
     return OpenCells(column.name, values, people, sets, allowed, sets.members())
 
 
-def _members(allowed: Codes | range | None, place: Codes, width: int) -> Bools:
-    """For each value, whether a cell allows it; the place of what nobody has is -1."""
+def _members(allowed: Codes | range | None, there: Bools, place: Codes, width: int) -> Bools:
+    """For each value, whether a cell allows it; codes that nobody has are nowhere."""
     if allowed is None:
         return np.ones(width, np.bool_)
     members = np.zeros(width, np.bool_)
     codes = np.asarray(allowed, np.int64)
-    held = place[codes[codes < len(place)]]
-    members[held[held >= 0]] = True
+    codes = codes[codes < len(place)]
+    members[place[codes[there[codes]]]] = True
     return members
 
 
@@ -149,8 +150,10 @@ class Sets:
     def both(self, ones: Codes, others: Codes) -> Codes:
         """For each row, the number of what its two sets have in common."""
         ones, others, place = combinations(ones, others, len(self))
-        pairs = zip(ones.tolist(), others.tolist(), strict=True)
-        return self.add_all(self._members[one] & self._members[other] for one, other in pairs)[place]
+        return self.add_all(map(self._common, ones.tolist(), others.tolist()))[place]
+
+    def _common(self, one: int, other: int) -> Bools:
+        return self._members[one] & self._members[other]
 
     def given_back(self, narrow: Codes, wide: Codes) -> Bools:
         """For each row, whether a narrower set is one value, or leaves at most half of the people of the wide one."""
@@ -205,7 +208,7 @@ def _are_far_apart(keys: Codes) -> bool:
     return len(keys) > 0 and int(keys.max()) > LONGEST_LIST
 
 
-def in_blocks(codes: Codes, missing: int, size: int) -> Codes:
+def in_blocks(codes: Codes, missing: int | None, size: int) -> Codes:
     """Neighbouring values together: for each row the people with a smaller value over the size; missing is apart.
 
     Examples
@@ -213,7 +216,7 @@ def in_blocks(codes: Codes, missing: int, size: int) -> Codes:
     >>> in_blocks(np.array([0, 1, 1, 2, 3]), 3, 2).tolist()
     [0, 0, 0, 1, 3]
     """
-    known = np.bincount(codes[codes != missing], minlength=int(codes.max()) + 1)
+    known = np.bincount(codes, codes != missing).astype(np.int64)
     blocks = (np.cumsum(known) - known) // size
     return np.where(codes == missing, blocks.max() + 1, blocks[codes])
 

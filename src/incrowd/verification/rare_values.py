@@ -79,7 +79,7 @@ class RareValues:
         number = None if kind in ("VARCHAR", "BOOLEAN") else f"day({at})" if kind == "DATE" else f"{at}::DOUBLE"
         own = number or f"{at}::VARCHAR"
         self._make(f"TABLE rare_valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
-        high = next((high for low, high in self.bounds if low == name), None)
+        high = dict(self.bounds).get(name)
         if high is not None:
             self._name_ends(at, self._at(high))
         elif name in self.counts:

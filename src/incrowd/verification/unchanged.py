@@ -46,7 +46,7 @@ class UnchangedColumn:
 
     name: str
     codes: Codes
-    missing: int = -1
+    missing: int | None = None
     role: str = "other"
 
 
@@ -142,28 +142,27 @@ class _Counting:
     def counts(self, people_times_sets: int) -> UnchangedCounts:
         """Everything that is told of unchanged columns."""
         first = self.count(())
-        rows = len(self.quasi_identifiers[0].labels)
         return UnchangedCounts(
-            rows=rows,
+            rows=self.rows,
             sets=first.sets,
             people_below_k=first.people_below_k,
-            hidden_cells=sum(int(rows.sum()) for rows in self.open),
+            hidden_cells=sum(int(cells.open.sum()) for cells in self.cells),
             given_back=first.cells,
             by=first.by,
-            alone=count_alone(self.unchanged, rows, people_times_sets),
+            alone=count_alone(self.unchanged, self.rows, people_times_sets),
             not_counted=(*self._undecidable(), *first.not_counted),
             advice=self._advice(first),
         )
 
-    @cached_property
-    def open(self) -> list[Bools]:
-        """For each quasi-identifier, the rows whose cell leaves more than one value open."""
-        return [cells.open for cells in self.cells]
+    @property
+    def rows(self) -> int:
+        """How many people there are."""
+        return self.cells[0].rows
 
     def _undecidable(self) -> Iterator[NotCounted]:
         """Quasi-identifiers with hidden cells of which the table has too few rows to tell anything."""
-        for cells, rows in zip(self.cells, self.open, strict=True):
-            if rows.any() and RARER * cells.rows > (cells.rows + 2) * cells.errors:
+        for cells in self.cells:
+            if cells.open.any() and RARER * cells.rows > (cells.rows + 2) * cells.errors:
                 yield NotCounted(cells.name, TOO_FEW)
 
     def count(self, without: Collection[str]) -> _Count:
@@ -172,7 +171,7 @@ class _Counting:
         by: list[GiveBack] = []
         narrow = [self._by_singles(names, at, by) for at in range(len(self.cells))]
         beyond = self._by_pairs(names, narrow, by)
-        back = [cells.sets.given_back(sets, cells.allowed) for cells, sets in zip(self.cells, narrow, strict=True)]
+        back = [cells.sets.given_back(narrow[at], cells.allowed) for at, cells in enumerate(self.cells)]
         order = {name: at for at, name in enumerate([*names, *(cells.name for cells in self.cells)])}
         by.sort(key=lambda one: (-one.cells, [order[name] for name in one.columns], order[one.quasi_identifier]))
         sets, below = self._classes(narrow, back)
@@ -202,16 +201,17 @@ class _Counting:
 
     def _single(self, name: str, at: int) -> _Narrow:
         """What one column leaves of a quasi-identifier."""
-        cells, rows = self.cells[at], np.flatnonzero(self.open[at])
+        cells = self.cells[at]
+        rows = np.flatnonzero(cells.open)
         sets = cells.allowed[rows]
         for view in self._views[name]:
-            rules = rules_of(view * cells.width + cells.values, int(view.max()) + 1, cells)
+            rules = rules_of(view.codes * cells.width + cells.values, view.width, cells)
             if rules is not None:
-                sets = joined(rules.narrowed(view[rows], cells, rows), sets, cells.sets)
+                sets = joined(rules.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
         return self._narrow((name,), at, rows, sets)
 
     @cached_property
-    def _views(self) -> Mapping[str, list[Codes]]:
+    def _views(self) -> Mapping[str, list[_Column]]:
         """Each unchanged column by value, and in blocks if it has many values."""
         return {column.name: list(_views(column)) for column in self.unchanged}
 
@@ -219,14 +219,13 @@ class _Counting:
     def _in_pairs(self) -> dict[str, _Column]:
         """All columns as they are counted in pairs."""
         found = {column.name: _in_pair(column) for column in self.unchanged}
-        shown = zip(self.cells, self.open, strict=True)
-        return found | {cells.name: _Column(cells.values, ~rows) for cells, rows in shown}
+        return found | {cells.name: _Column(cells.values, ~cells.open) for cells in self.cells}
 
     def _by_pairs(self, names: Sequence[str], narrow: list[Codes], by: list[GiveBack]) -> tuple[NotCounted, ...]:
         """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
         left = [
-            np.flatnonzero(rows & ~cells.sets.given_back(sets, cells.allowed))
-            for cells, rows, sets in zip(self.cells, self.open, narrow, strict=True)
+            np.flatnonzero(cells.open & ~cells.sets.given_back(narrow[at], cells.allowed))
+            for at, cells in enumerate(self.cells)
         ]
         tests = [
             (pair, at)
@@ -244,7 +243,7 @@ class _Counting:
     def _pairs_of(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Pairs of unchanged columns, then those of one with a quasi-identifier that some rows show."""
         yield from combinations(names, 2)
-        shown = [cells.name for cells, rows in zip(self.cells, self.open, strict=True) if not rows.all()]
+        shown = [cells.name for cells in self.cells if not cells.open.all()]
         yield from product(names, shown)
 
     def _narrowed_by_pair(self, pair: tuple[str, str], at: int, rows: Codes, rules: GiveBackRules) -> _Narrow:
@@ -276,17 +275,24 @@ class _Counting:
     @cached_property
     def _labels(self) -> list[Codes]:
         """The classes of each set that is known together: rows with equal released cells."""
-        return [_classes_of(self.quasi_identifiers, one.names) for one in self.known]
+        return [self._alike(one.names) for one in self.known]
+
+    def _alike(self, names: Collection[str]) -> Codes:
+        classes = np.zeros(self.rows, np.int64)
+        for column in self.quasi_identifiers:
+            if column.name in names:
+                classes = compact(classes * len(column.allows) + column.labels)[1]
+        return classes
 
     def _classes(self, narrow: Sequence[Codes], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
         """The classes that are left, for each set that is known together; people below k in any of them."""
-        rows = len(self.quasi_identifiers[0].labels)
-        found, below = [], np.zeros(rows, np.bool_)
-        for one, classes in zip(self.known, self._labels, strict=True):
-            for cells, sets, given in zip(self.cells, narrow, back, strict=True):
-                if cells.name in one.names:
-                    numbers = np.where(given, sets, cells.allowed)
-                    classes = compact(classes * len(cells.sets) + numbers)[1]
+        found, below = [], np.zeros(self.rows, np.bool_)
+        for number, one in enumerate(self.known):
+            classes = self._labels[number]
+            for at, cells in enumerate(self.cells):
+                if cells.name in one.names and back[at].any():
+                    sets = np.where(back[at], narrow[at], cells.allowed)
+                    classes = compact(classes * len(cells.sets) + sets)[1]
             sizes = np.bincount(classes)
             small = (sizes < one.k)[classes]
             found.append(SetCounts(one.names, one.k, int(sizes.min()), int(small.sum())))
@@ -312,10 +318,12 @@ class _Counting:
         return Remedy(tuple(out), min(one.effective_k for one in left.sets)) if out else None
 
 
-def _views(column: UnchangedColumn) -> Iterator[Codes]:
-    yield column.codes
+def _views(column: UnchangedColumn) -> Iterator[_Column]:
+    everywhere = np.ones(len(column.codes), np.bool_)
+    yield _Column(column.codes, everywhere)
     if distinct(column.codes) > _MANY_VALUES:
-        yield in_blocks(column.codes, column.missing, max(_BLOCK, -(-len(column.codes) // _BLOCKS)))
+        size = max(_BLOCK, -(-len(column.codes) // _BLOCKS))
+        yield _Column(in_blocks(column.codes, column.missing, size), everywhere)
 
 
 def _in_pair(column: UnchangedColumn) -> _Column:
@@ -323,11 +331,3 @@ def _in_pair(column: UnchangedColumn) -> _Column:
     if distinct(codes) > _MANY_VALUES:
         codes = in_blocks(codes, column.missing, -(-len(codes) // _BLOCKS_IN_PAIRS))
     return _Column(compact(codes)[1], np.ones(len(codes), np.bool_))
-
-
-def _classes_of(quasi_identifiers: Sequence[QuasiIdentifier], names: Collection[str]) -> Codes:
-    classes = np.zeros(len(quasi_identifiers[0].labels), np.int64)
-    for column in quasi_identifiers:
-        if column.name in names:
-            classes = compact(classes * (int(column.labels.max()) + 1) + column.labels)[1]
-    return classes

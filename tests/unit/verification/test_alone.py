@@ -54,6 +54,13 @@ def test_one_person_fewer_than_the_bound_asks_for_is_too_few():
     assert [one.exact for one in count_alone(all_columns, rows, rows * 21 - 1).best] == [True, False, False]
 
 
+@pytest.mark.parametrize(("rows", "exact"), [(400_000_000, True), (400_000_001, False)])
+def test_up_to_400_million_people_times_sets_are_compared(rows, exact, monkeypatch):
+    """Nobody is counted here: that many people would take a while."""
+    monkeypatch.setattr("incrowd.verification.alone._alone", lambda columns, rows: 0)
+    assert [one.exact for one in count_alone(columns([0]), rows).best] == [exact]
+
+
 def test_the_class_counts_apart_and_so_do_private_columns():
     roles = ("private", "other", "target", "sensitive")
     alone = count_alone(columns([0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0], roles=roles), 4)
@@ -62,32 +69,46 @@ def test_the_class_counts_apart_and_so_do_private_columns():
     assert [one.columns for one in alone.best] == [("c0",), ("c0", "c1"), ("c0", "c1", "c3")]
 
 
+def telling_set(all_columns):
+    """The first of the best sets that reaches half; beyond three columns the one that adds most joins, in turn."""
+    everybody = alone_by(all_columns)
+    best = [first_best(list(combinations(all_columns, size))) for size in (1, 2, 3)]
+    chosen = next((one for one in best if 2 * alone_by(one) >= everybody), best[-1])
+    while 2 * alone_by(chosen) < everybody:
+        grown = [[one for one in all_columns if one in chosen or one is new] for new in all_columns]
+        chosen = first_best([one for one in grown if len(one) > len(chosen)])
+    return tuple(one.name for one in chosen), alone_by(chosen), len(chosen) < 4
+
+
+@pytest.mark.parametrize("values", [2, 3, 5, 9, 20])
+def test_half_of_those_who_are_alone_makes_a_set_telling(values):
+    """Of columns with few values many are needed."""
+    sizes = set()
+    for seed in range(20):
+        generator = np.random.Generator(np.random.Philox(seed))
+        all_columns = columns(*(generator.integers(0, values, 24) for _ in range(7)))
+        alone = count_alone(all_columns, 24)
+        assert alone.without_class == alone_by(all_columns)
+        assert alone.telling is not None
+        found = alone.telling.columns, alone.telling.people, alone.telling.exact
+        assert found == telling_set(all_columns)
+        sizes.add(len(alone.telling.columns))
+    assert len(sizes) > 1 or values > 2
+
+
 @pytest.mark.parametrize(
     ("codes", "telling"),
     [
-        ([[0, 1, 2, 2, 2], [0, 0, 0, 1, 2]], ("c0",)),  # 2 of 5 are not half, but c1 adds nobody to 4
-        ([[0, 1, 2, 2], [0, 0, 0, 1]], ("c0",)),
+        ([[0, 1, 2, 2], [0, 0, 0, 1]], ("c0",)),  # two of four
         ([[0, 2, 2, 2], [0, 0, 1, 2]], ("c1",)),
-        ([[0, 1, 1, 1, 1], [1, 1, 0, 0, 2], [1, 1, 0, 1, 0]], ("c0", "c1")),
+        ([[0, 1, 1, 1, 1], [0, 0, 1, 1, 2], [0, 0, 0, 1, 1]], ("c0", "c1")),  # one of five, then three
+        ([[0, 1, 2, 2, 2], [0, 0, 0, 0, 1], [0, 0, 0, 1, 1]], ("c0", "c1")),  # two of five are not half
         ([[0, 0, 0]], None),
     ],
 )
-def test_half_of_those_who_are_alone_makes_a_set_telling(codes, telling):
-    all_columns = columns(*codes)
-    everybody = alone_by(all_columns)
-    small = [
-        first_best(list(combinations(all_columns, size)))
-        for size in range(1, len(codes) + 1)
-        if 2 * max(map(alone_by, combinations(all_columns, size))) >= everybody > 0
-    ]
-    alone = count_alone(all_columns, len(codes[0]))
-    assert alone.without_class == everybody
-    if telling is None:
-        assert alone.telling is None
-    else:
-        assert alone.telling is not None
-        assert alone.telling.columns == tuple(one.name for one in small[0])
-        assert alone.telling.people == alone_by(small[0])
+def test_the_smallest_set_that_reaches_half_is_told(codes, telling):
+    found = count_alone(columns(*codes), len(codes[0])).telling
+    assert (None if found is None else found.columns) == telling
 
 
 def test_a_telling_set_may_need_more_than_three_columns():

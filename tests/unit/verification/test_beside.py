@@ -92,6 +92,13 @@ def test_a_number_is_a_value_only_if_it_is_that_of_all_its_rows():
     assert (column.name, column.missing) == ("q", 3)
 
 
+def test_a_number_that_is_the_name_of_a_group_is_no_value():
+    """The group 1 has 10 and 11, the group 2 nobody; 10 is a value, and that of its row."""
+    tens = Hierarchy("q", ("*", "1", "10", "11", "2", "20"), (-1, 0, 1, 1, 0, 4))
+    column = quasi_identifier("q", [10, 11], np.array([0, 0, 0]), ["1", "2", "10"], np.array([0, 1, 2]), hierarchy=tens)
+    assert [one if one is None else list(one) for one in column.allows] == [None, None, [0]]
+
+
 def test_of_texts_a_cell_is_taken_for_what_it_says():
     column = quasi_identifier("q", ["20", "30"], np.array([0, 1]), ["20"], np.array([0, 0]))
     assert [list(one) for one in column.allows if one is not None] == [[0]]
@@ -261,6 +268,8 @@ def test_cells_are_read_as_the_hierarchy_and_the_form_say():
     assert counted({"q": groups}, original, hierarchy=tree).effective_k == 100
     sets = [f"v{i % 4 // 2 * 2}:1|v{i % 4 // 2 * 2 + 1}:1" for i in range(N)]
     assert counted({"q": sets}, original, counts=("q",)).given_back == N
+    assert counted({"q": [f"{value}:1" for value in values]}, original, counts=("q",)).hidden_cells == 0
+    assert counted({"q": [f"{value}:1" for value in values]}, original).hidden_cells == N
     shown = [value if i < 100 else None for i, value in enumerate(values)]
     assert counted({"q": shown}, original).hidden_cells == 300
 
@@ -275,6 +284,15 @@ def test_two_ends_in_two_columns_are_one_cell():
     assert (counts.hidden_cells, counts.given_back) == (N - 3, N - 3)
     assert counts.by[0].quasi_identifier == "q"
     assert counts.effective_k == 1
+
+
+def test_two_ends_are_told_apart():
+    """Above the age before, and at most the age: one value. The other way round it is none, and all are allowed."""
+    ages = [i % 4 for i in range(N)]
+    before, after = [age - 1.0 for age in ages], [float(age) for age in ages]
+    original = {"q_low": ages, "q_high": ages, "code": ages}
+    assert counted({"q_low": before, "q_high": after}, original, spread=("q",)).hidden_cells == 0
+    assert counted({"q_low": after, "q_high": before}, original, spread=("q",)).hidden_cells == N
 
 
 def test_nothing_is_counted_of_no_rows_or_of_more_than_memory_holds():
@@ -312,4 +330,4 @@ def test_of_more_than_300_000_rows_pairs_are_not_asked(rows, told):
     assert MOST_ROWS_FOR_PAIRS == 300_000
     noise = np.arange(rows) // 3 % 2
     counts = counted({"q": pa.nulls(rows, pa.string())}, {"q": noise, "a": noise * 0, "b": noise * 0})
-    assert len(counts.not_counted) == told
+    assert [one.what for one in counts.not_counted] == ["1 of 1 tests of pairs of columns"] * told

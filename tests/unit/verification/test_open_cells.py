@@ -22,6 +22,7 @@ FAR = 2**46  # a list with a place for every number up to it would not fit anywh
 KEYS = [
     [],
     [0],
+    [FAR],
     [5, 5, 5],
     [7, 3, 7, 0, 3, 3],
     [LONGEST_LIST - 1, 2, LONGEST_LIST, 2, LONGEST_LIST + 1],
@@ -69,8 +70,13 @@ def test_blocks_hold_neighbours_and_missing_is_behind_all(values, size):
 
 
 def test_without_a_missing_value_all_are_neighbours():
-    assert in_blocks(np.array([0, 2, 1, 2]), -1, 2).tolist() == [0, 1, 0, 1]
+    assert in_blocks(np.array([0, 2, 1, 2]), None, 2).tolist() == [0, 1, 0, 1]
     assert in_blocks(np.array([0, 2, 1, 2]), 7, 2).tolist() == [0, 1, 0, 1]
+
+
+def test_missing_is_one_more_than_the_largest_block():
+    assert in_blocks(np.array([0, 1, 1, 2, 3]), 3, 2).tolist() == [0, 0, 0, 1, 3]
+    assert in_blocks(np.array([0, 0]), 0, 2).tolist() == [1, 1]
 
 
 def test_different_codes_are_counted():
@@ -120,7 +126,7 @@ def test_a_cell_is_given_back_by_one_value_or_half_of_the_people(narrow, wide, b
     assert sets.given_back(numbers[:1], numbers[1:]).tolist() == [back]
 
 
-def cells_of(values, labels, allows, missing=-1):
+def cells_of(values, labels, allows, missing=None):
     return own_cells(QuasiIdentifier("q", np.array(values), np.array(labels), allows, missing))
 
 

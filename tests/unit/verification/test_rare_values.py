@@ -77,6 +77,10 @@ def test_members_of_counts_are_written_as_their_file_asks(cell, escapes, pair, f
     assert rare([cell] * 4, ["=1", "=1", "a", "a"], counts=["x"], escapes=escapes, pair=pair) == found
 
 
+def test_counts_stand_in_the_table_itself_unless_something_else_is_said():
+    assert rare(["%3D1:2|a:2"] * 4, ["=1", "=1", "a", "a"], counts=["x"], escapes=True) == 0
+
+
 @pytest.mark.parametrize(
     ("cells", "own", "people", "found"),
     [
@@ -192,6 +196,15 @@ def test_two_ends(low, high, people, found):
     assert ends([low] * 6, [high] * 6, AGES, people) == {"low": found}
 
 
+def test_a_column_beside_two_ends_is_read_as_it_is():
+    cells = {"x": ["a", "a", "b"], "low": [1.0] * 3, "high": [3.0] * 3}
+    with duckdb.connect() as connection:
+        register(connection, pa.table(cells), "released")
+        register(connection, pa.table(cells | {"low": [2, 2, 3], "high": [2, 2, 3]}), "original")
+        asked = RareValues(connection, list(cells), list(cells), 3, bounds=[("low", "high")])
+        assert asked.cells() == {"x": 3, "low": 0}
+
+
 TREE = Hierarchy("x", ("*", "care", "nurse", "cook", "church", "pope", "monk"), (-1, 0, 1, 1, 0, 4, 4))
 
 
@@ -218,6 +231,12 @@ def test_groups_of_numbers_are_true_of_the_numbers_below_them():
     assert [rare(["young"] * 6, AGES, people, hierarchies={"x": numbers}) for people in (4, 5)] == [0, 6]
     texts = [f"{age}.0" for age in AGES]
     assert [rare(["young"] * 6, texts, people, hierarchies={"x": numbers}) for people in (4, 5)] == [0, 6]
+
+
+def test_a_number_that_two_leaves_write_counts_once():
+    twice = Hierarchy("x", ("*", "young", "20", "20.0", "40"), (-1, 0, 1, 1, 0))
+    texts = [str(age) for age in AGES]
+    assert [rare(["young"] * 6, texts, people, hierarchies={"x": twice}) for people in (3, 4)] == [0, 6]
 
 
 def test_bins_of_a_hierarchy_are_intervals():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from incrowd.verification.open_cells import QuasiIdentifier
+from incrowd.verification.open_cells import QuasiIdentifier, distinct
 from incrowd.verification.unchanged import UnchangedColumn, _in_pair, _views, count_unchanged
 from incrowd.vocabulary.requirement import KnownSet
 from support.unchanged_tables import agrees, invented
@@ -112,12 +112,19 @@ def test_who_is_not_given_back_stands_out_among_those_who_are():
     assert (counts.given_back, counts.effective_k, counts.people_below_k) == (630, 10, 10)
 
 
-@pytest.mark.parametrize(("shown", "words"), [(False, ["too few rows to tell"]), (True, [])])
-def test_too_few_rows_are_told_of_hidden_columns_alone(shown, words):
-    values = np.array([0, 1] * 3)
-    column = QuasiIdentifier("q", values, values, [np.array([0]), np.array([1])]) if shown else hidden("q", values)
-    counts = count_unchanged([column], unchanged(a=values), [KnownSet(("q",), 2)])
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [([2] * 6, ["too few rows to tell"]), ([0, 1, 0, 1, 0, 2], ["too few rows to tell"]), ([0, 1, 0, 1, 0, 1], [])],
+)
+def test_too_few_rows_are_told_of_columns_that_hide_a_cell(labels, words):
+    column = hidden("q", [0, 1] * 3, labels, [np.array([0]), np.array([1]), None])
+    counts = count_unchanged([column], unchanged(a=np.arange(6)), [KnownSet(("q",), 2)])
     assert [one.why for one in counts.not_counted] == words
+
+
+def test_a_quasi_identifier_that_is_partly_shown_is_not_asked_about_itself():
+    column = hidden("q", ONE, np.where(ROWS < 20, ONE, 2), [np.array([0]), np.array([1]), None])
+    assert count_unchanged([column], unchanged(a=TWO), [KnownSet(("q",), 2)], pair_tests=0).not_counted == ()
 
 
 def test_advice_keeps_out_what_leaves_most_of_k():
@@ -148,6 +155,23 @@ def test_advice_looks_at_the_set_that_keeps_least_of_its_k():
     assert (counts.advice.columns, counts.advice.effective_k) == (("a", "b"), 640)
 
 
+def test_advice_goes_on_where_pairs_tell_what_one_column_told_before(monkeypatch):
+    monkeypatch.setattr("incrowd.verification.unchanged.ADVICE_COUNTS", 0)
+    columns = unchanged(code=EXCLUSIVE, a=ONE, b=TWO)
+    counts = count_unchanged([hidden("q", EXCLUSIVE)], columns, [KnownSet(("q",), 400)])
+    assert counts.advice is not None
+    assert counts.advice.columns == ("code", "a", "b")
+
+
+def test_advice_tells_the_smallest_effective_k_of_all_sets():
+    """Without the code the set with q has all 640 people in one group, that of what is shown 320."""
+    shown = hidden("town", TWO, TWO, [np.array([0]), np.array([1])])
+    known = [KnownSet(("q",), 400), KnownSet(("town",), 2)]
+    counts = count_unchanged([hidden("q", ONE), shown], unchanged(code=ONE), known)
+    assert counts.advice is not None
+    assert (counts.advice.columns, counts.advice.effective_k) == (("code",), 320)
+
+
 def test_there_is_no_advice_where_nothing_is_given_back_or_k_is_kept():
     shown = QuasiIdentifier("q", ONE, ONE, [np.array([0]), np.array([1])])
     assert count_unchanged([shown], unchanged(code=ONE), [KnownSet(("q",), 500)]).advice is None
@@ -174,7 +198,7 @@ def test_beyond_sixty_counts_all_columns_that_tell_are_named_at_once(copies, fir
 )
 def test_an_unchanged_column_of_many_values_is_counted_in_blocks_too(rows, size):
     """Of 120 people, and in 4,096 blocks at most."""
-    views = list(_views(UnchangedColumn("weight", np.arange(rows))))
+    views = [view.codes for view in _views(UnchangedColumn("weight", np.arange(rows)))]
     assert len(views) == 2
     assert (views[0] == np.arange(rows)).all()
     assert np.bincount(views[1])[:-1].tolist() == [size] * ((rows - 1) // size)
@@ -192,6 +216,6 @@ def test_in_pairs_there_are_32_blocks_at_most(values, in_pairs):
 
 def test_missing_cells_are_a_block_of_their_own():
     column = UnchangedColumn("weight", np.minimum(np.arange(130), 100), missing=100)
-    assert [len(np.unique(view)) for view in _views(column)] == [101, 2]
+    assert [distinct(view.codes) for view in _views(column)] == [101, 2]
     assert _in_pair(column).width == 21
-    assert [len(np.unique(view)) for view in _views(UnchangedColumn("weight", column.codes))] == [101, 1]
+    assert [distinct(view.codes) for view in _views(UnchangedColumn("weight", column.codes))] == [101, 1]

@@ -50,6 +50,10 @@ def test_counts_are_read_back_as_they_were_written(counts):
     assert data == counts.to_json(), "reading changes nothing"
 
 
+def test_all_sets_of_a_size_were_compared_unless_something_else_is_said():
+    assert SinglingSet(("code",), 3).exact
+
+
 def test_what_is_written():
     data = COUNTS.to_json()
     assert data["effective_k"] == 12
