@@ -106,8 +106,8 @@ def test_large_counts_do_not_overflow():
         (
             RecursiveDiversity(1, 2),
             [5, 2, 1, 0],
-            "recursive-l=2 c=1 on 'ill' is impossible: for all rows together c must be above 1.6667. Choose a larger c, "
-            "or a smaller l.",
+            "recursive-l=2 c=1 on 'ill' is impossible: for all rows together c must be above 1.6667. Choose a larger "
+            "c, or a smaller l.",
         ),
         (
             RecursiveDiversity(9, 3),

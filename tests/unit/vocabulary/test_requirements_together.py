@@ -98,6 +98,12 @@ def test_sets_that_others_cover_are_left_out():
     assert KnownTogether((a, b5, ab)).known == (b5, ab)
     assert KnownTogether((a, b5, ab, bc)).known == (ab, bc)
     assert KnownTogether((ab, bc)).names == ("a", "b", "c")
+    assert KnownTogether((ab, bc)).sets(["c", "b", "a"]) == (ab, bc)
+    with pytest.raises(ParameterError, match="at least one set"):
+        KnownTogether(())
+    for names in (["a", "b"], ["a", "b", "c", "d"]):
+        with pytest.raises(RequirementError, match="must name every quasi-identifier, and nothing else"):
+            KnownTogether((ab, bc)).sets(names)
 
 
 @pytest.mark.parametrize(
