@@ -47,6 +47,9 @@ def _graft(live: types.ModuleType, key: str, old: Any, new: Any) -> None:
             old.cache_clear()
     elif isinstance(new, types.FunctionType) and isinstance(old, types.FunctionType):
         _graft_function(old, new)
+    elif isinstance(new, dict) and isinstance(old, dict) and any(map(callable, new.values())):
+        for each in new.keys() & old.keys():
+            _graft(live, each, old[each], new[each])
     elif repr(new) != repr(old) and " at 0x" not in repr(new):
         _replace(live, key, old, new)
 

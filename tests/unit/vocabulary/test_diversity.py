@@ -104,10 +104,10 @@ def test_large_counts_do_not_overflow():
             "more. Choose l of at most 1.7547.",
         ),
         (
-            RecursiveDiversity(3, 2),
-            [3, 1, 0],
-            "recursive-l=2 c=3 on 'ill' is impossible: for all rows together c must be above 3. Choose a larger c, or "
-            "a smaller l.",
+            RecursiveDiversity(1, 2),
+            [5, 2, 1, 0],
+            "recursive-l=2 c=1 on 'ill' is impossible: for all rows together c must be above 1.6667. Choose a larger "
+            "c, or a smaller l.",
         ),
         (
             RecursiveDiversity(9, 3),

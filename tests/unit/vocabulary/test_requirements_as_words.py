@@ -53,6 +53,8 @@ def test_words(said, parts):
         ("l=2", "three kinds of l"),
         ("nonsense=2", "There is no requirement 'nonsense'. Known: k, k-map, delta-presence, distinct-l,"),
         ("betta=2", "There is no requirement 'betta'. Did you mean 'beta'? Known:"),
+        ("t-equals=2", "There is no requirement 't-equals'. Did you mean 't-equal'? Known:"),
+        ("delta-p=2", "There is no requirement 'delta-p'. Did you mean 'delta-presence'? Known:"),
         ("recursive-l=3", "recursive-l, and only it, needs a c"),
         ("k=3 c=2", "recursive-l, and only it, needs a c"),
         ("delta-presence=0.5", "two bounds"),

@@ -98,6 +98,12 @@ def test_sets_that_others_cover_are_left_out():
     assert KnownTogether((a, b5, ab)).known == (b5, ab)
     assert KnownTogether((a, b5, ab, bc)).known == (ab, bc)
     assert KnownTogether((ab, bc)).names == ("a", "b", "c")
+    assert KnownTogether((ab, bc)).sets(["c", "b", "a"]) == (ab, bc)
+    with pytest.raises(ParameterError, match="at least one set"):
+        KnownTogether(())
+    for names in (["a", "b"], ["a", "b", "c", "d"]):
+        with pytest.raises(RequirementError, match="must name every quasi-identifier, and nothing else"):
+            KnownTogether((ab, bc)).sets(names)
 
 
 @pytest.mark.parametrize(
@@ -211,10 +217,11 @@ def test_nothing_is_required_of_what_is_known_or_not_released(role, why):
 
 def test_all_rows_of_a_column_must_keep_what_is_asked_of_it():
     cells = EncodedColumn("pay", ColumnType.CATEGORICAL, np.array([0, 0, 1], np.int32), pl.Series(["a", "b"]))
-    columns, schema = {"pay": cells, "ill": cells}, schema_of(pay=Role.SENSITIVE, ill=Role.TARGET)
+    more = EncodedColumn("ill", ColumnType.CATEGORICAL, np.array([0, 1, 2], np.int32), pl.Series(["a", "b"]))
+    columns, schema = {"pay": cells, "ill": more}, schema_of(pay=Role.SENSITIVE, ill=Role.TARGET)
     check_columns(KAnonymity(99), columns, schema)
-    check_columns(Together((DistinctDiversity(2, "pay"), DistinctDiversity(2))), columns, schema)
-    for part, name in ((DistinctDiversity(3, "pay"), "pay"), (DistinctDiversity(3), "pay")):
+    check_columns(Together((DistinctDiversity(2, "pay"), DistinctDiversity(3))), columns, schema)
+    for part, name in ((DistinctDiversity(3, "pay"), "pay"), (DistinctDiversity(4), "ill")):
         with pytest.raises(RequirementError, match=f"on {name!r}"):
             check_columns(Together((part,)), columns, schema)
 

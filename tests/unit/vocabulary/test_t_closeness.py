@@ -66,6 +66,9 @@ def test_distances_by_hand(distance, whole, group, apart):
 
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_empty_groups_and_large_counts(distance):
+    assert kept(TCloseness(0, None, distance), subject([0] * 6, hierarchy=TREE, leaves=np.arange(6)), [[0] * 6]) == [
+        True
+    ]
     table = subject([10**15] * 6, hierarchy=TREE, leaves=np.arange(6))
     groups = [[0] * 6, [10**14] * 6, [10**14] * 5 + [10**14 + 1]]
     assert kept(TCloseness(0, None, distance), table, groups) == [True, True, False]

@@ -118,8 +118,8 @@ def times(counts: npt.NDArray[np.int64], factor: int) -> npt.NDArray[Any]:
     >>> times(np.array([2**62, 1]), 2).tolist()
     [9223372036854775808, 2]
     """
-    room = counts if int(counts.max(initial=0)) * factor < 2**63 else counts.astype(object)
-    return np.asarray(room * factor)
+    fits = int(counts.max(initial=0)) * factor <= np.iinfo(np.int64).max
+    return np.asarray((counts if fits else counts.astype(object)) * factor)
 
 
 def is_positive(terms: Callable[[Context], Sequence[Decimal]]) -> bool:
@@ -137,6 +137,6 @@ def is_positive(terms: Callable[[Context], Sequence[Decimal]]) -> bool:
         context = Context(prec=digits)
         listed = terms(context)
         total, size = (reduce(context.add, some) for some in (listed, [abs(term) for term in listed]))
-        if abs(total) > size * len(listed) * Decimal(10) ** (3 - digits):
+        if abs(total) > (size * len(listed)).scaleb(3 - digits):
             return total > 0
         digits *= 2

@@ -73,7 +73,7 @@ class TCloseness:
         if not rows:
             return True
         apart = histogram.astype(object) * whole - subject.counts.astype(object) * rows
-        work = int(np.abs(flows.sums(apart[None, :])[0]) @ flows.weights)
+        work = int((np.abs(flows.sums(apart[None, :])) @ flows.weights).item())
         return work * self.t.denominator <= self.t.numerator * flows.unit * rows * whole
 
     def check_possible(self, subject: RequirementSubject) -> None:

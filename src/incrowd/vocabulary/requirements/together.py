@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.vocabulary.encoded_table import EncodedColumn
@@ -47,6 +47,8 @@ class Together:
 
     parts: tuple[Part, ...]
 
+    monotone: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         parts = tuple(dict.fromkeys(self.parts))
         sizes = [part for part in parts if isinstance(part, KAnonymity | KnownTogether)]
@@ -74,11 +76,6 @@ class Together:
     def on_population(self) -> tuple[OfPopulation, ...]:
         """The parts that need a population table."""
         return tuple(part for part in self.parts if isinstance(part, OfPopulation))
-
-    @property
-    def monotone(self) -> bool:
-        """Whether a union of groups that keep it keeps it."""
-        return all(part.monotone for part in self.parts)
 
     @property
     def smallest_group(self) -> int:

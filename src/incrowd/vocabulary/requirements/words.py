@@ -99,8 +99,7 @@ def _made(item: _Item) -> Part:
     if item.word in ("l", "l-diversity"):
         raise ParameterError("There are three kinds of l: distinct-l, entropy-l and recursive-l (with c). Choose one.")
     if item.word not in WORDS:
-        close = get_close_matches(item.word, WORDS, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = "".join(f" Did you mean {close!r}?" for close in get_close_matches(item.word, WORDS, n=1))
         raise ParameterError(f"There is no requirement {item.word!r}.{hint} Known: {', '.join(WORDS)}.")
     if (item.c is not None) != (item.word == "recursive-l"):
         raise ParameterError("recursive-l, and only it, needs a c: recursive-l=3 c=2.")
@@ -135,7 +134,7 @@ def asked_for(
         else:
             parts += one.parts if isinstance(one, Together) else [one]
     if not any(isinstance(part, KAnonymity | KnownTogether) for part in parts):
-        parts.insert(0, size)
+        parts.append(size)
     whole = Together(tuple(parts))
     return whole if len(whole.parts) > 1 else whole.size
 
