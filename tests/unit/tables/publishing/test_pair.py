@@ -58,6 +58,11 @@ def test_cells_that_show_nothing_are_a_look_of_their_own():
     assert groups.rows() == [(rows["group_"][1], "job", "cook", 1)]
 
 
+def test_a_text_that_is_no_counts_tells_nothing():
+    _, groups = split_pair(pl.DataFrame({"job": ["cook", "cook:1"]}), ["job"], SystemRandomness())
+    assert [row[1:] for row in groups.rows()] == [("job", "cook", 1)]
+
+
 @pytest.mark.parametrize(("ending", "name"), [("csv", "'=job"), ("parquet", "=job")])
 def test_both_are_written_side_by_side(tmp_path, ending, name):
     path = tmp_path / f"t.{ending}"
