@@ -10,7 +10,7 @@ import pytest
 from incrowd.tables.publishing.pair import split_pair, write_pair
 from incrowd.vocabulary.counts_text import read_counts, write_counts
 from incrowd.vocabulary.forms import FileForm, groups_path
-from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
+from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness, permutation
 
 FRAME = pl.DataFrame(
     {
@@ -48,6 +48,12 @@ def test_groups_are_numbered_by_chance():
     looks = pl.DataFrame({"job": [write_counts([(f"{n}", 1)]) for n in range(6)]})
     first = Counter(split_pair(looks, ["job"], SeededRandomness(seed))[0]["group"][0] for seed in range(200))
     assert set(first) == {1, 2, 3, 4, 5, 6}
+
+
+def test_a_seed_numbers_groups_as_they_come():
+    looks = [write_counts([(f"{n}", 1)]) for n in range(50)]
+    rows, _ = split_pair(pl.DataFrame({"job": looks * 2}), ["job"], SeededRandomness(5))
+    assert rows["group"].to_list() == (permutation(50, SeededRandomness(5)) + 1).tolist() * 2
 
 
 def test_cells_that_show_nothing_are_a_look_of_their_own():

@@ -71,9 +71,10 @@ def test_where_no_file_is_none_is_taken_away(tmp_path, flushed):
 
 def test_a_draft_takes_the_place_of_a_file(tmp_path, flushed):
     target, draft, kept = file(tmp_path / "a", "old"), file(tmp_path / "draft", "new"), tmp_path / "kept"
-    exchange = Exchange()
+    exchange, old = Exchange(), target.stat().st_ino
     exchange.place(draft, target, kept)
     assert (target.read_text(), kept.read_text(), draft.exists(), flushed) == ("new", "old", False, [tmp_path])
+    assert kept.stat().st_ino == old  # the file itself, under a second name
     exchange.undo()
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
@@ -312,6 +313,13 @@ def test_a_folder_that_is_gone_already_is_no_error(tmp_path):
         folder.rmdir()
     assert list(tmp_path.iterdir()) == []
     assert len(os.listdir("/proc/self/fd")) == handles
+
+
+def test_a_folder_that_could_not_go_before_its_lock_goes_after_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(staging.shutil, "rmtree", lambda *_, **__: None)
+    with private_folder(tmp_path / "out.csv"):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_abandoned_is_removed(tmp_path):
