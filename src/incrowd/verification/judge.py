@@ -105,10 +105,8 @@ def _digest(path: Path) -> str:
 
 
 def _header(request: Request, connection: Any) -> list[str]:
-    """The columns of the written release; of two tables those that it stands for."""
-    if request.groups is not None:
-        return [written(column.name, request) for column in request.columns if column.role is not Role.IDENTIFIER]
-    return open_file(connection, request.release, request.form, "header").names
+    """The columns of the written release; counts in two tables show no bounds."""
+    return [] if request.groups else open_file(connection, request.release, request.form, "header").names
 
 
 def written(name: str, request: Request) -> str:
@@ -238,6 +236,5 @@ def _people(request: Request, sources: Sequence[ReleasedColumn], limits: Resourc
     shown = {_names(sources, column.name)[0]: column.name for column in quasi}
     pairs = [_names(sources, column.name) for column in quasi]
     bounds = [(ends[0], ends[1]) for ends in pairs if len(ends) == 2]
-    grown = {at: by_name[name].hierarchy for at, name in shown.items()}
-    hierarchies = {at: hierarchy for at, hierarchy in grown.items() if hierarchy is not None}
+    hierarchies = {at: grown for at, name in shown.items() if (grown := by_name[name].hierarchy)}
     return People(people, shown, request.requirement.on_population, hierarchies, bounds)

@@ -55,7 +55,7 @@ def _text(path: Path, form: FileForm) -> Iterator[str]:
 def _needless(delimiter: str) -> re.Pattern[bytes]:
     """A field in quotes that has nothing to be quoted for; which fields are could tell something."""
     mark = re.escape(delimiter.encode())
-    return re.compile(rb'(?:^|[\n%b])"[^"\r\n%b]+"(?=[\n%b]|$)' % (mark, mark, mark))
+    return re.compile(rb'"(?<![^\n%b]")[^"\r\n%b]+"(?=[\n%b]|$)' % (mark, mark, mark))
 
 
 def _whole_lines(path: Path, compression: str | None) -> Iterator[bytes]:

@@ -262,13 +262,18 @@ def test_a_large_input_is_read_where_it_is(tmp_path, monkeypatch):
 # two tables
 
 
-def pair(folder):
+def people_called(cook):
+    return people().with_columns(pl.col("job").replace("cook", cook))
+
+
+def pair(folder, cook="cook"):
     """The people in groups of one job each, as counts in two tables."""
     order = np.random.default_rng(86420).permutation(ROWS)
-    frame = people()[order]
+    people_called(cook).write_csv(folder / "people.csv")
+    frame = people_called(cook)[order]
     texts = {}
-    for job in ("cook", "nurse", None):
-        mine = people().filter(pl.col("job").eq_missing(pl.lit(job, pl.String)))
+    for job in (cook, "nurse", None):
+        mine = people_called(cook).filter(pl.col("job").eq_missing(pl.lit(job, pl.String)))
         texts[job] = (write_counts([("(10, 60]", mine.height)]), write_counts([(job, mine.height)]))
     shown = pl.DataFrame(
         {
@@ -291,10 +296,24 @@ def test_two_tables_are_judged_together(tmp_path):
     assert verdict.digests == tuple(hashlib.sha256(file.read_bytes()).hexdigest() for file in files)
     names = [check.name for check in verdict.checks]
     assert (names.count("bytes"), names.count("group numbers")) == (2, 1)
-    assert judge(replace(asked, rarest=20)).passed
     elsewhere = judge(replace(asked, file=False))
     assert elsewhere.passed
     assert not {"bytes", "group numbers"} & {check.name for check in elsewhere.checks}
+
+
+@pytest.mark.parametrize(("rarest", "holds"), [(20, True), (21, False)])
+def test_rare_values_in_two_tables(tmp_path, rarest, holds):
+    assert judge(replace(pair(tmp_path, "=cook"), rarest=rarest)).passed is holds
+
+
+@pytest.mark.parametrize(("ending", "cook"), [("csv", "=cook"), ("csv", "cook"), ("parquet", "'=cook")])
+def test_rare_values_are_told_by_what_was_meant(tmp_path, ending, cook):
+    people_called(cook).write_csv(tmp_path / "people.csv")
+    order = np.random.default_rng(86420).permutation(ROWS)
+    frame = released(order).with_columns(pl.col("job").replace("cook", cook))
+    asked = request(tmp_path, ending, frame=frame, order=order)
+    assert judge(replace(asked, rarest=20)).passed
+    assert len(failed(judge(replace(asked, rarest=21)))) == 1
 
 
 @pytest.mark.parametrize("which", ["release", "groups"])
@@ -347,6 +366,15 @@ def test_a_population_shows_groups_by_their_hierarchy(tmp_path):
             population=population(tmp_path, 2),
         )
         assert failed(judge(asked)) == (set() if holds else {f"{k}-map"}), k
+
+
+def test_half_of_the_memory_is_for_the_population(tmp_path, monkeypatch):
+    limits = []
+    connect = judging.connect
+    monkeypatch.setattr(judging, "connect", lambda *given: limits.append(given) or connect(*given))
+    both = Together((KAnonymity(10), KMap(20)))
+    assert judge(request(tmp_path, requirement=both, population=population(tmp_path, 1), memory=10**9)).passed
+    assert limits == [(500_000_000, None, tmp_path)] * 2
 
 
 def test_a_population_that_nothing_is_asked_of_is_not_read(tmp_path):

@@ -46,12 +46,12 @@ def split_pair(
     looks = frame.select(counted).unique(maintain_order=True)
     numbers = permutation(looks.height, randomness) + 1
     looks = looks.with_columns(pl.Series(key, numbers, pl.Int64))
-    rows = frame.join(looks, on=list(counted), how="left", nulls_equal=True, maintain_order="left")
+    rows = frame.join(looks, on=list(counted), how="left", maintain_order="left")
     told = [
-        (number, name, value, count)
-        for number, *texts in looks.sort(key).select(key, *counted).iter_rows()
-        for name, text in zip(counted, texts, strict=True)
-        for value, count in read_counts(text) or ()
+        (look[key], name, value, count)
+        for look in looks.sort(key).iter_rows(named=True)
+        for name in counted
+        for value, count in read_counts(look[name]) or ()
     ]
     schema = {key: pl.Int64, "attribute": pl.String, "value": pl.String, "count": pl.Int64}
     groups = pl.DataFrame(told, schema, orient="row")

@@ -74,12 +74,8 @@ def parquet_options(schema: Any, compression: str = "zstd") -> dict[str, Any]:
     """
     import pyarrow as pa
 
-    kinds = [getattr(field.type, "value_type", field.type) for field in schema]
-    texts = [
-        field.name
-        for field, kind in zip(schema, kinds, strict=True)
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    ]
+    kinds = {field.name: getattr(field.type, "value_type", field.type) for field in schema}
+    texts = [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
     return {"compression": compression, "store_schema": False, "write_statistics": False, "use_dictionary": texts}
 
 

@@ -52,7 +52,7 @@ def _quote(value: str) -> str:
 
 
 def _cell(column: pl.Series) -> pl.Series:
-    if column.dtype.is_numeric() or column.dtype == pl.Date:
+    if column.dtype.is_numeric():
         return column
     text = column.cast(pl.String)
     values = text.unique().drop_nulls().to_list()
@@ -93,9 +93,7 @@ def spreadsheet_safe(frame: pl.DataFrame) -> pl.DataFrame:
     >>> spreadsheet_safe(pl.DataFrame({"a": ["=1+2", "-5", "+", "plain"]}))["a"].to_list()
     ["'=1+2", '-5', '+', 'plain']
     """
-    risky = [name for name in frame.select(cs.string()).columns if _has_formula(frame[name])]
-    made_safe = frame.with_columns(pl.col(risky).map_batches(_escaped)) if risky else frame
-    return made_safe.rename({name: safe_name(name) for name in frame.columns if safe_name(name) != name})
+    return frame.with_columns(cs.string().map_batches(_escaped)).rename(safe_name)
 
 
 def safe_name(name: str) -> str:
@@ -103,14 +101,11 @@ def safe_name(name: str) -> str:
     return f"'{name}" if len(name) > 1 and name[0] in "=+@-\t\r" else name
 
 
-def _has_formula(column: pl.Series) -> bool:
-    """Cheap test on first characters before the exact one."""
-    first = column.str.slice(0, 1).unique()
-    return bool(first.is_in(["=", "+", "@", "-", "\t", "\r"]).any())
-
-
 def _escaped(column: pl.Series) -> pl.Series:
-    formula = column.str.contains(_FORMULA) & column.cast(pl.Float64, strict=False).is_null()
+    formula = column.str.contains(_FORMULA)
+    if not formula.any():
+        return column
+    formula &= column.cast(pl.Float64, strict=False).is_null()
     return pl.select(pl.when(formula).then("'" + column).otherwise(column).alias(column.name)).to_series()
 
 

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import OutputError
+from incrowd.tables.publishing import serialise
 from incrowd.tables.publishing.serialise import safe_name, spreadsheet_safe, write_table
 from incrowd.tables.reading.read import read
 from incrowd.vocabulary.forms import FileForm
@@ -187,3 +188,50 @@ UNKNOWN = ["t", "t.exe", "t.csv.zip", "t.parquet.gz", "t.xlsx", "t.pkl", ".csv"]
 def test_unknown_endings_are_refused(name):
     with pytest.raises(OutputError, match="must end in one of"):
         FileForm.of(name)
+
+
+def test_arff_declares_numbers_dates_and_values(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "n": [1, None, -3],
+            "x y": [0.5, -2.25, None],
+            "day": [dt.date(2020, 1, 2), None, None],
+            "job": ["two words", None, "cook"],
+            "ill": [True, False, None],
+        }
+    )
+    assert write(tmp_path, "arff", frame).read_text() == (
+        "@relation release\n\n@attribute n numeric\n@attribute 'x y' numeric\n@attribute day date 'yyyy-MM-dd'\n"
+        "@attribute job {cook,'two words'}\n@attribute ill {false,true}\n\n@data\n"
+        "1,0.5,2020-01-02,'two words',true\n?,-2.25,?,?,false\n-3,?,?,cook,?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError("of which nothing is known"), "OSError"),
+        (pl.exceptions.ComputeError("a cell"), "ComputeError"),
+    ],
+)
+def test_why_it_cannot_be_written_is_told(tmp_path, monkeypatch, error, reason):
+    def refuse(*_):
+        raise error
+
+    monkeypatch.setattr(serialise, "write_arff", refuse)
+    with pytest.raises(OutputError) as told:
+        write(tmp_path, "arff", pl.DataFrame({"a": [1]}))
+    assert str(told.value) == f"t.arff cannot be written ({reason}). Is the disk full?"
+
+
+@pytest.mark.parametrize("name", ["=a", "+a", "@a", "-a", "\ta", "\ra"])
+def test_every_name_that_could_be_run_gets_an_apostrophe(name):
+    assert safe_name(name) == f"'{name}"
+    for harmless in (name[0], name[::-1], f" {name}"):
+        assert safe_name(harmless) == harmless
+    frame = pl.DataFrame({name: [name, name[0], "a", None], "b": ["a"] * 4})
+    assert spreadsheet_safe(frame).to_dict(as_series=False) == {
+        f"'{name}": [f"'{name}", name[0], "a", None],
+        "b": ["a"] * 4,
+    }
