@@ -30,6 +30,7 @@ lint: $(VENV)/.ready-lint
 	$(BIN)/ruff check src tests bench experiments quality
 	$(BIN)/ruff format --check src tests bench experiments quality
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini tests
 
 bench: $(VENV)/.ready-test
 	$(BIN)/python -m bench speed --write docs/results/performance.md

@@ -130,5 +130,5 @@ def test_every_experiment_names_what_exists(experiment):
 def test_iac_runs_the_k_that_the_paper_names():
     assert {122, 147} <= set(IAC.cases[1].ks)
     assert IAC.protocol.folds == 10
-    assert IAC.protocol.stratified
+    assert IAC.protocol.stratified  # type: ignore[attr-defined]
     assert Cell("8", "8 QI", "J48", "IACk", 122, ()).mean is None

@@ -85,7 +85,7 @@ def trace_of(refinement):
 def in_our_words(trace, cuts):
     """The golden trace with intervals as we write them."""
     return [
-        (name, paper_range(*map(int, refined.strip("()").split(", ")), cuts) if name == "Work_Hrs" else refined)
+        (name, paper_range(*map(int, refined.strip("()").split(", ")), cuts) if name == "Work_Hrs" else refined)  # type: ignore[call-arg]
         for name, refined in trace
     ]
 

@@ -233,7 +233,7 @@ def test_what_was_meant_passes(error):
 
 def test_a_call_with_wrong_arguments_is_a_type_error():
     with pytest.raises(TypeError, match="unexpected keyword"):
-        incrowd.release(pl.DataFrame({"a": [1]}), quasi="a")
+        incrowd.release(pl.DataFrame({"a": [1]}), quasi="a")  # type: ignore[call-arg]
 
 
 def test_debugging_sees_the_error_itself(monkeypatch):

@@ -26,7 +26,7 @@ FACES = {
     "risk": (incrowd.measure_risk, RISK),
     "attack": (incrowd.attack_release, ATTACK),
 }
-COMMANDS = get_command(app).commands
+COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
 DECLARED = [
     pytest.param(face, title, group, one, id=f"{face} {one.name}")
     for face, (_, titles) in FACES.items()
@@ -120,9 +120,9 @@ def test_an_unknown_name_is_refused_with_the_one_that_was_meant(face):
 
 def test_an_option_of_a_group_is_said_to_be_there():
     with pytest.raises(TypeError, match=r"'seed'. Did you mean run=Run\(seed=…\)\?"):
-        incrowd.release(None, seed=1)
+        incrowd.release(None, seed=1)  # type: ignore[call-arg]
 
 
 def test_what_must_be_said_is_missed():
     with pytest.raises(TypeError, match="misses the keyword argument 'target'"):
-        incrowd.publish_model(None)
+        incrowd.publish_model(None)  # type: ignore[call-arg]

@@ -104,7 +104,7 @@ def test_a_change_reaches_objects_that_are_known_already(what, look, value):
 def test_a_constant_changes_for_all_who_imported_it():
     module, other = loaded(), types.ModuleType("quality_other")
     sys.modules[other.__name__] = other
-    other.LIMIT = module.LIMIT
+    other.LIMIT = module.LIMIT  # type: ignore[attr-defined]
     graft(module.__name__, mutated(PROGRAM, changes()["3 becomes 2"]))
     assert module.LIMIT == other.LIMIT == 2
 

@@ -61,7 +61,7 @@ def decided(case, requirement, seed, **parameters):
     population = engine.population(case.table, case.schema, randomness)
     steps = Blend(guide="bayes", **parameters).decide(population, requirement, randomness)
     plan = ReleasePlan("blend", (), requirement, case.schema, len(case.rows), (Drop(()), *steps))
-    return engine.settle(plan, population), applied(plan, population).groups
+    return engine.settle(plan, population), applied(plan, population).groups  # type: ignore[attr-defined]
 
 
 @SOME

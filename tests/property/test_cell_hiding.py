@@ -245,7 +245,7 @@ def test_the_adversary_is_wrong_or_the_row_deleted_and_the_cell_never_shown(name
     codes, shown = case.codes, case.published()
     before = as_rows(shown)
     secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
-    ended = ALL[name].hide(secret)
+    ended = ALL[name].hide(secret)  # type: ignore[attr-defined]
     assert shown.node(case.row, TARGET) != secret.actual
     assert shown.taxonomy(TARGET).below(secret.actual, shown.node(case.row, TARGET))
     assert case.codes == codes
@@ -294,7 +294,7 @@ def test_bounds_and_what_may_be_touched(name, case):
     shown, chance = case.published(), Drawing(case.seed)
     before = as_rows(shown)
     secret = secret_at(shown, case.row, TARGET, chance)
-    ended = {**DELETING, **RAISING}[name].hide(secret)
+    ended = {**DELETING, **RAISING}[name].hide(secret)  # type: ignore[attr-defined]
     touched = [cell for cell in shown.touched() if cell != (case.row, TARGET)]
     bound, allowed = lemma(name, shown, secret, before)
     if ended is Status.DELETED:
@@ -312,7 +312,7 @@ def test_labels_incp_hides(name, case):
     secret = secret_at(shown, case.row, TARGET, chance)
     before, taxonomies = as_rows(shown), parents(shown)
     scores = oracle.bayes_scores(before, case.row, TARGET, shown.predictors, taxonomies)
-    ended = {**DELETING, **RAISING}[name].hide(secret)
+    ended = {**DELETING, **RAISING}[name].hide(secret)  # type: ignore[attr-defined]
     labels = [row for row, column in shown.touched() if column == TARGET and row != case.row]
     if ended is not Status.HIDDEN or not secret.known:
         return
@@ -489,5 +489,5 @@ def test_a_level_that_the_second_hider_raises_is_checked_by_the_first():
     case = Table(EncodedTable.of(columns), schema, 3, 263205)
     shown = case.published()
     secret = secret_at(shown, case.row, TARGET, Drawing(case.seed))
-    assert ALL["hid3-g+dropp-g"].hide(secret) is Status.HIDDEN
+    assert ALL["hid3-g+dropp-g"].hide(secret) is Status.HIDDEN  # type: ignore[attr-defined]
     assert predicted(shown, case.row, TARGET, secret.actual, "shared") == (False, False)

@@ -190,7 +190,7 @@ def test_algorithms_recount_and_fractions_agree_on_ten_thousand_groups(kind):
             border = min(Fraction(mine[at], theirs[at]), Fraction(1)) + Fraction(int(rng.integers(-1, 2)), 10**6)
             border = min(max(border, Fraction(0)), Fraction(1))
             part = DeltaPresence(border, 1) if rng.integers(2) else DeltaPresence(0, border)
-            expected = [part.low <= Fraction(a, b) <= part.high for a, b in zip(mine, theirs, strict=True)]
+            expected = [part.low <= Fraction(a, b) <= part.high for a, b in zip(mine, theirs, strict=True)]  # type: ignore[attr-defined]
         assert part.holds_each(rows, fitting).tolist() == expected
         assert combinations_kept(part, mine, theirs) == expected
         released = pa.table({"g": np.repeat(np.arange(500), rows)})

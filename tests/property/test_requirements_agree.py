@@ -121,7 +121,7 @@ def test_algorithms_sql_and_fractions_agree(name):
         subject = RequirementSubject("v", whole, True, TREE, np.arange(VALUES))
         requirement = make(rng, groups[int(rng.integers(PER_TABLE))].tolist(), whole.tolist())
         expected = np.array([holds(requirement, group, whole.tolist()) for group in groups.tolist()])
-        assert requirement.holds_each(groups, subject).tolist() == expected.tolist(), requirement
+        assert requirement.holds_each(groups, subject).tolist() == expected.tolist(), requirement  # type: ignore[attr-defined]
         assert broken_by_sql(groups, requirement) == set(np.flatnonzero(~expected).tolist()), requirement
         both |= set(expected.tolist())
     assert both == {True, False}
@@ -135,7 +135,7 @@ def test_a_union_of_groups_that_keep_it_keeps_it(name):
         groups = random_groups(rng)
         whole = groups.sum(axis=0).tolist()
         requirement = make(rng, groups[0].tolist(), whole)
-        assert requirement.monotone
+        assert requirement.monotone  # type: ignore[attr-defined]
         keeping = [group for group in groups.tolist() if holds(requirement, group, whole)]
         for one, other in pairwise(keeping):
             assert holds(requirement, [a + b for a, b in zip(one, other, strict=True)], whole)

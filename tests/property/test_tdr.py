@@ -54,7 +54,7 @@ def hierarchy(random, column):
         cuts = random.sample([-100.5, 50.5, *(value + 0.05 for value in values)], random.randint(1, len(values) + 2))
         ends = ["-inf", *map(repr, sorted(cuts)), "inf"]
         leaves = [f"({a}, {b}" + (")" if b == "inf" else "]") for a, b in pairwise(ends)]
-        return Hierarchy(column.name, *grouping(random, leaves), Leaves.NUMBERS)
+        return Hierarchy(column.name, *grouping(random, leaves), Leaves.NUMBERS)  # type: ignore[call-arg]
     leaves = [*map(str, values), "777"]
     random.shuffle(leaves)
     return Hierarchy(column.name, *grouping(random, leaves))

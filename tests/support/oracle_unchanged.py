@@ -188,7 +188,7 @@ def count(table, without=()):
             by[one, at] = sum(given_back(quasi, *both) for both in zip(alone, quasi.sets, strict=True))
         asked = [not given_back(quasi, *both) for both in zip(together, quasi.sets, strict=True)]
         pairs = {
-            pair: pair_tests(*(in_pairs(table["unchanged"][one]) for one in pair), asked, quasi)
+            pair: pair_tests(*(in_pairs(table["unchanged"][one]) for one in pair), asked, quasi)  # type: ignore[call-arg]
             for pair in combinations(names, 2)
         }
         for other, theirs in quasis.items():

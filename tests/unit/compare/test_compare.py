@@ -61,7 +61,7 @@ def test_all_methods_are_compared_on_the_same_rows_by_the_same_learners(patients
     assert set(by_trial.select("method", "k", "learner").rows()) == {
         ("majority", 1, "majority"),
         *(("unprotected", 1, learner) for learner in ("nb", "c45")),
-        *((method, k, learner) for method in FEW["methods"] for k in FEW["ks"] for learner in ("nb", "c45")),
+        *((method, k, learner) for method in FEW["methods"] for k in FEW["ks"] for learner in ("nb", "c45")),  # type: ignore[attr-defined]
     }
     sizes = found.results.group_by("repetition", "fold").agg(pl.col("train_rows", "test_rows").n_unique())
     assert set(sizes["train_rows"]) == set(sizes["test_rows"]) == {1}

@@ -73,18 +73,18 @@ def test_parameters_are_read():
 
 def test_parameters_reach_the_classifier():
     model = find_learner("forest(n_estimators=3, max_depth=2)").fit(ROWS, 5)
-    parameters = model.classifier.get_params()
+    parameters = model.classifier.get_params()  # type: ignore[attr-defined]
     assert (parameters["n_estimators"], parameters["max_depth"]) == (3, 2)
     assert (parameters["random_state"], parameters["n_jobs"]) == (5, 1)
 
 
 def test_usual_parameters_can_be_changed():
-    assert find_learner("boosting").fit(ROWS, 0).classifier.early_stopping is False
-    assert find_learner("boosting(early_stopping='auto')").fit(ROWS, 0).classifier.early_stopping == "auto"
+    assert find_learner("boosting").fit(ROWS, 0).classifier.early_stopping is False  # type: ignore[attr-defined]
+    assert find_learner("boosting(early_stopping='auto')").fit(ROWS, 0).classifier.early_stopping == "auto"  # type: ignore[attr-defined]
 
 
 def test_boosting_knows_its_categories():
-    assert find_learner("boosting").fit(ROWS, 0).classifier.is_categorical_.tolist() == [True]
+    assert find_learner("boosting").fit(ROWS, 0).classifier.is_categorical_.tolist() == [True]  # type: ignore[attr-defined]
 
 
 def test_a_classifier_that_refuses_is_an_input_error():
@@ -113,8 +113,8 @@ def test_weka_says_that_java_is_missing(monkeypatch):
         raise ValueError("No JVM shared library file found")
 
     jvm, jpype = ModuleType("weka.core.jvm"), ModuleType("jpype")
-    jvm.add_bundled_jars = lambda jars: jars.append("weka.jar")
-    jpype.isJVMStarted, jpype.startJVM = lambda: False, no_java
+    jvm.add_bundled_jars = lambda jars: jars.append("weka.jar")  # type: ignore[attr-defined]
+    jpype.isJVMStarted, jpype.startJVM = lambda: False, no_java  # type: ignore[attr-defined]
     for module in (ModuleType("weka"), ModuleType("weka.core"), jvm, jpype):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     with pytest.raises(MissingPackageError, match="Java 11"):

@@ -25,7 +25,7 @@ def test_a_method_is_frozen_and_describes_itself(name):
     assert set(method.parameters()) == {field.name for field in fields(method)}
     assert method == make_method(name, {})
     with pytest.raises(FrozenInstanceError):
-        method.numeric = "mean"
+        method.numeric = "mean"  # type: ignore[attr-defined]
     entry = find_method(name)
     assert entry.summary
     assert entry.paper

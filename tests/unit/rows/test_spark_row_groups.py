@@ -273,7 +273,7 @@ def test_files_that_tasks_write_hold_data_alone(spark, tmp_path):
 
 def test_a_task_that_is_run_twice_does_no_harm(spark, tmp_path, monkeypatch):
     def twice(frame, work, schema):
-        made = writing.Mapped(frame, work, schema)
+        made = writing.Mapped(frame, work, schema)  # type: ignore[attr-defined]
         made.collect()
         return made
 

@@ -22,7 +22,7 @@ def folder(tmp_path):
 def test_a_kernel_runs_for_every_kind_of_array():
     assert _twice(np.array([1, 2])).tolist() == [2, 4]
     assert _twice(np.array([0.5])).tolist() == [1.0]
-    assert isinstance(_twice._cache._cache_file, KeptByKey)
+    assert isinstance(_twice._cache._cache_file, KeptByKey)  # type: ignore[attr-defined]
 
 
 def test_what_is_kept_is_found_again_by_its_key_only(folder):

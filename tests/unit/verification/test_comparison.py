@@ -98,7 +98,7 @@ GROUPS = {
 def test_a_group_is_true_of_the_values_below_it(escapes):
     craft = "'=craft" if escapes else "=craft"
     cases = {
-        name: ([craft if cell == "craft" else cell for cell in shown], own, wrong)
+        name: ([craft if cell == "craft" else cell for cell in shown], own, wrong)  # type: ignore[attr-defined]
         for name, (shown, own, wrong) in GROUPS.items()
     }
     found = wrong_of_all(cases, escapes=escapes, hierarchies=dict.fromkeys(GROUPS, JOBS))

@@ -318,9 +318,9 @@ def test_columns_as_codes(tmp_path, database):
     found = encoded(typed(tmp_path, database), columns)
     assert found.height == 3
     for name, meant in {**MEANT, "note": ["a", None, None]}.items():
-        values = sorted({cell for cell in meant if cell is not None})
+        values = sorted({cell for cell in meant if cell is not None})  # type: ignore[attr-defined]
         assert found[name].dictionary.to_list() == values
-        assert found[name].codes.tolist() == [len(values) if cell is None else values.index(cell) for cell in meant]
+        assert found[name].codes.tolist() == [len(values) if cell is None else values.index(cell) for cell in meant]  # type: ignore[attr-defined]
         assert (found[name].name, found[name].codes.dtype) == (name, np.int32)
     assert [found[name].type for name in MEANT] == TYPES
 

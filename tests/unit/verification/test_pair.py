@@ -39,7 +39,7 @@ def opened(folder, rows, groups, /, ending="parquet", **names):
         paths.append(folder / f"{name}.{ending}")
         frame.write_csv(paths[-1]) if ending == "csv" else frame.write_parquet(paths[-1])
     with connect(threads=1) as connection:
-        found, check = open_pair(connection, *paths, FileForm.of(paths[0]), COLUMNS, ["job", "age"])
+        found, check = open_pair(connection, *paths, FileForm.of(paths[0]), COLUMNS, ["job", "age"])  # type: ignore[call-arg]
         return found, connection.execute("SELECT * FROM released").fetchall(), check
 
 

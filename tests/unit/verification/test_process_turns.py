@@ -191,7 +191,7 @@ def test_one_process_is_kept_as_long_as_it_can_be_asked(started):
     [running] = process._RUNNING
     assert process._verifier() is running
     assert (process._RUNNING, len(started)) == ([running], 1)
-    running.process.status = -9
+    running.process.status = -9  # type: ignore[attr-defined]
     assert not running.is_mine
     start()
     [another] = process._RUNNING
