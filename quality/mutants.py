@@ -69,7 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = [mutant for mutant in everything if _key(mutant) not in harmless]
     if asked.sample and asked.sample < len(chosen):
         chosen = random.Random(asked.seed).sample(chosen, asked.sample)
-    outcomes = run(chosen, asked.tests or TESTS, asked.seconds, verbose=asked.verbose)
+    tests = asked.tests or TESTS
+    outcomes = run(chosen, traced(tests), tests, seconds=asked.seconds, verbose=asked.verbose)
     for mutant, outcome in outcomes.items():
         if outcome != KILLED:
             print(f"{outcome}: {mutant}\n    {mutant.text}", flush=True)
@@ -101,13 +102,20 @@ def _key(mutant: Mutant) -> tuple[str, str, str]:
     return mutant.place, mutant.text, mutant.change.what
 
 
-def run(mutants: Sequence[Mutant], tests: Sequence[str], seconds: float, *, verbose: bool = False) -> dict[Mutant, str]:
+def run(
+    mutants: Sequence[Mutant],
+    known: Traced,
+    tests: Sequence[str] = (),
+    *,
+    seconds: float = LONGEST,
+    verbose: bool = False,
+) -> dict[Mutant, str]:
     """What became of each mutant."""
-    plugin = Runner(mutants, traced(tests), seconds, verbose)
+    plugin = Runner(mutants, known, seconds, verbose)
     with TemporaryDirectory(prefix="incrowd-mutants-") as folder:
         plugin.folder = Path(folder)
         words = ["-qqq", "-s", "-p", "no:cacheprovider", "--no-summary", f"--basetemp={folder}/pytest"]
-        pytest.main([*words, "-m", "not slow", *tests], plugins=[plugin])
+        pytest.main([*words, "-m", "not slow", *(tests or TESTS)], plugins=[plugin])
     return plugin.outcomes
 
 

@@ -113,7 +113,7 @@ def test_a_release_in_blocks_verifies_for_any_table_and_format(name, data):
     frame = case.frame.with_columns(pl.Series(NOTE, [f"n{i % 5}" for i in range(len(case.rows))]))
     k = data.draw(st.integers(1, len(case.rows)))
     parameters, seed = data.draw(st.sampled_from(ways_of(name))), data.draw(st.integers(0, 99))
-    request = asked(case, k, name, parameters, seed=seed)
+    request = asked(case, k, name, parameters, run=Run(seed=seed))
     with TemporaryDirectory() as place:
         folder = Path(place)
         path = put(frame, folder, data.draw(st.sampled_from(GIVEN)))

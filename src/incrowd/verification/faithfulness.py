@@ -150,7 +150,7 @@ def formulas_check(connection: Any, names: Sequence[str]) -> Check:
     for macro in MACROS:
         connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
     counted = ", ".join(f"count(*) FILTER (is_formula({column(place)}))" for place in range(len(names)))
-    cells = sum(connection.execute(f"SELECT {counted} FROM released").fetchone())
+    cells = sum(connection.execute(f"SELECT {counted} FROM released").fetchall()[0])
     risky = sum(len(name) > 1 and name[0] in "=+@-\t\r" for name in names)
     told = "no cell is a formula" if not cells + risky else f"{cells:,} cells and {risky} names are formulas"
     return Check("formulas", not cells + risky, told)

@@ -43,7 +43,7 @@ def fingerprint(table: Any, salt: int) -> Fingerprint:
         cells = ", ".join(_plain(column(place), row[1]) for place, row in enumerate(described))
         rows, total = connection.execute(
             f"SELECT count(*), coalesce(sum(hash({salt}, {cells})::HUGEINT), 0) FROM piled"
-        ).fetchone()
+        ).fetchall()[0]
     return Fingerprint(int(rows), int(total))
 
 

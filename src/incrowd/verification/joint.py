@@ -101,7 +101,7 @@ class _Laid:
     shown: Mapping[str, str]
 
     def one(self, query: str) -> tuple[Any, ...]:
-        row: tuple[Any, ...] = self.connection.execute(query).fetchone()
+        row: tuple[Any, ...] = self.connection.execute(query).fetchall()[0]
         return row
 
     def lay(self, place: int) -> None:

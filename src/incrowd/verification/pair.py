@@ -62,11 +62,11 @@ def _groups_check(connection: Any, columns: Sequence[str], counted: Sequence[str
         f"(SELECT count(*) FROM (SELECT DISTINCT {keys} FROM released)), "
         "(SELECT count(DISTINCT c0) FROM told WHERE c0 NOT IN (SELECT c0 FROM listed WHERE c0 IS NOT NULL)), "
         f"(SELECT count(*) FROM told WHERE c0 IS NULL OR c1 IS NULL OR c1 NOT IN ({attributes}))"
-    ).fetchone()
+    ).fetchall()[0]
     (back,) = connection.execute(
         f"WITH lines AS (SELECT rowid AS line, (c0::BIGINT, list_position([{attributes}], c1)) AS place FROM told) "
         "SELECT count(*) FROM (SELECT place, lag(place) OVER (ORDER BY line) AS before FROM lines) WHERE place < before"
-    ).fetchone()
+    ).fetchall()[0]
     if groups == looks and not (alone or foreign or unnumbered or back):
         return Check("groups", True, f"{groups:,} groups, the same in both tables")
     return Check(

@@ -75,7 +75,7 @@ class RareValues:
     def _rare(self, name: str) -> int:
         """The cells of one column, or of the two that hold the ends of its intervals."""
         at = self._at(name)
-        (kind,) = self.connection.execute(f"SELECT typeof({at}) FROM original LIMIT 1").fetchone()
+        (kind,) = self.connection.execute(f"SELECT typeof({at}) FROM original LIMIT 1").fetchall()[0]
         number = None if kind in ("VARCHAR", "BOOLEAN") else f"day({at})" if kind == "DATE" else f"{at}::DOUBLE"
         own = number or f"{at}::VARCHAR"
         self._make(f"TABLE rare_valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
@@ -161,7 +161,7 @@ class RareValues:
             "rare AS (SELECT DISTINCT look FROM named LEFT JOIN below ON name = label "
             f"WHERE coalesce(people, n) < {self.people}) "
             "SELECT coalesce(sum(cells), 0) FROM rare JOIN rare_looks USING (look)"
-        ).fetchone()
+        ).fetchall()[0]
         return int(cells)
 
     def _at(self, name: str) -> str:

@@ -108,7 +108,7 @@ def _value_table(connection: Any, position: int, one: Further) -> int:
     )
     gone = "isnan(TRY_CAST(written AS DOUBLE))" if kind == "DOUBLE" else "false"
     query = f"SELECT count(*) FROM valued WHERE written IS NOT NULL AND v IS NULL AND NOT coalesce({gone}, false)"
-    (unread,) = connection.execute(query).fetchone()
+    (unread,) = connection.execute(query).fetchall()[0]
     return int(unread)
 
 
@@ -165,7 +165,7 @@ def _nodes(connection: Any, hierarchy: Hierarchy) -> tuple[int, int]:
     rows = [[node, parent, heights[node]] for node, parent in enumerate(parents)]
     connection.executemany("INSERT INTO nodes VALUES (?, ?, ?)", rows)
     values = connection.execute("SELECT v FROM whole").fetchall()
-    (kind,) = connection.execute("SELECT typeof(v) FROM whole LIMIT 1").fetchone()
+    (kind,) = connection.execute("SELECT typeof(v) FROM whole LIMIT 1").fetchall()[0]
     connection.execute(f"CREATE OR REPLACE TEMP TABLE below (v {kind}, node BIGINT)")
     gaps = 0
     for (value,) in values:

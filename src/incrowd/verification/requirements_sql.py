@@ -25,7 +25,7 @@ _SHARES = (
 def distinct(connection: Any, l: int) -> Answer:  # noqa: E741
     """At least l values in every class."""
     broken = _classes(connection, "SELECT g FROM classes WHERE v < $l", {"l": l})
-    least, classes = connection.execute("SELECT min(v), count(*) FROM classes").fetchone()
+    least, classes = connection.execute("SELECT min(v), count(*) FROM classes").fetchall()[0]
     return broken, f"fewest values in one of {classes:,} classes: {least:,}"
 
 
@@ -33,7 +33,7 @@ def confidence(connection: Any, share: Fraction) -> Answer:
     """No value with a larger share than allowed in any class."""
     query = "SELECT DISTINCT g FROM cells JOIN classes USING (g) WHERE n * $below::HUGEINT > rows * $above::HUGEINT"
     broken = _classes(connection, query, _fraction(share))
-    (worst,) = connection.execute("SELECT max(n / rows) FROM cells JOIN classes USING (g)").fetchone()
+    (worst,) = connection.execute("SELECT max(n / rows) FROM cells JOIN classes USING (g)").fetchall()[0]
     return broken, f"largest share of a value in a class: {worst:.4f}"
 
 
@@ -47,7 +47,7 @@ def recursive(connection: Any, c: Fraction, l: int) -> Answer:  # noqa: E741
         "SELECT g FROM sums WHERE NOT first * $below::HUGEINT < CAST(tail AS HUGEINT) * $above::HUGEINT",
         {"l": l, **_fraction(c)},
     )
-    (classes,) = connection.execute("SELECT count(*) FROM classes").fetchone()
+    (classes,) = connection.execute("SELECT count(*) FROM classes").fetchall()[0]
     return broken, f"{classes - len(broken):,} of {classes:,} classes keep it"
 
 
@@ -67,7 +67,7 @@ def likeness(connection: Any, beta: Fraction, enhanced: bool) -> Answer:
     """No share in a class exceeds that in the table by more than beta times (enhanced: or its negative log)."""
     over = "WHERE n * all_rows * $below::HUGEINT > ($above::HUGEINT + $below::HUGEINT) * all_n * rows"
     broken = _classes(connection, f"SELECT DISTINCT g FROM ({_SHARES}) {over}", _fraction(beta))
-    (worst,) = connection.execute(f"SELECT max((n * all_rows) / (all_n * rows)) - 1 FROM ({_SHARES})").fetchone()
+    (worst,) = connection.execute(f"SELECT max((n * all_rows) / (all_n * rows)) - 1 FROM ({_SHARES})").fetchall()[0]
     if enhanced:
         doubtful = connection.execute(
             f"SELECT g, n, rows, all_n, all_rows FROM ({_SHARES}) "
@@ -82,7 +82,7 @@ def disclosure(connection: Any, delta: Fraction) -> Answer:
     """Every value of the table is in every class, with a share of less than 2^delta times more or fewer."""
     lacking = _classes(connection, "SELECT g FROM classes WHERE v < (SELECT count(*) FROM whole)", {})
     ratio = "abs(log2((n * all_rows) / (all_n * rows)))"
-    (worst,) = connection.execute(f"SELECT max({ratio}) FROM ({_SHARES})").fetchone()
+    (worst,) = connection.execute(f"SELECT max({ratio}) FROM ({_SHARES})").fetchall()[0]
     doubtful = connection.execute(
         f"SELECT g, n, rows, all_n, all_rows FROM ({_SHARES}) WHERE {ratio} > $near", {"near": float(delta) - NEAR}
     ).fetchall()
@@ -113,7 +113,7 @@ def ordered_distance(connection: Any, t: Fraction, order: Sequence[str] | None) 
         f"row_number() OVER (ORDER BY {place} ASC NULLS LAST) AS r FROM whole",
         {} if order is None else {"order": list(order)},
     )
-    (steps,) = connection.execute("SELECT count(*) - 1 FROM ranked").fetchone()
+    (steps,) = connection.execute("SELECT count(*) - 1 FROM ranked").fetchall()[0]
     return _distances(
         connection,
         "SELECT g, rows, any_value(all_rows) AS all_rows, sum(abs(upto)) AS work FROM (SELECT classes.g, "
@@ -158,7 +158,7 @@ def _distances(connection: Any, work: str, unit: int, t: Fraction) -> Answer:
     )
     classes, worst = connection.execute(
         "SELECT count(*), max(work / ($unit::HUGEINT * rows * all_rows)) FROM distances", {"unit": unit}
-    ).fetchone()
+    ).fetchall()[0]
     return broken, f"largest distance of {classes:,} classes: {worst:.4f}"
 
 

@@ -202,7 +202,7 @@ MORTGAGE = pl.DataFrame(
 
 def mortgage(**changes):
     made = publish_model(
-        MORTGAGE, target="risk", public=["married"], private=["car"], **{"k": 3, "score": "gain", **changes}
+        MORTGAGE, target="risk", public=["married"], private=["car"], **{"k": 3, "score": "id3", **changes}
     )
     rows = MORTGAGE.rename({"risk": "class"}).to_dicts()
     data = json.loads(json.dumps(made.model.to_json())) | {"target": "class"}
