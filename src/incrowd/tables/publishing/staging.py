@@ -41,7 +41,7 @@ class Exchange:
     def withdraw(self, target: Path, kept: Path) -> None:
         """Take the file away from its place, and keep it."""
         if target.exists():
-            self._ways_back.append(lambda: kept.replace(target))
+            self._ways_back.append(lambda: kept.exists() and kept.replace(target))
             target.replace(kept)
             flush(target.parent)
 
@@ -49,9 +49,9 @@ class Exchange:
         """Put the draft where the file is, or is to be; whoever looks sees the old one or the new one."""
         if target.exists():
             _keep(target, kept)
-            self._ways_back.append(lambda: kept.replace(target))
+            self._ways_back.append(lambda: kept.exists() and kept.replace(target))
         else:
-            self._ways_back.append(lambda: None if draft.exists() else target.unlink())
+            self._ways_back.append(lambda: None if draft.exists() else target.unlink(missing_ok=True))
         draft.replace(target)
         flush(target.parent)
 
@@ -256,6 +256,7 @@ def _exchange(order: list[Path], drafts: Drafts, folders: dict[Path, Path], firs
     """Put the drafts in their places in this order, when some files have gone away first; or leave all as it was."""
     exchange = Exchange()
     _RUNNING.append(exchange)
+    path = order[0]
     try:
         for path in order:
             keep_mode(drafts[path], path)
