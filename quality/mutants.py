@@ -243,6 +243,7 @@ def section(outcomes: dict[Mutant, str], everything: int, harmless: int, asked: 
     total = sum(killed.values())
     rows.append(["**all**", len(outcomes), total, f"{total / max(1, len(outcomes)):.1%}"])
     sampled = f" --sample {asked.sample} --seed {asked.seed}" if asked.sample else ""
+    sampled += f" --tests {' '.join(asked.tests)}" if asked.tests else ""
     survivors = [(mutant, outcome) for mutant, outcome in outcomes.items() if outcome != KILLED]
     names = "\n".join(
         f"- `{mutant.place}`, line {mutant.change.line}: {mutant.change.what} ({o})" for mutant, o in survivors
