@@ -44,7 +44,7 @@ class Spans(TypedDict, total=False):
     ]
 
 
-class Growing(TypedDict, total=False):
+class GrowingOptions(TypedDict, total=False):
     """How the tree is grown."""
 
     score: Annotated[
@@ -72,14 +72,14 @@ class ModelOutputs(TypedDict, total=False):
     pmml: Annotated[str | Path | None, Option("Write the model as PMML 4.4 there, for other programs.", Kind.FILE)]
 
 
-class ModelOptions(ModelTable, Spans, Growing, ModelOutputs, total=False):
+class ModelOptions(ModelTable, Spans, GrowingOptions, ModelOutputs, total=False):
     """All options of a published model."""
 
 
 MODEL = {
     "What": (ModelTable,),
     "Promise": (Spans,),
-    "Method": (Growing,),
+    "Method": (GrowingOptions,),
     "Outputs": (ModelOutputs,),
     "Reading text files": (Reading,),
 }

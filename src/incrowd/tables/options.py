@@ -162,7 +162,7 @@ class Promise(TypedDict, total=False):
     ]
 
 
-class Method(TypedDict, total=False):
+class MethodOptions(TypedDict, total=False):
     """How it is made."""
 
     method: Annotated[str | None, Option("The method by its name; see: incrowd methods.", example="NAME")]
@@ -180,7 +180,7 @@ class Method(TypedDict, total=False):
     ]
 
 
-class Destination(TypedDict, total=False):
+class ReleaseTo(TypedDict, total=False):
     """Where the release goes."""
 
     to: Annotated[
@@ -192,7 +192,7 @@ class Destination(TypedDict, total=False):
     ]
 
 
-class ReleaseOptions(What, Promise, Method, Destination, total=False):
+class ReleaseOptions(What, Promise, MethodOptions, ReleaseTo, total=False):
     """The options of a release that are arguments by themselves."""
 
 
@@ -352,8 +352,8 @@ class Run:
 RELEASE: Mapping[str, tuple[type, ...]] = {
     "What": (What,),
     "Promise": (Promise,),
-    "Method": (Method,),
-    "Outputs": (Destination, Outputs),
+    "Method": (MethodOptions,),
+    "Outputs": (ReleaseTo, Outputs),
     "Measuring": (Measuring,),
     "Earlier releases": (Book,),
     "Engine": (Run,),

@@ -106,21 +106,21 @@ class RowGroups:
 
     def mapped(self, names: Sequence[str], coded: Sequence[str], work: Work, rows: int, schema: str) -> Any:
         """A frame of what some work makes of the rows, ``coded`` being texts that come with dictionaries."""
-        return self._asked(self.parts(rows), Reading(tuple(names), tuple(coded), work, rows), schema)
+        return self._asked(self.parts(rows), RowGroupReading(tuple(names), tuple(coded), work, rows), schema)
 
     def sampled(self, names: Sequence[str], work: Work, rows: int, schema: str) -> Any:
         """A frame of what some work makes of about so many rows, the first ones of groups from all over the table."""
         every = len(self.groups)
         count = min(every, max(PLACES, -(-rows * every // max(self.rows, 1))))
         some = [self.groups[place * every // count] for place in range(count)]
-        return self._asked([some], Reading(tuple(names), (), work, -(-rows // count), first=True), schema)
+        return self._asked([some], RowGroupReading(tuple(names), (), work, -(-rows // count), first=True), schema)
 
-    def _asked(self, parts: Sequence[Sequence[RowGroup]], reading: Reading, schema: str) -> Any:
+    def _asked(self, parts: Sequence[Sequence[RowGroup]], reading: RowGroupReading, schema: str) -> Any:
         return mapped(_spread(self.session, parts, len(parts)), reading, schema)
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class RowGroupReading:
     """Reads the groups it is told of, and hands them on to some work: all rows, or the first ones of each group."""
 
     names: tuple[str, ...]
