@@ -32,7 +32,7 @@ from typing import Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
-from incrowd.tables.options import Method, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
+from incrowd.tables.options import MethodOptions, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
 from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
@@ -52,7 +52,7 @@ _AS_THEY_ARE = (
 )
 
 
-@described_fields(What, Promise, Method)
+@described_fields(What, Promise, MethodOptions)
 @dataclass(frozen=True)
 class Recipe:
     """What to release and how.

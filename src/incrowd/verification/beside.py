@@ -257,6 +257,8 @@ def _coded(cells: Any) -> tuple[list[Any], int, Codes]:
 
     coded = (cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()).unify_dictionaries()
     words = coded.chunk(0).dictionary
+    if getattr(words.type, "unit", None) == "ns":  # finer than any moment or span of Python's own
+        words = words.cast(pa.int64())
     order = pc.sort_indices(_sortable(words)).to_numpy()
     place = np.append(np.argsort(order), len(words))
     indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32()).fill_null(len(words))
