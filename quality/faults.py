@@ -79,9 +79,8 @@ def run(words: Sequence[str], engines: Sequence[str], *, verbose: bool = False) 
 def _trial(fault: Any, case: Any) -> Trial:
     attempt = importlib.import_module("faults.running").attempt
     with TemporaryDirectory(prefix="incrowd-faults-") as folder:
-        beside = {"engine": "spark"} if case.engine == "spark" else {}
         try:
-            outcome = attempt(case, Path(folder), fault, **beside)
+            outcome = attempt(case, Path(folder), fault)
         except Exception as error:  # whatever it is, it is not a refusal
             ending, told = "not refused on purpose", type(error).__name__
         else:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from incrowd import Run
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS, BLOCK, K = 400, 150, 6
@@ -81,6 +82,8 @@ class Case:
             "form": self.form,
             "require": self.require,
         }
+        if self.engine == "spark":
+            request["run"] = Run(engine="spark")
         if self.hierarchies:
             request["hierarchies"] = {"job": job_hierarchy()}
         if self.require and "k-map" in self.require:

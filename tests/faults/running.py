@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from faults.people import Case, at
 from faults.planting import Fault, planted
@@ -27,9 +26,9 @@ class Outcome:
         return self.error is not None and self.error.exit_status in (1, 2) and not self.left
 
 
-def attempt(case: Case, folder: Path, fault: Fault | None = None, **beside: Any) -> Outcome:
+def attempt(case: Case, folder: Path, fault: Fault | None = None) -> Outcome:
     """Run the release of a case in an empty folder."""
-    request = case.request(folder) | beside
+    request = case.request(folder)
     before = set(folder.iterdir())
     error = None
     with at(case.engine), planted(fault, case.engine) if fault else nullcontext([1]) as met:

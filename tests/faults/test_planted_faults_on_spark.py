@@ -22,13 +22,13 @@ def session(tmp_path_factory):
 
 @pytest.mark.parametrize(("fault", "case"), HERE, ids=[f"{fault.name}, {case}" for fault, case in HERE])
 def test_a_release_with_a_fault_is_refused(fault, case, tmp_path):
-    outcome = attempt(case, tmp_path, fault, engine="spark")
+    outcome = attempt(case, tmp_path, fault)
     assert outcome.met, "the release never came to the fault"
     assert outcome.refused, f"published: {fault.sentence}"
 
 
 @pytest.mark.parametrize("case", dict.fromkeys(case for _, case in HERE), ids=str)
 def test_without_a_fault_it_is_published(case, tmp_path):
-    outcome = attempt(case, tmp_path, engine="spark")
+    outcome = attempt(case, tmp_path)
     assert outcome.error is None
     assert "release" in outcome.left

@@ -93,7 +93,7 @@ def test_nothing_is_left_of_a_release_for_this_process(folder):
     [
         "incrowd.tables.streams.encode.BlockFile.write",
         "incrowd.rows.blocks.drafting.Buckets.shuffled",
-        "incrowd.rows.one_machine.Hints._saved",
+        "incrowd.rows.one_machine.Hints._put",
         "incrowd.rows.one_machine.verdict_on",
     ],
 )
@@ -137,14 +137,14 @@ WAITING = IN_BLOCKS + textwrap.dedent(
     """
     from incrowd.rows.one_machine import Hints
     from incrowd.cli import main as cli
-    real = Hints._saved
+    real = Hints._put
 
     def slowly(self, *arguments):
         print("ready", flush=True)
         time.sleep(3600)
         return real(self, *arguments)
 
-    Hints._saved = slowly
+    Hints._put = slowly
     sys.argv = ["incrowd", "release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--to", "out.csv"]
     sys.argv += ["--class-sensitive", "no"]
     cli.main()

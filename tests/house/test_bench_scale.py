@@ -93,7 +93,8 @@ def test_costs_by_size_are_told_and_drawn():
     assert left_out(found, "rows") == ["Left out (–): `a` with 100 rows (slow)."]
     assert left_out({"copy": found["copy"]}, "rows") == []
     drawn = drawn_by_size("name", "title", ("rows", "s"), found, lambda cost: cost.cpu)
-    assert len(list(ElementTree.fromstring(drawn.svg).iter(f"{SVG}circle"))) == 3
+    marks = [each for each in ElementTree.fromstring(drawn.svg).iter() if "point" in each.get("class", "").split()]
+    assert len(marks) == 3 + 2, "the points, and a mark beside each name"
 
 
 def test_commands_use_hierarchies_and_limits_where_there_are_some(monkeypatch):

@@ -5,8 +5,9 @@ The verification is told where the input lies, and from which input row each rel
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -84,7 +85,7 @@ class OnOneMachine(ABC):
             write_pair(pieces, path, form, plan.counted, randomness)
         else:
             write_rows(pieces, path, form, whole=self.whole)
-        return WrittenFiles((path, groups_path(path)) if self.to.pair else (path,), hints.save(), self.origin)
+        return WrittenFiles((path, groups_path(path)) if self.to.pair else (path,), hints.hint(), self.origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,35 +109,39 @@ class WrittenFiles:
 
 
 class Hints:
-    """Takes drafts, hands on their tables and keeps where their rows come from; a new private folder has the files."""
+    """Takes drafts, hands on their tables and puts down where their rows come from, in files of a new private folder."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700)
         self._folder = folder
-        self._origins: list[Any] = []
-        self._claims: dict[str, list[tuple[Any, Any]]] = {}
+        self._sizes: list[int] = []
+        self._claims: dict[str, tuple[Path, Path]] = {}
 
     def pieces(self, drafts: Iterable[Drafted]) -> Iterator[Any]:
         """The tables of the drafts, one after the other."""
         for draft in drafts:
             yield draft.table
-            self._origins.append(np.asarray(draft.origin, np.int64))
-            for name, ends in draft.claims.items():
-                self._claims.setdefault(name, []).append(ends)
+            rows = sum(self._sizes)
+            self._put("origin", np.asarray(draft.origin, np.int64), rows)
+            for place, (name, (low, high)) in enumerate(draft.claims.items()):
+                self._claims[name] = (self._put(f"low-{place}", low, rows), self._put(f"high-{place}", high, rows))
+            self._sizes.append(len(draft.origin))
 
-    def save(self) -> Hint:
-        """The hint as files."""
-        sizes = tuple(len(part) for part in self._origins)
-        claims = {}
-        for place, (name, ends) in enumerate(self._claims.items()):
-            low, high = zip(*ends, strict=True)
-            claims[name] = (self._saved(f"low-{place}", low), self._saved(f"high-{place}", high))
-        return Hint(self._saved("origin", self._origins), sizes, claims)
+    def hint(self) -> Hint:
+        """What was put down."""
+        if not self._sizes:
+            self._put("origin", np.empty(0, np.int64), 0)
+        return Hint(self._folder / "origin.npy", tuple(self._sizes), self._claims)
 
-    def _saved(self, name: str, parts: Sequence[Any]) -> Path:
+    def _put(self, name: str, part: Any, rows: int) -> Path:
+        """Append to a NumPy file that has so many rows; its header has room for any number of them."""
         path = self._folder / f"{name}.npy"
         try:
-            np.save(path, np.concatenate(parts) if parts else np.empty(0, np.int64))
+            with path.open("r+b" if rows else "wb") as file:
+                header = {"descr": part.dtype.str, "fortran_order": False, "shape": (rows + len(part),)}
+                np.lib.format.write_array_header_1_0(file, header)
+                file.seek(0, os.SEEK_END)
+                file.write(np.ascontiguousarray(part))
         except OSError:
             raise OutputError("The private folder is full or cannot be written. Free space there.") from None
         return path
