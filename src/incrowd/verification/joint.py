@@ -221,11 +221,12 @@ def _here(laid: _Laid, k: int) -> tuple[Any, ...]:
     )
     among = f"coalesce({', '.join(f'c{place}' for place in places)}) IS NOT NULL"
     return laid.one(
-        f"WITH groups AS (SELECT {keys}, count(*) AS after FROM joint WHERE class IS NOT NULL GROUP BY {keys}), "
-        f"sized AS (SELECT {among} AS shared, after, CASE WHEN {among} THEN least({sizes}) "
+        f"WITH groups AS (SELECT {keys}, count(*) AS after FROM joint GROUP BY {keys}), "
+        f"sized AS (SELECT class, {among} AS shared, after, CASE WHEN {among} THEN least({sizes}) "
         f"ELSE sum(after) OVER (PARTITION BY class) END AS before FROM groups {sides}) "
         f"SELECT {_below('shared', k)}, {_below('NOT shared', k)}, min(after) FILTER (shared), "
-        "min(after) FILTER (NOT shared), coalesce(sum(after) FILTER (shared AND after < before), 0)::BIGINT FROM sized"
+        "min(after) FILTER (NOT shared), coalesce(sum(after) FILTER (shared AND after < before), 0)::BIGINT "
+        "FROM sized WHERE class IS NOT NULL"
     )
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from incrowd.errors import FileFormatError
 from incrowd.verification import hidden_cells
 from incrowd.verification.hidden_cells import HiddenPieces, Withheld, verify_hidden_cells
 from incrowd.verification.inference import Inference
@@ -280,7 +281,7 @@ def test_values_of_other_pieces_are_in_the_interval_too(tmp_path, in_pieces):
 def test_an_apostrophe_before_a_formula_is_not_a_difference(tmp_path, own, text, same):
     original = pa.table({"x": [own, "other"], "y": ["1", "2"]})
     told = Withheld(["x", "y"], [], {})
-    checks = judged(tmp_path, original, f"x,y\n{text},1\nother,2\n", told, (1, 1))
+    checks = judged(tmp_path, original, f"x,y\n{text},1\nother,2\n", told)
     assert checks["cells told"] == ((True, "0, as told") if same else (False, "1 differ from what was told"))
     parquet = pa.table({"x": pa.array([text or None, "other"], pa.string()), "y": ["1", "2"]})
     assert judged(tmp_path, original, parquet, told)["cells told"][0] == (own == text)  # no formulas in other files
@@ -321,6 +322,15 @@ def test_a_text_is_read_in_the_type_of_the_other_side(tmp_path, own, shown, same
     told = Withheld(["x", "row"], [], {})
     checks = judged(tmp_path, pa.table({"x": own, "row": rows}), pa.table({"x": shown, "row": rows}), told)
     assert checks["cells told"] == ((True, "0, as told") if same else (False, "1 differ from what was told"))
+
+
+def test_a_file_whose_rows_cannot_be_read(tmp_path):
+    path, form = written(tmp_path, TABLE)
+    spoiled = bytearray(path.read_bytes())
+    spoiled[4:60] = b"\xff" * 56  # the first page; what the file says of itself stays sound
+    path.write_bytes(bytes(spoiled))
+    with pytest.raises(FileFormatError, match=r"out\.parquet cannot be read back by the verification"):
+        verify_hidden_cells(path, form, pieces(tmp_path, TABLE, (2, 2)), said())
 
 
 def test_every_piece_is_told(tmp_path):

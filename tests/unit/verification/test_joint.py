@@ -211,6 +211,10 @@ def test_the_size_before_knows_the_columns_that_the_earlier_release_showed():
     # of one class and four of a town, now two and two
     pairs, most = [1, 1, 2, 2, 3, 3], {"town": pa.array(["a", "a", "a", "a", "b", "b"])}
     assert counted(pairs, then(WHOLE, **complete), k=3, bare=most) == (Figures(4, 0, 0), Figures(2, None, None), 4)
+    # who is left out now was among them before, with the town or without
+    for shows in (complete, {"complete": True, "bare": ("street",)}):
+        found = counted([1] * 5 + [-1], then(WHOLE, **shows), k=6, bare={"town": pa.array(["a"] * 6)})
+        assert found == (Figures(5, 0, 1), Figures(5, None, 1), 5)
     # who was left out before is new, whatever the town
     left = then([1, 1, -1, 2, 2, -1], **complete)
     assert counted(HERE, left, k=3, bare=town) == (Figures(0, 2, 0), Figures(1, 1, None), 0)
