@@ -144,7 +144,7 @@ class _Reader:
         single = next(self._single(text), None)
         several = next(self._together(parts), None) if len(parts) > 1 else None
         if single is not None and several is not None:
-            yield np.union1d(single, several)
+            yield np.unique([*single, *several])
         yield from (one for one in (single, several) if one is not None)
 
     def _single(self, text: str) -> Iterator[Codes | range]:

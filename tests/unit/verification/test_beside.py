@@ -197,7 +197,7 @@ def counted(released, original, *, pieces=(), **options):
             for start, size in zip(starts, pieces, strict=False)
         ]
         held = Originals(rows, pieces, cut.__getitem__, np.arange(rows))
-    with duckdb.connect() as connection:
+    with duckdb.connect(config={"threads": 1}) as connection:
         shown = {one.name: released.get(one.name, original[one.name]) for one in sources}
         register(connection, pa.table(shown), "released")
         return unchanged_counts(connection, request, sources, asked, held)
@@ -293,6 +293,10 @@ def test_two_ends_are_told_apart():
     original = {"q_low": ages, "q_high": ages, "code": ages}
     assert counted({"q_low": before, "q_high": after}, original, spread=("q",)).hidden_cells == 0
     assert counted({"q_low": after, "q_high": before}, original, spread=("q",)).hidden_cells == N
+    below = [-1.0] * N  # up to each age: only the youngest are shown
+    assert counted({"q_low": below, "q_high": after}, original, spread=("q",)).hidden_cells == N - N // 4
+    above = [3.0] * N  # from each age on: only the oldest are
+    assert counted({"q_low": before, "q_high": above}, original, spread=("q",)).hidden_cells == N - N // 4
 
 
 def test_nothing_is_counted_of_no_rows_or_of_more_than_memory_holds():
