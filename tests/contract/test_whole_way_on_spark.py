@@ -13,7 +13,7 @@ import pytest
 
 from incrowd.api import release, verify
 from incrowd.cli.main import main
-from incrowd.errors import OutputError, ParameterError
+from incrowd.errors import OutputError, ParameterError, VerificationError
 from incrowd.recipients import decode
 from incrowd.releases.certified.consistency import check_consistency
 from incrowd.releases.certified.statements import StatementStanding
@@ -104,11 +104,36 @@ def test_nothing_is_said_of_pandas(session, path, tmp_path):
         assert release(path, **ASKED, run=Run(engine="spark"), to=tmp_path / "out").verdict.passed
 
 
+def test_what_unchanged_columns_undo_is_counted_as_on_one_machine(session, tmp_path):
+    draw = np.random.default_rng(1)
+    level = draw.integers(0, 8, 3000)
+    people = {"age": draw.integers(18, 80, 3000), "school": [f"school {at}" for at in level], "level": level}
+    people |= {"weight": draw.normal(70, 9, 3000).round(1), "ill": draw.choice(["no", "yes"], 3000)}
+    pl.DataFrame(people).write_parquet(tmp_path / "people.parquet")
+    asked = {"quasi_identifiers": ["age", "school"], "target": "ill", "k": 10, "method": "mondrian"}
+    asked |= {"despite_unchanged": True}
+    here = release(tmp_path / "people.parquet", **asked, to=tmp_path / "out.parquet").verdict.unchanged
+    there = release(session.read.parquet(str(tmp_path / "people.parquet")), **asked, to=tmp_path / "out")
+    counted = there.verdict.unchanged
+    assert counted is not None
+    assert counted.alone == here.alone
+    assert counted.alone.without_class > 0
+    assert [one.columns for one in counted.by] == [one.columns for one in here.by] == [("level",)]
+    assert counted.effective_k < 10
+    assert {check.name for check in there.verdict.checks} >= {"bytes", "order", "hidden order"}
+
+
+def test_who_is_alone_can_be_bounded(session, path, tmp_path):
+    weighed = tmp_path / "weighed.parquet"
+    pl.read_parquet(path).with_columns(weight=pl.int_range(500) * 0.1).write_parquet(weighed)
+    with pytest.raises(VerificationError, match="alone"):
+        release(weighed, **ASKED, run=Run(engine="spark"), alone_at_most=0, to=tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [
         ({"measuring": Measuring(accuracy=True)}, ParameterError),
-        ({"alone_at_most": 3}, ParameterError),
         ({"to": "postgresql:///clinic?table=release"}, OutputError),
     ],
 )

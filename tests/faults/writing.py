@@ -14,13 +14,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
+from faults.planting import BLOCKS, BOTH, MEMORY, SPARK, as_if, plant
 from incrowd.vocabulary.randomness import SeededRandomness
 
 WRITE = {
     MEMORY: "incrowd.tables.publishing.serialise:write_table",
     BLOCKS: "incrowd.tables.publishing.piece_writer:write_pieces",
+    SPARK: "incrowd.rows.spark.writing:write_pieces",
 }
+EVERYWHERE = (*BOTH, SPARK)
 PERMUTATION, SYSTEM = "incrowd.vocabulary.randomness:permutation", "incrowd.vocabulary.randomness:SystemRandomness"
 
 
@@ -28,15 +30,21 @@ def rewritten(engines: tuple[str, ...] = (MEMORY,), **asked: Any) -> Callable[[A
     """Enter a fault that changes a file when it was written."""
 
     def enter(change: Callable[[Path], None]) -> Callable[[Path], None]:
-        def faulty(original: Any, rows: Any, path: Path, form: Any) -> Any:
+        def faulty(original: Any, rows: Any, path: Any, form: Any) -> Any:
             written = original(rows, path, form)
-            change(path)
+            for file in [path] if isinstance(path, Path) else folder_of_spark(form).glob("*.parquet"):
+                change(file)
             return written
 
         plant({engine: WRITE[engine] for engine in engines}, **asked)(as_if(faulty, change))
         return change
 
     return enter
+
+
+def folder_of_spark(name: str) -> Path:
+    """A local folder that has a name of Hadoop."""
+    return Path("/" + name.removeprefix("file:").lstrip("/"))
 
 
 # ---------------------------------------------------------------- order and chance
@@ -301,7 +309,7 @@ def parquet_again(path: Path, change: Callable[[pa.Table], pa.Table] = lambda ta
     pq.write_table(table, path, **{**usual, **options})
 
 
-@rewritten(BOTH, written="parquet")
+@rewritten(EVERYWHERE, written="parquet")
 def parquet_has_metadata(path):
     """The file carries a key with a value."""
     noted = {"source": "patients-of-ward-7.csv"}
@@ -322,7 +330,7 @@ def parquet_has_an_index_of_pandas(path):
     frame.to_parquet(path)
 
 
-@rewritten(BOTH, written="parquet")
+@rewritten(EVERYWHERE, written="parquet")
 def bytes_lie_before_the_footer_of_parquet(path):
     """Bytes that no reader looks at lie before the footer."""
     data = path.read_bytes()
@@ -342,7 +350,7 @@ def statistics_tell_originals(path):
     path.write_bytes(data[:at] + data[at:].replace(largest, told))
 
 
-@rewritten(written="parquet")
+@rewritten(EVERYWHERE, written="parquet")
 def a_removed_value_is_in_a_dictionary_of_parquet(path):
     """A dictionary page holds a value that no row shows any more."""
     parquet_again(path, lambda table: with_removed(table, "diagnosis"))
@@ -373,7 +381,7 @@ def parquet_tells_an_order(path):
     parquet_again(path, sorting_columns=[pq.SortingColumn(1)])
 
 
-@rewritten(written="parquet")
+@rewritten(EVERYWHERE, written="parquet")
 def parquet_has_an_index_of_its_pages(path):
     """The least and the greatest value of every page are told before the footer."""
     parquet_again(path, write_page_index=True)

@@ -159,10 +159,10 @@ class Job:
         """Refuse what only one machine does; the folder of the release is Spark's business."""
         if self.measuring.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
-        if self.measuring.risk or self.measuring.attacks or self.ledger is not None or self.alone_at_most is not None:
+        if self.measuring.risk or self.measuring.attacks or self.ledger is not None:
             raise ParameterError(
-                "On Spark no risk is measured, no attack is run, no ledger is kept, and nobody counts who is alone by "
-                "unchanged columns: that takes the whole table on one machine. Leave them out, or release there."
+                "On Spark no risk is measured, no attack is run and no ledger is kept: that takes the whole table on "
+                "one machine. Leave them out, or release there."
             )
         if self.recipe.rarest is not None:
             raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from incrowd.errors import Notice, VerificationError
+from incrowd.errors import Notice, ParameterError, VerificationError
 from incrowd.methods.catalog import MethodEntry, find_method, make_method
 from incrowd.methods.fitting import fitted
 from incrowd.methods.population import Population
@@ -192,10 +192,10 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
 def verify(job: Job, request: Request, draft: Unverified) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
     verdict = draft.verify(request, functools.partial(job.clock.rows, "verifying")).proven("release")
-    refused = verdict.unchanged and refusal(
-        verdict.unchanged, despite=job.despite_unchanged, alone_at_most=job.alone_at_most
-    )
-    if refused:
+    counted = verdict.unchanged
+    if counted is None and job.alone_at_most is not None:
+        raise ParameterError("Who is alone by unchanged columns is not counted in so large a table. Leave it open.")
+    if counted and (refused := refusal(counted, despite=job.despite_unchanged, alone_at_most=job.alone_at_most)):
         raise VerificationError(refused)
     return verdict
 

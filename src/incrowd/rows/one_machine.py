@@ -109,7 +109,7 @@ class WrittenFiles:
 
 
 class Hints:
-    """Takes drafts, hands on their tables and puts down where their rows come from, in files of a new private folder."""
+    """Takes drafts, hands on their tables, and puts down where their rows come from: files of a new private folder."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700)
@@ -141,7 +141,7 @@ class Hints:
                 header = {"descr": part.dtype.str, "fortran_order": False, "shape": (rows + len(part),)}
                 np.lib.format.write_array_header_1_0(file, header)
                 file.seek(0, os.SEEK_END)
-                file.write(np.ascontiguousarray(part))
+                file.write(np.ascontiguousarray(part).tobytes())
         except OSError:
             raise OutputError("The private folder is full or cannot be written. Free space there.") from None
         return path

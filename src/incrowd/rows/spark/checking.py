@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -25,15 +27,21 @@ from incrowd.rows.spark.store import Listed
 from incrowd.rows.spark.table import SparkTable
 from incrowd.rows.spark.tasks import mapped, quiet, told, unwarned
 from incrowd.rows.spark.writing import listed_files
+from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
 from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.judge import asked_of, expected_columns
 from incrowd.verification.meaning import CellMeaning, decided
+from incrowd.verification.opening import connect, register
+from incrowd.verification.order import hidden_order_check, row_order_check, window
 from incrowd.verification.request import Expected, Original, Request
 from incrowd.verification.shown import FORMS
+from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
+from incrowd.verification.written_bytes import bytes_check
+from incrowd.vocabulary.forms import FileForm
 
 Compare = Callable[[Any, Original], Any]
 """Given a PyArrow table that was read back and what the input held, what was found; must be small."""
@@ -69,14 +77,14 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     asked = asked_of(request, sources, None)
     rows, different = rows_used(pieces, blocks.listed)
     sizes = [sizes_of(class_sizes(session, folder, names)) for _, names, _ in asked.promises]
-    findings = list(compared(pieces, folder, partial(_compare, asked, salt)))
+    files, findings = compared(pieces, folder, partial(_compare, request, asked, salt))
     reader = InputReader(sources, _meanings(request, table, blocks, sources), salt)
     read = summed_up(table, [one.column.name for one in sources], reader)
     lost = left_out(blocks.store, pieces.drafting, partial(_fingerprint, salt)) if dropped else ()
-    same = sum((*(marks for _, _, marks in findings), *lost), Fingerprint()) == sum(read, Fingerprint())
+    same = sum((*(one.marks for one in findings), *lost), Fingerprint()) == sum(read, Fingerprint())
     gone = input_rows - rows
     whole = rows == different == sizes[0].rows and 0 <= gone <= asked.may_lose
-    wrong = added_pieces((cells for cells, _, _ in findings), asked)
+    wrong = added_pieces((one.cells for one in findings), asked)
     checks = [
         Check("columns", columns == list(asked.columns), f"{len(columns)} columns, as asked for"),
         *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, asked.promises, strict=True)),
@@ -84,10 +92,15 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
         Check("left out", gone == request.left_out, f"{gone:,} rows"),
         *(cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in asked.columns),
+        _of_all(files),
+        *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
     ]
+    counted = None
+    if rows * len(columns) <= MOST_CELLS:
+        counted = looked_at_together(pieces, folder, partial(_unchanged, request, asked, sources))
     nearest = min(zip(sizes, asked.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
-    shown = _added([counts for _, counts, _ in findings], asked.quasi_identifiers)
-    return Verdict(nearest, tuple(checks), input_rows, shown)
+    shown = _added([one.shown for one in findings], asked.quasi_identifiers)
+    return Verdict(nearest, tuple(checks), input_rows, shown, unchanged=counted)
 
 
 def _added(counts: Sequence[dict[str, dict[str, int]]], names: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -109,8 +122,39 @@ def _meanings(
     return found
 
 
-def _compare(asked: Expected, salt: int, written: Any, original: Original) -> Any:
-    return *compare_piece(written, asked, original), _fingerprint(salt, original.table)
+@dataclass(frozen=True)
+class Findings:
+    """What was found in a piece: wrong cells, what cells show, a sum over its input rows, what its order tells."""
+
+    cells: Any
+    shown: dict[str, dict[str, int]]
+    marks: Fingerprint
+    order: tuple[Check, ...]
+
+
+def _compare(request: Request, asked: Expected, salt: int, written: Any, original: Original) -> Findings:
+    cells, shown = compare_piece(written, asked, original)
+    some = original.table.slice(*_span(window(written.num_rows)))
+    hidden = [(name, some[name].combine_chunks()) for name in asked.quasi_identifiers]
+    order = row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)
+    return Findings(cells, shown, _fingerprint(salt, original.table), order)
+
+
+def _unchanged(
+    request: Request, asked: Expected, sources: Sequence[ReleasedColumn], written: Any, original: Original
+) -> UnchangedCounts | None:
+    with connect(threads=1) as connection:
+        register(connection, written, "released")
+        return unchanged_counts(connection, request, sources, asked, original)
+
+
+def _span(rows: slice) -> tuple[int, int]:
+    return rows.start, rows.stop - rows.start
+
+
+def _of_all(checks: Sequence[Check]) -> Check:
+    """One check for the same check of every piece: the first that fails, or the first."""
+    return next((check for check in checks if not check.passed), checks[0])
 
 
 def _fingerprint(salt: int, rows: Any) -> Fingerprint:
@@ -198,25 +242,38 @@ class Summing:
         yield pa.record_batch({"answer": [pickle.dumps(self.read(batches))]})
 
 
-def compared(pieces: Pieces, folder: str, compare: Compare) -> Iterator[Any]:
-    """What is found in each piece, its file read back from the bytes that were written."""
+def compared(pieces: Pieces, folder: str, compare: Compare) -> tuple[list[Check], list[Any]]:
+    """What is in each file beside its cells, and what is found in each piece, its file read back from its bytes."""
+    answers = _with_files(pieces, folder, Comparing(pieces.mixing, compare))
+    return [check for check, _ in answers], [found for _, found in answers if found is not None]
+
+
+def looked_at_together(pieces: Pieces, folder: str, look: Compare) -> Any:
+    """What one executor finds in all pieces together."""
+    [answer] = _with_files(pieces, folder, Together(pieces.mixing, look), together=True)
+    return answer
+
+
+def _with_files(pieces: Pieces, folder: str, work: Callable[[Any, Any], Any], *, together: bool = False) -> list[Any]:
+    """What is made of the rows of each piece and its file, or of all of them together."""
     from pyspark.sql import functions as sql
 
     session = pieces.frame.sparkSession
-    files = listed_files(session, folder)
+    paths = listed_files(session, folder)
     places = sql.create_map(*(sql.lit(x) for pair in enumerate(pieces.keys) for x in pair))
     with told(), unwarned(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME):
         place = sql.regexp_extract(sql.element_at(sql.split("path", "/"), -1), _PART, 1).cast("int")
-        contents = session.read.format("binaryFile").load(files).select(places[place].alias(KEY), "content")
-        pairs = pieces.frame.drop("origins").groupBy(KEY).cogroup(contents.groupBy(KEY))
-        comparing = Comparing(pieces.mixing, compare)
-        rows = pairs.applyInArrow(lambda parts, file: comparing(parts, file), "answer binary").collect()
-    return (pickle.loads(row.answer) for row in rows if row.answer is not None)
+        contents = session.read.format("binaryFile").load(paths).select(places[place].alias(KEY), "content")
+        group = sql.lit(0) if together else sql.col(KEY)
+        frames = (pieces.frame.drop("origins"), contents)
+        given, files = (frame.withColumn("group", group).groupBy("group") for frame in frames)
+        rows = given.cogroup(files).applyInArrow(lambda parts, file: work(parts, file), "answer binary").collect()
+    return [pickle.loads(row.answer) for row in rows]
 
 
 @dataclass(frozen=True, eq=False)
 class Comparing:
-    """Compares the file of a piece with its rows."""
+    """Looks at the bytes of a piece's file, and compares it with its rows."""
 
     mixing: Mixing
     compare: Compare
@@ -226,17 +283,59 @@ class Comparing:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with quiet():
+        with quiet(), TemporaryDirectory(prefix="incrowd-") as folder:
             if files.num_rows != 1:
                 raise _foreign()
-            written = pq.read_table(pa.BufferReader(files["content"][0].as_buffer())).replace_schema_metadata(None)
-            if not parts.num_rows:
-                if written.num_rows:
-                    raise _foreign()
-                return pa.table({"answer": pa.array([None], pa.binary())})
-            blobs = zip(parts[BLOCK].to_pylist(), parts["rows"], strict=True)
-            original = self.mixing.original(parts[KEY][0].as_py(), [(block, blob.as_buffer()) for block, blob in blobs])
-            return pa.table({"answer": [pickle.dumps(self.compare(written, original))]})
+            path = Path(folder) / "release.parquet"
+            path.write_bytes(files["content"][0].as_buffer())
+            written, found = pq.read_table(path).replace_schema_metadata(None), None
+            if parts.num_rows:
+                found = self.compare(written, _original(self.mixing, parts))
+            elif written.num_rows:
+                raise _foreign()
+            return pa.table({"answer": [pickle.dumps((bytes_check(path, FileForm("parquet")), found))]})
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Looks at all pieces and their files as one table."""
+
+    mixing: Mixing
+    look: Compare
+
+    def __call__(self, parts: Any, files: Any) -> Any:
+        """What was found, as one cell."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        with quiet():
+            written, originals = [], []
+            for key, content in zip(files[KEY], files["content"], strict=True):
+                part = parts.filter(pc.equal(parts[KEY], key))
+                if part.num_rows:
+                    written.append(pq.read_table(pa.BufferReader(content.as_buffer())).replace_schema_metadata(None))
+                    originals.append(_original(self.mixing, part))
+            found = None
+            if originals:
+                tables = pa.concat_tables([_decoded(one.table) for one in originals])
+                origin = np.concatenate([one.origin for one in originals])
+                found = self.look(pa.concat_tables(written), Original(tables, origin, originals[0].rows))
+            return pa.table({"answer": [pickle.dumps(found)]})
+
+
+def _original(mixing: Mixing, parts: Any) -> Original:
+    """What the input held in the rows of a piece."""
+    blobs = zip(parts[BLOCK].to_pylist(), parts["rows"], strict=True)
+    return mixing.original(parts[KEY][0].as_py(), [(block, blob.as_buffer()) for block, blob in blobs])
+
+
+def _decoded(table: Any) -> Any:
+    """The columns without dictionaries."""
+    import pyarrow as pa
+
+    plain = [getattr(field.type, "value_type", field.type) for field in table.schema]
+    return table.cast(pa.schema(list(zip(table.column_names, plain, strict=True))))
 
 
 def _foreign() -> OutputError:

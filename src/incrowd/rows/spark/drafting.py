@@ -166,7 +166,11 @@ class Mixing:
         return Original(self.drafting.originals(rows), rows[ORIGIN].to_numpy(), self.drafting.population.rows, claims)
 
     def _mixed(self, key: int, parts: Parts, without: str | None = None) -> pl.DataFrame:
-        rows = pl.concat([unpacked(data, without) for _, data in sorted(parts, key=lambda part: part[0])])
+        starts = np.cumsum([0, *self.drafting.population.blocks.rows])
+        rows = pl.concat(
+            unpacked(data, without).with_columns(pl.col(ORIGIN) + starts[block])
+            for block, data in sorted(parts, key=lambda part: part[0])
+        )
         return rows[permutation(rows.height, KeyedRandomness(self.secrets[key]))]
 
 

@@ -15,9 +15,10 @@ from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import Drafting
 from incrowd.rows.memory.drafting import draft_columns
 from incrowd.rows.spark.drafting import Mixing, Pieces, by_piece
-from incrowd.rows.spark.row_groups import PLAIN, open_to_tasks
+from incrowd.rows.spark.row_groups import open_to_tasks
 from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.tasks import cells, mapped, told
+from incrowd.tables.publishing.piece_writer import parquet_options
 
 
 # Folders on any file system that Hadoop knows: local, HDFS, object stores.
@@ -89,36 +90,64 @@ def _path(session: Any, parent: Any, name: str) -> Any:
     return session._jvm.org.apache.hadoop.fs.Path(parent, name)
 
 
-_BATCH = 1 << 16
 _CODECS = ("snappy", "gzip", "zstd")
 
 
 def write_pieces(pieces: Pieces, fields: Mapping[str, Any], folder: str) -> None:
-    """Write the release to a folder that does not exist yet, in a private one. ``fields`` are the source's types."""
-    schema = released_schema(pieces.drafting, fields)
+    """Write the release to a folder that does not exist yet, in a private one. ``fields`` are the source's types.
+
+    Spark's own writer would put metadata and the least and greatest values beside the cells, so files are written here:
+    by tasks where they see the folder, and else handed to the driver, piece after piece.
+    """
     rows, session = pieces.frame.drop("origins"), pieces.frame.sparkSession
     with told(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME | EXACT):
+        check_not_encrypted(session)
         codec = session.conf.get("spark.sql.parquet.compression.codec")
-        if tasks_may_write(session, folder, schema, codec) and pieces.drafting.plan.rows_released:
-            make_folder(session, folder)
-            places = {key: place for place, key in enumerate(pieces.keys)}
-            writing = Writing(pieces.mixing, arrow_schema(schema), places, _local(folder), codec)
-            mapped(rows, writing, "rows long").collect()
-        else:
-            drafted = mapped(rows, Releasing(pieces.mixing, arrow_schema(schema)), schema)
-            options = {"maxRecordsPerFile": "0", "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
-            drafted.write.options(**options).mode("error").parquet(folder)
+        places = {key: place for place, key in enumerate(pieces.keys)}
+        schema = arrow_schema(released_schema(pieces.drafting, fields))
+        own = _local(folder) if tasks_may_write(session, folder) else None
+        writing = Writing(pieces.mixing, schema, places, codec if codec in _CODECS else "zstd", own)
+        make_folder(session, folder)
+        files = mapped(rows, writing, "name string, content binary")
+        for file in files.collect() if own else files.toLocalIterator(prefetchPartitions=True):
+            if file.content is not None:
+                put(session, folder, file.name, file.content)
+        if not pieces.drafting.plan.rows_released:
+            put(session, folder, file_name(0), writing.content(schema.empty_table()))
 
 
-def tasks_may_write(session: Any, folder: str, schema: Any, codec: str) -> bool:
-    """Whether what PyArrow writes into a folder is plainly what Spark would write."""
-    plain = all(field.dataType.simpleString() in PLAIN for field in schema.fields)
-    return plain and codec in _CODECS and folder.startswith("file:/") and open_to_tasks(session)
+def check_not_encrypted(session: Any) -> None:
+    """Refuse a session whose files are encrypted: what lies in them could not be verified."""
+    if session._jsc.hadoopConfiguration().get("parquet.crypto.factory.class") is not None:
+        raise OutputError(
+            "Spark is set to encrypt Parquet files, and a release that cannot be looked into cannot be verified. Use a "
+            "session without parquet.crypto.factory.class."
+        )
+
+
+def tasks_may_write(session: Any, folder: str) -> bool:
+    """Whether tasks see a folder."""
+    return folder.startswith("file:/") and open_to_tasks(session)
+
+
+def put(session: Any, folder: str, name: str, content: bytes) -> None:
+    """Write a file of a folder."""
+    system, path = _place(session, folder)
+    stream = system.create(_path(session, path, name), False)
+    try:
+        stream.write(content, 0, len(content))
+    finally:
+        stream.close()
+
+
+def file_name(place: int) -> str:
+    """What the file of a piece is called."""
+    return f"part-{place:05d}-release.parquet"
 
 
 @dataclass(frozen=True, eq=False)
 class Writing:
-    """Puts pieces together and writes each to a file.
+    """Puts pieces together and writes each to a file of a folder, or hands on what the file has to hold.
 
     A file gets its name when it is complete. A task that is run twice writes the same file under the same name.
     """
@@ -126,46 +155,38 @@ class Writing:
     mixing: Mixing
     schema: Any
     places: Mapping[int, int]
-    folder: str
     codec: str
+    folder: str | None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """How many rows each file has."""
+        """The name of each file, and what it holds if it is not written yet."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         for key, parts in by_piece(cells(batches)):
-            table = self._typed(self.mixing.released(key, parts))
-            hidden = os.path.join(os.path.dirname(self.folder), f"{os.urandom(16).hex()}.parquet")
-            options = {"compression": self.codec, "store_schema": False, "write_statistics": False}
-            pq.write_table(table, hidden, row_group_size=table.num_rows, **options)
-            os.replace(hidden, os.path.join(self.folder, f"part-{self.places[key]:05d}-release.parquet"))
-            yield pa.record_batch({"rows": pa.array([table.num_rows], pa.int64())})
+            name, content = file_name(self.places[key]), self.content(self.mixing.released(key, parts))
+            if self.folder is not None:
+                hidden = os.path.join(os.path.dirname(self.folder), f"{os.urandom(16).hex()}.parquet")
+                with open(hidden, "wb") as file:
+                    file.write(content)
+                os.replace(hidden, os.path.join(self.folder, name))
+            held = None if self.folder is not None else content
+            yield pa.record_batch({"name": pa.array([name]), "content": pa.array([held], pa.binary())})
 
-    def _typed(self, released: Any) -> Any:
-        """The columns in their types; text that has a dictionary of the values that occur keeps it."""
+    def content(self, released: Any) -> bytes:
+        """A file with the columns in their types; text that has a dictionary of the values that occur keeps it."""
         import pyarrow as pa
+        import pyarrow.parquet as pq
 
         columns = {}
         for field in self.schema:
             column = released[field.name]
             coded = pa.types.is_dictionary(column.type) and column.type.value_type == field.type
             columns[field.name] = column if coded else column.cast(field.type)
-        return pa.table(columns)
-
-
-@dataclass(frozen=True, eq=False)
-class Releasing:
-    """Puts pieces together and hands on their released columns."""
-
-    mixing: Mixing
-    schema: Any
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The released rows."""
-        for key, parts in by_piece(cells(batches)):
-            released = self.mixing.released(key, parts)
-            yield from released.cast(self.schema).to_batches(max_chunksize=_BATCH)
+        table = pa.table(columns)
+        with pa.BufferOutputStream() as stream:
+            options = parquet_options(table.schema, self.codec)
+            pq.write_table(table, stream, row_group_size=max(1, table.num_rows), **options)
+            return bytes(stream.getvalue())
 
 
 def released_schema(drafting: Drafting, fields: Mapping[str, Any]) -> Any:
