@@ -27,12 +27,35 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
+_FACES = {"command": False}
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def speak_as_command(*, command: bool = True) -> None:
+    """Let messages name options as the command line writes them, not as Python does."""
+    _FACES["command"] = command
+
+
+def reading_option(name: str, value: object = None) -> str:
+    """How an option of reading is written where the user is.
+
+    Examples
+    --------
+    >>> reading_option("encoding", "latin-1")
+    "reading={'encoding': 'latin-1'}"
+    """
+    if not _FACES["command"]:
+        return f"reading={{{name!r}: {value!r}}}"
+    if isinstance(value, bool):
+        return f"--{'' if value else 'no-'}{name}"
+    written = ",".join(value) if isinstance(value, list | tuple) else str(value)
+    return f"--{name} {shlex.quote(written)}"
 
 
 class IncrowdError(Exception):

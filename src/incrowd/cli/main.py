@@ -28,7 +28,7 @@ from incrowd.cli.release import release
 from incrowd.cli.risk import risk
 from incrowd.cli.transform import transform
 from incrowd.cli.verify import verify
-from incrowd.errors import IncrowdError, describe_failure, is_panic
+from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
 app = typer.Typer(
     name="incrowd",
@@ -75,6 +75,7 @@ class Stopped(BaseException):
 
 def main(commands: typer.Typer = app) -> None:
     """Run the command line; errors become one line on standard error, never a value of the table."""
+    speak_as_command()
     with _own_words():
         _run(commands)
 

@@ -159,7 +159,17 @@ def input_file(given: Any, origin: Origin, folder: Path, name: str, reading: Map
     path = Path(str(origin.path) if query_of(given) is not None else given)
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
-    return InputFile(path.resolve(), origin.form, delimiter, origin.encoding, origin.compression, missing)
+    return InputFile(
+        path.resolve(),
+        origin.form,
+        delimiter,
+        origin.encoding,
+        origin.compression,
+        missing,
+        origin.names,
+        reading.get("decimal") or origin.decimal,
+        reading.get("dates") or origin.dates,
+    )
 
 
 def _put_down(frame: Any, path: Path) -> Path:

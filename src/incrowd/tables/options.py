@@ -33,6 +33,31 @@ class Reading(TypedDict, total=False):
         str | None, Option("The text encoding, if it is not UTF-8 or UTF-16.", recipe="reading", example="latin-1")
     ]
     missing: Annotated[Sequence[str] | None, Option("A text that means missing.", Kind.TEXTS, "NA", recipe="reading")]
+    header: Annotated[
+        bool | None,
+        Option(
+            "Whether the first line has the names of the columns; else they are c1, c2, …",
+            Kind.SWITCH,
+            recipe="reading",
+        ),
+    ]
+    names: Annotated[
+        Iterable[str] | None,
+        Option("The names of the columns of a file without a header.", Kind.NAMES, "age,sex", recipe="reading"),
+    ]
+    decimal: Annotated[
+        str | None,
+        Option(
+            "Comma or point: what parts the decimals of numbers; the other parts thousands.",
+            Kind.CHOICE,
+            "comma|point",
+            recipe="reading",
+        ),
+    ]
+    dates: Annotated[
+        str | None,
+        Option("The order of day, month and year in dates.", Kind.CHOICE, "dmy|mdy|ymd", recipe="reading"),
+    ]
 
 
 QuasiIdentifiers = Annotated[

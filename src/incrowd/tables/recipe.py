@@ -102,9 +102,12 @@ class Recipe:
         _check_keys(self.parameters, None, "parameters")
         _check_keys(self.reading, _READING_KEYS, "reading")
         _check_list(self.reading.get("missing"), "reading: missing")
-        for key in ("delimiter", "encoding"):
+        for key in ("delimiter", "encoding", "decimal", "dates"):
             if not isinstance(self.reading.get(key), str | None):
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
+        _check_names(self.reading.get("names"), "reading: names")
+        if not isinstance(self.reading.get("header"), bool | None):
+            raise ParameterError("In reading: header must be yes or no.")
         _check_names(self.repeats, "repeats")
         _check_list(self.known_together, "known_together")
         for known in self.known_together:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import csv
+import io
+import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
-from incrowd.verification.delimited import STEP, UNREADABLE, unpacked
+from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
@@ -298,25 +301,67 @@ def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool)
         return register(connection, _workbook(file.path), TABLE)
     if file.kind != "csv":
         return open_table(connection, file.path, FileForm(file.kind), name=TABLE, copy=copy)
-    form = FileForm("csv", file.delimiter, file.compression)
-    if file.encoding == "utf-8":
-        return open_table(connection, file.path, form, name=TABLE, copy=copy)
-    assert scratch is not None
-    return open_table(connection, _in_utf8(file, scratch), replace(form, compression=None), name=TABLE, copy=copy)
+    form, path = FileForm("csv", file.delimiter, file.compression), file.path
+    if file.encoding != "utf-8" or file.names:
+        assert scratch is not None
+        form, path = replace(form, compression=None), _in_utf8(file, scratch)
+    if file.decimal is None and file.dates is None:
+        return open_table(connection, path, form, name=TABLE, copy=copy)
+    names = open_table(connection, path, form, name="as_written")
+    cells = ", ".join(f"{_plainly(column(place), file)} AS {column(place)}" for place in range(len(names)))
+    what = "TABLE" if copy else "VIEW"
+    connection.execute(f"CREATE OR REPLACE TEMP {what} {TABLE} AS SELECT {cells} FROM as_written")
+    return names
+
+
+_THOUSANDS = "[+-]?[0-9]{1,3}([%s][0-9]{3})+"
+_DAY, _MONTH, _YEAR = "(0?[1-9]|[12][0-9]|3[01])", "(0?[1-9]|1[0-2])", "([0-9]{4})"
+_ORDERS = {
+    "dmy": (f"{_DAY}[./-]{_MONTH}[./-]{_YEAR}", (3, 2, 1)),
+    "mdy": (f"{_MONTH}[./-]{_DAY}[./-]{_YEAR}", (3, 1, 2)),
+    "ymd": (f"{_YEAR}[./]{_MONTH}[./]{_DAY}", (1, 2, 3)),
+}
+
+
+def _plainly(cell: str, file: InputFile) -> str:
+    """SQL: a cell with its number or date in plain spelling, if it is one that is spelled otherwise."""
+    plain, bare = cell, f"regexp_replace({cell}, '^[ \\t\\n\\r\\f\\v]+|[ \\t\\n\\r\\f\\v]+$', '', 'g')"
+    if file.dates is not None:
+        shape, places = _ORDERS[file.dates]
+        year, month, day = (f"regexp_extract({bare}, '^{shape}$', {place})" for place in places)
+        iso = f"{year} || '-' || lpad({month}, 2, '0') || '-' || lpad({day}, 2, '0')"
+        plain = f"CASE WHEN regexp_full_match({bare}, '{shape}') THEN {iso} ELSE {plain} END"
+    if file.decimal is not None:
+        thousands, mark = (".", ",") if file.decimal == "comma" else (",", ".")
+        grouped = _THOUSANDS % thousands
+        shapes = [f"{grouped}([{mark}][0-9]+)?", *(["[+-]?[0-9]+,[0-9]+"] if file.decimal == "comma" else [])]
+        number = f"replace(replace({bare}, '{thousands}', ''), '{mark}', '.')"
+        plain = f"CASE WHEN regexp_full_match({bare}, '{'|'.join(shapes)}') THEN {number} ELSE {plain} END"
+    return plain
 
 
 def _in_utf8(file: InputFile, scratch: Path) -> Path:
-    """A copy of a text file in UTF-8."""
-    path = scratch / "input.csv"
+    """A copy of a text file in UTF-8, which begins with the names of the columns."""
+    path = scratch / f"input-{secrets.token_hex(4)}.csv"
     decoder = codecs.getincrementaldecoder(file.encoding)()
     try:
         with unpacked(file.path, file.compression) as stream, path.open("w", encoding="utf-8", newline="") as copy:
+            if file.names:
+                first = stream.read(STEP)
+                copy.write(_header(file, line_end(first)))
+                copy.write(decoder.decode(first).removeprefix("\ufeff"))
             while block := stream.read(STEP):
                 copy.write(decoder.decode(block))
             copy.write(decoder.decode(b"", True))
     except UNREADABLE:
         raise FileFormatError(f"The input is not text in {file.encoding}.") from None
     return path
+
+
+def _header(file: InputFile, end: bytes) -> str:
+    line = io.StringIO(newline="")
+    csv.writer(line, delimiter=file.delimiter, lineterminator=end.decode()).writerow(file.names)
+    return line.getvalue()
 
 
 def _workbook(path: Path) -> Any:

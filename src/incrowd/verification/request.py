@@ -40,6 +40,11 @@ class InputFile:
         Of text.
     missing
         Words that mean a missing value.
+    names
+        The names of the columns, where text has no line with them.
+    decimal, dates
+        How numbers and dates are written in text, if not plainly: ``comma`` or ``point`` parts decimals and the other
+        parts thousands; ``dmy``, ``mdy`` or ``ymd`` is the order of day, month and year.
     """
 
     path: Path
@@ -48,6 +53,9 @@ class InputFile:
     encoding: str = "utf-8"
     compression: str | None = None
     missing: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    decimal: str | None = None
+    dates: str | None = None
 
 
 @dataclass(frozen=True)
@@ -161,7 +169,7 @@ class Request:
 
 def _input(data: dict[str, Any]) -> InputFile:
     known = InputFile(**data)
-    return replace(known, path=Path(known.path), missing=tuple(known.missing))
+    return replace(known, path=Path(known.path), missing=tuple(known.missing), names=tuple(known.names))
 
 
 def _column_data(column: Column) -> dict[str, Any]:

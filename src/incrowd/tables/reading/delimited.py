@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import mmap
 from collections import deque
 from collections.abc import Iterator
@@ -14,10 +15,24 @@ import polars as pl
 
 from incrowd.errors import FileFormatError
 from incrowd.tables.reading.decompress import decompress
-from incrowd.tables.reading.layout import SAMPLE_BYTES, Layout, decoded, find_layout, sniff_encoding, sniff_line_end
+from incrowd.tables.reading.layout import (
+    SAMPLE_BYTES,
+    Dialect,
+    Layout,
+    UndecodableError,
+    decoded,
+    find_layout,
+    guess_encoding,
+    guess_notice,
+    names_line,
+    plain_cells,
+    sniff_encoding,
+    sniff_line_end,
+)
 from incrowd.tables.reading.source import MISSING_MARKERS, Compression, Origin, Source
 
 _STEP = 1 << 22
+_GUESSED_FROM = 1 << 22
 EMPTY = "The file is empty. Give a table with a header line and at least one row."
 NO_ROWS = "The file has a header but no rows. Give a table with at least one row."
 CHANGED = "The file changed while it was read, or its quotes are ambiguous. Read it again."
@@ -35,9 +50,8 @@ class _Text:
 
 def read_delimited(
     path: Path,
+    dialect: Dialect | None = None,
     *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
     compression: Compression | None = None,
     missing: tuple[str, ...] = MISSING_MARKERS,
 ) -> Source:
@@ -53,12 +67,47 @@ def read_delimited(
     >>> source.frame.rows(), source.origin.delimiter
     ([('39', '01234')], ';')
     """
+    known = dialect or Dialect()
+    try:
+        return _read(path, known, known.encoding, compression, missing)
+    except UndecodableError:
+        guess = guess_encoding(_sample(path, compression)) if known.encoding is None else None
+        if guess is None:
+            raise
+    return _read(path, known, guess, compression, missing)
+
+
+def _read(
+    path: Path, dialect: Dialect, encoding: str | None, compression: Compression | None, missing: tuple[str, ...]
+) -> Source:
     text = _text(path, encoding, compression)
-    layout = find_layout(_head(text.data), text.encoding, delimiter)
-    frame = _parse(text, layout)
-    origin = Origin("csv", str(path), layout.delimiter, text.encoding, compression, missing)
+    if dialect.headless:
+        line = names_line(_head(text.data), text.encoding, dialect)
+        text = _Text(line + bytes(text.data).removeprefix(codecs.BOM_UTF8), None, text.encoding)
+    layout = find_layout(_head(text.data), text.encoding, dialect)
+    frame = plain_cells(_parse(text, layout), layout.decimal, layout.dates)
+    origin = origin_of(path, layout, text.encoding, compression, missing)
+    guesses = guess_notice(layout, text.encoding, dialect)
     del text  # gives its memory back before the columns are coded
-    return Source.of(frame.select(layout.kept), origin, layout.notices)
+    return Source.of(frame.select(layout.kept), origin, (*layout.notices, *guesses))
+
+
+def origin_of(
+    path: Path, layout: Layout, encoding: str, compression: Compression | None, missing: tuple[str, ...]
+) -> Origin:
+    """Where a text came from, and how it is read."""
+    names = layout.names if layout.headless else ()
+    return Origin(
+        "csv", str(path), layout.delimiter, encoding, compression, missing, names, layout.decimal, layout.dates
+    )
+
+
+def _sample(path: Path, compression: Compression | None) -> bytes:
+    """What an encoding is guessed from: as much as holds letters beyond ASCII in most files."""
+    if compression is not None:
+        return decompress(path, compression)[:_GUESSED_FROM]
+    with path.open("rb") as file:
+        return file.read(_GUESSED_FROM)
 
 
 def parse_records(source: Path | bytes, layout: Layout, names: tuple[str, ...] | None = None) -> pl.DataFrame | None:
@@ -114,20 +163,20 @@ def _parse(text: _Text, layout: Layout) -> pl.DataFrame:
 
     data = np.frombuffer(text.data, np.uint8)
     with ThreadPoolExecutor(1) as beside:
-        scanning = beside.submit(scan, data, layout.delimiter, layout.line_end)
+        scanning = beside.submit(scan, data, layout.delimiter, layout.line_end, headless=layout.headless)
         frame = parse_records(text.path or bytes(text.data), layout)
         structure = scanning.result()
     structure.check(layout.delimiter)
     if structure.records == 0:
         raise FileFormatError(NO_ROWS)
     if frame is None:
-        raise _refused(text)
+        raise _refused(text, layout)
     if frame.height != structure.records + structure.blank_end:
         raise FileFormatError(CHANGED)
     return frame.head(structure.records)
 
 
-def _refused(text: _Text) -> FileFormatError:
+def _refused(text: _Text, layout: Layout) -> FileFormatError:
     """The error for text that polars refuses although its structure is sound: mostly, it is not UTF-8."""
-    deque(decoded(_steps(text.data), "utf-8"), maxlen=0)
+    deque(decoded(_steps(text.data), "utf-8", first=0 if layout.headless else 1), maxlen=0)
     return FileFormatError(REFUSED)

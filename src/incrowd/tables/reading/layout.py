@@ -5,12 +5,99 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from incrowd.errors import FileFormatError, Notice, ParameterError
+import polars as pl
+
+from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, reading_option
 from incrowd.tables.reading.headers import check_headers, without_pandas_index
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What is said of a text file; None where it is to be found out.
+
+    Parameters
+    ----------
+    delimiter, encoding
+        The field separator, the text encoding.
+    header
+        Whether the first line has the names of the columns.
+    names
+        Their names, where it has not.
+    decimal
+        ``comma`` or ``point``: what parts the decimals of numbers; the other parts thousands.
+    dates
+        The order of day, month and year: ``dmy``, ``mdy`` or ``ymd``.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    names: Sequence[str] | None = None
+    decimal: str | None = None
+    dates: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, *_NUMBERS):
+            raise ParameterError(f"decimal is one of {', '.join(_NUMBERS)}.")
+        if self.dates not in (None, *_DATES):
+            raise ParameterError(f"dates is one of {', '.join(_DATES)}.")
+        if self.names is not None and self.header:
+            raise ParameterError("Names are given for a file without a header, and this one is said to have one.")
+
+    @property
+    def headless(self) -> bool:
+        """Whether the first line is a row."""
+        return self.header is False or self.names is not None
+
+
+_NUMBERS = {
+    "comma": (
+        r"^[ \t\n\r\f\v]*([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+)[ \t\n\r\f\v]*$",
+        ".",
+        ",",
+    ),
+    "point": (r"^[ \t\n\r\f\v]*([+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)[ \t\n\r\f\v]*$", ",", "."),
+}
+"""Numbers with marks for thousands or a decimal comma: their shape, the mark of thousands, that of decimals."""
+_DATES = {
+    "dmy": (r"^[ \t\n\r\f\v]*(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|1[0-2])[./-]([0-9]{4})[ \t\n\r\f\v]*$", (3, 2, 1)),
+    "mdy": (r"^[ \t\n\r\f\v]*(0?[1-9]|1[0-2])[./-](0?[1-9]|[12][0-9]|3[01])[./-]([0-9]{4})[ \t\n\r\f\v]*$", (3, 1, 2)),
+    "ymd": (r"^[ \t\n\r\f\v]*([0-9]{4})[./](0?[1-9]|1[0-2])[./](0?[1-9]|[12][0-9]|3[01])[ \t\n\r\f\v]*$", (1, 2, 3)),
+}
+"""Dates: their shape, and where year, month and day are in it."""
+
+
+def plain_cells(frame: pl.DataFrame, decimal: str | None, dates: str | None) -> pl.DataFrame:
+    """Text cells with numbers and dates written plainly: 1254.62 for 1.254,62 and 2020-03-01 for 01.03.2020.
+
+    Examples
+    --------
+    >>> plain_cells(pl.DataFrame({"a": ["1.254,62", "1.3.2020", "x"]}), "comma", "dmy")["a"].to_list()
+    ['1254.62', '2020-03-01', 'x']
+    """
+    if decimal is None and dates is None:
+        return frame
+    return frame.select(_plain_cell(pl.col(name), decimal, dates).alias(name) for name in frame.columns)
+
+
+def _plain_cell(cell: pl.Expr, decimal: str | None, dates: str | None) -> pl.Expr:
+    plain = cell
+    if dates is not None:
+        shape, places = _DATES[dates]
+        year, month, day = (cell.str.extract(shape, place) for place in places)
+        iso = pl.concat_str(year, month.str.zfill(2), day.str.zfill(2), separator="-")
+        plain = pl.when(cell.str.contains(shape)).then(iso).otherwise(plain)
+    if decimal is not None:
+        shape, thousands, mark = _NUMBERS[decimal]
+        number = cell.str.strip_chars(" \t\n\r\f\v").str.replace_all(thousands, "", literal=True)
+        plain = pl.when(cell.str.contains(shape)).then(number.str.replace(mark, ".", literal=True)).otherwise(plain)
+    return plain
+
 
 # Guess encoding, line ends and delimiter of a text file from its first bytes.
 DELIMITERS = (",", ";", "\t", "|")
@@ -133,10 +220,14 @@ def header_end(data: bytes, line_end: str) -> int:
 
 def undecodable(encoding: str, line: int) -> FileFormatError:
     """The error for bytes that are not text in the expected encoding."""
-    return FileFormatError(
-        f"Line {line} is not valid {encoding}. If the file was written in another encoding, name it, "
-        "for instance encoding='latin-1' or 'cp1252'."
+    return UndecodableError(
+        f"Line {line} is not valid {encoding}. If the file was written in another encoding, name it, for instance "
+        f"{reading_option('encoding', 'latin-1')}."
     )
+
+
+class UndecodableError(FileFormatError):
+    """The bytes are not text in the expected encoding."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +244,10 @@ class Layout:
         One character each.
     notices
         What is odd about the header.
+    decimal, dates
+        How numbers and dates are written, as in :class:`Dialect`; None if plainly.
+    headless
+        Whether the names were put before the text, which has none.
     """
 
     names: tuple[str, ...]
@@ -160,9 +255,12 @@ class Layout:
     delimiter: str
     line_end: str
     notices: tuple[Notice, ...] = ()
+    decimal: str | None = None
+    dates: str | None = None
+    headless: bool = False
 
 
-def find_layout(head: bytes, encoding: str, delimiter: str | None = None) -> Layout:
+def find_layout(head: bytes, encoding: str, dialect: Dialect | None = None) -> Layout:
     r"""The layout of a text by its first bytes, which hold the whole header.
 
     Examples
@@ -170,19 +268,145 @@ def find_layout(head: bytes, encoding: str, delimiter: str | None = None) -> Lay
     >>> find_layout(b"age;zip\n39;01234\n", "utf-8").names
     ('age', 'zip')
     """
+    dialect = dialect or Dialect()
     sample = head[:SAMPLE_BYTES]
-    line_end = sniff_line_end(sample)
-    if delimiter is None:
-        delimiter = sniff_delimiter(sample.decode("utf-8", "replace"), line_end)
-    else:
-        check_delimiter(delimiter)
-    names = _header(head, encoding, delimiter, line_end)
+    line_end, delimiter = _marks(sample, dialect)
+    names = _fields(head[: header_end(head, line_end)], encoding, delimiter)
+    rows = _sampled(sample, delimiter, line_end)
+    if dialect.header is None and not dialect.headless and _is_a_row(names, rows):
+        raise HeaderError(
+            "The first line looks like a row, not like names of columns: it has numbers where the rows have them, or "
+            "values that occur again. If the file has no header, say "
+            f"{reading_option('header', False)}, or give names: {reading_option('names', ['a', 'b', 'c'])}. "
+            f"If it has one, say {reading_option('header', True)}."
+        )
     notices = check_headers(names)
     kept, dropped = without_pandas_index(names)
-    return Layout(tuple(names), kept, delimiter, line_end, (*notices, *dropped, *_wrong_delimiter(names, delimiter)))
+    decimal = dialect.decimal or _decimal_comma(rows, delimiter)
+    return Layout(
+        tuple(names),
+        kept,
+        delimiter,
+        line_end,
+        (*notices, *dropped, *_wrong_delimiter(names, delimiter)),
+        decimal,
+        dialect.dates,
+        dialect.headless,
+    )
 
 
-def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
+def names_line(head: bytes, encoding: str, dialect: Dialect) -> bytes:
+    r"""A first line with names for a text that has none.
+
+    Examples
+    --------
+    >>> names_line(b"39;cook\n", "utf-8", Dialect(header=False))
+    b'c1;c2\n'
+    """
+    line_end, delimiter = _marks(head[:SAMPLE_BYTES], dialect)
+    fields = len(_fields(head[: header_end(head, line_end)], encoding, delimiter))
+    names = [f"c{place}" for place in range(1, fields + 1)] if dialect.names is None else list(dialect.names)
+    if len(names) != fields:
+        raise HeaderError(f"The first row has {fields} fields, and {len(names)} names are given. Give one for each.")
+    line = io.StringIO(newline="")
+    csv.writer(line, delimiter=delimiter, lineterminator=line_end).writerow(names)
+    return line.getvalue().encode()
+
+
+def _marks(sample: bytes, dialect: Dialect) -> tuple[str, str]:
+    """Line end and delimiter."""
+    line_end = sniff_line_end(sample)
+    if dialect.delimiter is None:
+        return line_end, sniff_delimiter(sample.decode("utf-8", "replace"), line_end)
+    return line_end, check_delimiter(dialect.delimiter)
+
+
+def _sampled(sample: bytes, delimiter: str, line_end: str) -> list[list[str]]:
+    """The first rows below the first line, as far as they can be told; those of its length."""
+    text = sample.decode("utf-8", "replace").removeprefix("\ufeff")
+    if line_end == "\r":
+        text = text.replace("\r", "\n")
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            rows.append(row)
+            if len(rows) > _SAMPLE_RECORDS:
+                break
+    return [row for row in rows[1:] if len(row) == len(rows[0])]
+
+
+def _is_a_row(names: list[str], rows: list[list[str]]) -> bool:
+    """Whether what should be names is like the rows below it.
+
+    Where columns of numbers have numbers for names throughout, or half of the columns have a name that occurs among
+    their own values, the first line is a row. A date or a number above text is no sign: people name columns by years.
+    """
+    if len(rows) < 2:
+        return False
+    columns = [[row[place].strip() for row in rows if row[place].strip()] for place in range(len(names))]
+    told = [(name.strip(), cells) for name, cells in zip(names, columns, strict=True) if cells]
+    numeric = [name for name, cells in told if all(map(_is_number, cells))]
+    if numeric and all(_is_number(name) or not name for name in numeric) and any(numeric):
+        return True
+    repeated = [name in cells for name, cells in told if name and not all(map(_is_number, cells))]
+    return not numeric and 2 * sum(repeated) >= len(repeated) > 0 and any(repeated)
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.match(text) is not None
+
+
+def _decimal_comma(rows: list[list[str]], delimiter: str) -> str | None:
+    """``comma`` if a number has points for thousands and a decimal comma; nothing else can be meant."""
+    grouped = any(_GROUPED.match(cell.strip()) for row in rows for cell in row)
+    return "comma" if grouped and delimiter != "," else None
+
+
+_NUMBER = re.compile(
+    r"^[+-]?(?:[0-9]+(?:[.,][0-9]+)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?$|^[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}$"
+)
+_GROUPED = re.compile(r"^[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+$")
+
+
+def guess_notice(layout: Layout, encoding: str, dialect: Dialect) -> Iterator[Notice]:
+    """One sentence on what was guessed of a file, and how to settle it.
+
+    A delimiter is no guess: under it all rows have as many fields as the header, else the file is refused.
+    """
+    guesses = [("encoding", encoding)] if dialect.encoding is None and encoding not in _TOLD_BY_MARK else []
+    guesses += [("decimal", layout.decimal)] if dialect.decimal is None and layout.decimal else []
+    if guesses:
+        words = ", ".join(f"{name} {value!r}" for name, value in guesses)
+        settled = " ".join(reading_option(name, value) for name, value in guesses)
+        yield Notice("reading-guessed", "", f"The file was read with {words}: guesses. To settle them: {settled}")
+
+
+_TOLD_BY_MARK = ("utf-8", *(name for _, name in _MARKS))
+
+
+def guess_encoding(data: bytes) -> str | None:
+    r"""The likeliest encoding of text that is not UTF-8, or None.
+
+    Examples
+    --------
+    >>> guess_encoding("Müller;Straße;größer\n".encode("cp1252") * 9)
+    'cp1252'
+    """
+    from charset_normalizer import from_bytes
+
+    lines = [line for line in data.splitlines(keepends=True) if not line.isascii()]
+    best = from_bytes(b"".join(lines)[:SAMPLE_BYTES]).best()
+    if best is None:
+        return None
+    western = {"latin_1", "iso8859_15", "cp1250", "cp1252", "cp1254", "cp1257", "iso8859_9", "mac_roman", "cp437"}
+    if best.encoding in western:
+        with suppress(UnicodeDecodeError):
+            data.decode("cp1252")
+            return "cp1252"
+    return _known_encoding(best.encoding)
+
+
+def decoded(pieces: Iterable[bytes], encoding: str, first: int = 1) -> Iterator[str]:
     r"""The text piece by piece; bytes that are not text in this encoding are an error with their line.
 
     Examples
@@ -191,7 +415,7 @@ def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
     True
     """
     decoder = codecs.getincrementaldecoder(encoding)()
-    lines = 1
+    lines = first
     for data, final in _with_end(pieces):
         piece: str | None = None
         try:
@@ -223,9 +447,9 @@ def _with_end(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
     yield b"", True
 
 
-def _header(head: bytes, encoding: str, delimiter: str, line_end: str) -> list[str]:
-    """The column names, quotes undone."""
-    line = head[: header_end(head, line_end)].removeprefix(codecs.BOM_UTF8).removesuffix(b"\r")
+def _fields(line: bytes, encoding: str, delimiter: str) -> list[str]:
+    """The fields of the first line, quotes undone."""
+    line = line.removeprefix(codecs.BOM_UTF8).removesuffix(b"\r")
     text: str | None = None
     with suppress(UnicodeDecodeError):
         text = line.decode("utf-8")

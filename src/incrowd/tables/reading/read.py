@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Schema, unknown_column
 
 if TYPE_CHECKING:
+    from incrowd.tables.reading.layout import Dialect
     from incrowd.tables.reading.source import Compression, Source
 
 
@@ -49,6 +50,10 @@ def read(
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
+    header: bool | None = None,
+    names: Iterable[str] | None = None,
+    decimal: str | None = None,
+    dates: str | None = None,
 ) -> Source:
     """Read a table from a file or a data frame, and refuse what is not sound.
 
@@ -62,6 +67,10 @@ def read(
     missing
         Texts that, alone in a cell, mean a missing value; ``?`` and ``*`` if not given. An empty cell is
         always missing. The words NA, None and null are values like any other unless they are named here.
+    header, names
+        Whether delimited text begins with the names of its columns, and the names if not: c1, c2, … if none are given.
+    decimal, dates
+        How numbers and dates are written in delimited text: ``comma`` or ``point``; ``dmy``, ``mdy`` or ``ymd``.
 
     Examples
     --------
@@ -79,8 +88,24 @@ def read(
     if kind == "delimited text":
         from incrowd.tables.reading.delimited import read_delimited
 
-        return read_delimited(path, delimiter=delimiter, encoding=encoding, compression=compression, missing=markers)
+        dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
+        return read_delimited(path, dialect, compression=compression, missing=markers)
     return _read_typed(path, kind, encoding, markers)
+
+
+def dialect_of(
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None,
+    names: Iterable[str] | None,
+    decimal: str | None,
+    dates: str | None,
+) -> Dialect:
+    """What is said of a text file."""
+    from incrowd.tables.reading.layout import Dialect
+
+    known = None if names is None else (names,) if isinstance(names, str) else tuple(names)
+    return Dialect(delimiter, encoding, header, known, decimal, dates)
 
 
 def missing_markers(missing: Sequence[str] | None) -> tuple[str, ...]:

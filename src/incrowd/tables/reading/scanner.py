@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from incrowd.errors import FileFormatError
+from incrowd.errors import FileFormatError, reading_option
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -59,7 +59,8 @@ class TextStructure:
         """Raise if there is a fault, naming its line."""
         match self.fault:
             case Fault.NUL:
-                trouble = "has a NUL byte. Is this a text file, or UTF-16 without a mark (give encoding='utf-16')?"
+                utf_16 = reading_option("encoding", "utf-16")
+                trouble = f"has a NUL byte. Is this a text file, or UTF-16 without a mark ({utf_16})?"
             case Fault.RAGGED:
                 trouble = (
                     f"has {self.found} fields where the header has {self.fields}. "
@@ -76,7 +77,7 @@ class TextStructure:
         raise FileFormatError(f"Line {self.line} {trouble}")
 
 
-def scan(data: Bytes, delimiter: str, line_end: str) -> TextStructure:
+def scan(data: Bytes, delimiter: str, line_end: str, *, headless: bool = False) -> TextStructure:
     r"""Find the first structural fault of delimited text, and count its records.
 
     Examples
@@ -84,7 +85,7 @@ def scan(data: Bytes, delimiter: str, line_end: str) -> TextStructure:
     >>> scan(np.frombuffer(b"a,b\n1,2\n3\n", np.uint8), ",", "\n").line
     3
     """
-    scanner = Scanner(delimiter, line_end)
+    scanner = Scanner(delimiter, line_end, headless=headless)
     scanner.feed(data, final=True)
     return scanner.structure
 
@@ -96,6 +97,8 @@ class Scanner:
     ----------
     delimiter, line_end
         One character each.
+    headless
+        Whether a line with names was put before the text, which is not counted among its lines.
 
     Examples
     --------
@@ -108,7 +111,7 @@ class Scanner:
     2
     """
 
-    def __init__(self, delimiter: str, line_end: str) -> None:
+    def __init__(self, delimiter: str, line_end: str, *, headless: bool = False) -> None:
         self._kinds = np.zeros(256, np.uint8)
         self._kinds[ord(delimiter)] = _DELIMITER
         self._kinds[ord('"')] = _QUOTE
@@ -116,7 +119,7 @@ class Scanner:
         if line_end == "\n":
             self._kinds[ord("\r")] = _RETURN
         self._kinds[ord(line_end)] = _LINE_END
-        self._state = np.array([0, 0, 0, 0, 1], np.int64)
+        self._state = np.array([0, 0, 0, 0, 0 if headless else 1], np.int64)
         self._fault = (Fault.NONE.value, 0, 0)
 
     def feed(self, data: Bytes, *, final: bool) -> int:

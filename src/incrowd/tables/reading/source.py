@@ -126,7 +126,9 @@ Compression = Literal["gzip", "zstd"]
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a table came from: all that is needed to write a release of the same kind.
+    """Where a table came from: all that is needed to read it again, and to write a release of the same kind.
+
+    ``names`` are those that a text without a header was given.
 
     Examples
     --------
@@ -140,6 +142,9 @@ class Origin:
     encoding: str = "utf-8"
     compression: Compression | None = None
     missing: tuple[str, ...] = MISSING_MARKERS
+    names: tuple[str, ...] = ()
+    decimal: str | None = None
+    dates: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError
 from incrowd.tables.reading.frames import check_types, plain_text
-from incrowd.tables.reading.read import check_file, missing_markers
+from incrowd.tables.reading.read import check_file, dialect_of, missing_markers
 from incrowd.tables.reading.source import Origin, spellings, without_markers
 from incrowd.tables.streams.body import Body, regrouped
 from incrowd.vocabulary.schema import Column, unknown_column
@@ -119,6 +119,10 @@ def open_stream(
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
+    header: bool | None = None,
+    names: Iterable[str] | None = None,
+    decimal: str | None = None,
+    dates: str | None = None,
     scratch: Path | None = None,
 ) -> Stream:
     """Open a table on disk without reading it into memory, and refuse what is not sound.
@@ -127,7 +131,7 @@ def open_stream(
     ----------
     given
         Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, or a folder of Parquet files.
-    delimiter, encoding, missing
+    delimiter, encoding, missing, header, names, decimal, dates
         As for :func:`incrowd.tables.reading.read.read`.
     scratch
         Folder for the unpacked text of a compressed or recoded file; it is kept in a file without a name. The
@@ -148,12 +152,16 @@ def open_stream(
         return _parquet(path, markers)
     kind, compression = check_file(path)
     if kind == "delimited text":
+        from incrowd.tables.reading.delimited import origin_of
+        from incrowd.tables.reading.layout import guess_notice
         from incrowd.tables.streams.text import open_text
 
-        body = open_text(path, delimiter=delimiter, encoding=encoding, compression=compression, folder=scratch)
-        origin = Origin("csv", str(path), body.layout.delimiter, body.encoding, compression, markers)
+        dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
+        body = open_text(path, dialect, compression=compression, folder=scratch)
+        origin = origin_of(path, body.layout, body.encoding, compression, markers)
         schema: dict[str, pl.DataType] = dict.fromkeys(body.layout.kept, pl.String())
-        return Stream(body.layout.kept, schema, body.rows, body.data.size, origin, body.layout.notices, (), body)
+        notices = (*body.layout.notices, *guess_notice(body.layout, body.encoding, dialect))
+        return Stream(body.layout.kept, schema, body.rows, body.data.size, origin, notices, (), body)
     if kind == "Parquet":
         return _parquet(path, markers)
     if kind == "Arrow":

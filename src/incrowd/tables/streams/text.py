@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import threading
 import weakref
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Protocol
@@ -21,10 +22,15 @@ from incrowd.tables.reading.decompress import unpacked
 from incrowd.tables.reading.delimited import CHANGED, EMPTY, NO_ROWS, REFUSED, parse_records
 from incrowd.tables.reading.layout import (
     SAMPLE_BYTES,
+    Dialect,
     Layout,
+    UndecodableError,
     decoded,
     find_layout,
+    guess_encoding,
     line_ends,
+    names_line,
+    plain_cells,
     sniff_encoding,
     sniff_line_end,
     undecodable,
@@ -164,20 +170,35 @@ class TextBody:
         if frame is None or frame.height != piece.records + piece.blank_end:
             self.data.check()
             raise FileFormatError(REFUSED if frame is None else CHANGED)
-        return exact(frame.head(piece.records), names)
+        plain = plain_cells(frame.head(piece.records), self.layout.decimal, self.layout.dates)
+        return exact(plain, names)
 
 
 def open_text(
     path: Path,
+    dialect: Dialect,
     *,
-    delimiter: str | None,
-    encoding: str | None,
     compression: Compression | None,
     folder: Path | None,
 ) -> TextBody:
     """Look at every byte of a delimited text and refuse what the reader of small files refuses."""
+    try:
+        return _open(path, dialect, dialect.encoding, compression, folder)
+    except UndecodableError as failure:
+        guess = None if dialect.encoding else guess_encoding(_beginning(path, compression))
+        if guess is None:
+            raise failure from None
+    return _open(path, dialect, guess, compression, folder)
+
+
+def _open(
+    path: Path, dialect: Dialect, encoding: str | None, compression: Compression | None, folder: Path | None
+) -> TextBody:
     data, known = _utf8(path, encoding, compression, folder)
-    layout = find_layout(_head(data), known, delimiter)
+    if dialect.headless:
+        line = names_line(_head(data), known, dialect)
+        data = Unpacked(path, chain([line], _without_mark(data)), folder)
+    layout = find_layout(_head(data), known, dialect)
     body = TextBody(data, layout, known, tuple(_scanned(data, layout, known)))
     if body.rows == 0:
         raise FileFormatError(NO_ROWS)
@@ -199,6 +220,20 @@ def _utf8(path: Path, declared: str | None, compression: Compression | None, fol
     return Unpacked(path, (text.encode() for text in decoded(pieces, encoding)), folder), encoding
 
 
+def _without_mark(data: Bytes) -> Iterator[bytes]:
+    """The text without a byte order mark."""
+    for start in range(0, data.size, _STEP):
+        piece = data.read(start, _STEP)
+        yield piece if start else piece.removeprefix(codecs.BOM_UTF8)
+
+
+def _beginning(path: Path, compression: Compression | None) -> bytes:
+    """What an encoding is guessed from."""
+    if compression is None:
+        return PlainFile(path).read(0, _STEP)
+    return next(iter(unpacked(path, compression)), b"")
+
+
 def _head(data: Bytes) -> bytes:
     """The sample to look at, up to the end of a line."""
     head = data.read(0, SAMPLE_BYTES)
@@ -214,7 +249,7 @@ def _head(data: Bytes) -> bytes:
 
 def _scanned(data: Bytes, layout: Layout, encoding: str) -> Iterator[Piece]:
     """The pieces of a text, once nothing is wrong with its structure and its encoding."""
-    scanner = Scanner(layout.delimiter, layout.line_end)
+    scanner = Scanner(layout.delimiter, layout.line_end, headless=layout.headless)
     start, size, undecoded = 0, SCANNED_BYTES, 0
     records = blank_end = 0
     while start < data.size:

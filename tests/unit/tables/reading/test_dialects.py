@@ -1,0 +1,203 @@
+"""Text files as people have them: without a header, in other encodings, with other numbers and dates."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+
+import polars as pl
+import pytest
+
+from incrowd.api import release
+from incrowd.errors import HeaderError, ParameterError, reading_option, speak_as_command
+from incrowd.tables.reading.layout import Dialect, plain_cells
+from incrowd.tables.reading.read import read
+from incrowd.tables.streams.stream import open_stream
+
+ROWS = [
+    ("39", "Köchin", "1.254,62", "01.03.1980"),
+    ("50", "Bäcker", "310,5", "2.11.1971"),
+    ("41", "Köchin", "99", "k.A."),
+]
+NAMES = ("alter", "beruf", "lohn", "geboren")
+PLAIN = [("39", "Köchin", "1254.62"), ("50", "Bäcker", "310.5"), ("41", "Köchin", "99")]
+
+
+def written(folder, *, delimiter=";", encoding="utf-8", header=True, end="\n", packed=False, rows=ROWS):
+    lines = [*([NAMES] if header else []), *rows]
+    quoted = [[f'"{cell}"' if delimiter in cell else cell for cell in line] for line in lines]
+    data = "".join(delimiter.join(line) + end for line in quoted).encode(encoding)
+    path = folder / ("people.csv.gz" if packed else "people.csv")
+    path.write_bytes(gzip.compress(data) if packed else data)
+    return path
+
+
+DIALECTS = list(
+    itertools.product(
+        [";", "\t", "|", ","],
+        ["utf-8", "utf-8-sig", "cp1252", "latin-1", "utf-16"],
+        [True, False],
+        ["\n", "\r\n"],
+    )
+)
+
+
+@pytest.mark.parametrize(("delimiter", "encoding", "header", "end"), DIALECTS)
+def test_eighty_dialects_are_read_alike_whole_and_in_pieces(tmp_path, delimiter, encoding, header, end):
+    path = written(tmp_path, delimiter=delimiter, encoding=encoding, header=header, end=end)
+    said = {} if header else {"names": NAMES}
+    said |= {"decimal": "comma"} if delimiter == "," else {}
+    source = read(path, **said)
+    assert source.frame.columns == list(NAMES)
+    assert source.frame.rows() == [(*plain, row[3]) for plain, row in zip(PLAIN, ROWS, strict=True)]
+    stream = open_stream(path, **said)
+    assert pl.concat(stream.frames()).rows() == source.frame.rows()
+    assert stream.origin == source.origin
+    guessed = [notice for notice in source.notices if notice.code == "reading-guessed"]
+    assert len(guessed) == (delimiter != "," or encoding in ("cp1252", "latin-1"))
+    assert source.origin.names == (() if header else NAMES)
+    assert source.origin.encoding == {"utf-8-sig": "utf-8", "latin-1": "cp1252"}.get(encoding, encoding)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_names_are_made_where_there_are_none(tmp_path, packed):
+    path = written(tmp_path, header=False, packed=packed)
+    assert read(path, header=False).frame.columns == ["c1", "c2", "c3", "c4"]
+    assert list(open_stream(path, header=False).schema) == ["c1", "c2", "c3", "c4"]
+    with pytest.raises(HeaderError, match="4 fields, and 2 names"):
+        read(path, names=["a", "b"])
+
+
+HEADLESS = {
+    "numbers": "39,cook,1.5\n50,baker,2\n41,cook,9\n",
+    "dates": "2020-01-02,f\n2020-01-03,m\n2021-05-06,f\n",
+    "values that occur again": "f,cook\nm,cook\nf,baker\nm,cook\n",
+    "names that repeat": "1,1,x\n2,3,y\n3,3,x\n",
+    "an empty first cell": ",12,x\n4,13,y\n5,14,x\n",
+}
+HEADED = {
+    "words": "age,job\n39,cook\n50,baker\n",
+    "years": "name,2019,2020\ncook,1,2\nbaker,3,4\nage,1,5\n".replace("name,", "wage,", 1)
+    .replace("cook", "1")
+    .replace("baker", "2")
+    .replace("age,1", "3,1"),
+    "one row": "39,cook\n50,baker\n",
+    "text throughout": "job,town\ncook,Rome\nbaker,Oslo\n",
+    "codes": "q1,q2\n1,2\n3,4\n5,5\n",
+}
+
+
+@pytest.mark.parametrize("text", HEADLESS.values(), ids=HEADLESS)
+def test_a_first_row_is_not_taken_for_names(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    for opened in (read, open_stream):
+        with pytest.raises(HeaderError, match=r"looks like a row.*'header': False.*'header': True"):
+            opened(path)
+    assert read(path, header=False).frame.height == text.count("\n")
+
+
+@pytest.mark.parametrize("text", HEADED.values(), ids=HEADED)
+def test_names_are_taken_for_names(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert read(path).frame.height == text.count("\n") - 1
+
+
+def test_a_header_of_numbers_is_one_if_it_is_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("2019,2020\n1,2\n3,4\n5,6\n")
+    assert read(path, header=True).frame.columns == ["2019", "2020"]
+
+
+def test_faults_are_told_by_the_lines_of_the_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("39,cook\n50\n")
+    with pytest.raises(ValueError, match="Line 2 has 1 field"):
+        read(path, header=False)
+    with pytest.raises(ValueError, match="Line 2 has 1 field"):
+        open_stream(path, header=False)
+
+
+@pytest.mark.parametrize(
+    ("order", "cell", "plain"),
+    [
+        ("dmy", "1/2/2003", "2003-02-01"),
+        ("mdy", "1/2/2003", "2003-01-02"),
+        ("ymd", "2003.1.2", "2003-01-02"),
+        ("dmy", "13-12-1999", "1999-12-13"),
+        ("mdy", "13-12-1999", "13-12-1999"),
+        ("dmy", "1.2.03", "1.2.03"),
+        ("dmy", "x", "x"),
+    ],
+)
+def test_dates_are_written_plainly(order, cell, plain):
+    assert plain_cells(pl.DataFrame({"d": [cell, None]}), None, order)["d"].to_list() == [plain, None]
+
+
+@pytest.mark.parametrize(
+    ("mark", "cell", "plain"),
+    [
+        ("comma", "1.254,62", "1254.62"),
+        ("comma", "-12,5 ", "-12.5"),
+        ("comma", "1.254", "1254"),
+        ("comma", "12.5", "12.5"),
+        ("comma", "12", "12"),
+        ("point", "1,254.62", "1254.62"),
+        ("point", "12,5", "12,5"),
+        ("point", "1,254,300", "1254300"),
+    ],
+)
+def test_numbers_are_written_plainly(mark, cell, plain):
+    assert plain_cells(pl.DataFrame({"n": [cell]}), mark, None)["n"].to_list() == [plain]
+
+
+def test_what_is_said_must_fit():
+    for said in ({"decimal": "dot"}, {"dates": "day first"}, {"header": True, "names": ["a"]}):
+        with pytest.raises(ParameterError):
+            Dialect(**said)
+
+
+def test_options_are_named_as_the_user_writes_them():
+    assert reading_option("names", ["a", "b"]) == "reading={'names': ['a', 'b']}"
+    speak_as_command()
+    try:
+        assert reading_option("header", False) == "--no-header"
+        assert reading_option("header", True) == "--header"
+        assert reading_option("names", ["a", "b"]) == "--names a,b"
+        assert reading_option("delimiter", ";") == "--delimiter ';'"
+    finally:
+        speak_as_command(command=False)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-16"])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("blocks", [False, True])
+def test_a_messy_file_is_released_and_verified(tmp_path, monkeypatch, encoding, header, blocks):
+    rows = [
+        (
+            str(20 + at % 40),
+            ["Köchin", "Bäcker", "Maler"][at % 3],
+            f"{1 + at % 9}.{at % 7}00,5{at % 4}",
+            f"{1 + at % 28}/{1 + at % 12}/1980",
+        )
+        for at in range(600)
+    ]
+    path = written(tmp_path, encoding=encoding, header=header, rows=rows)
+    if blocks:
+        monkeypatch.setattr("incrowd.rows.choice.in_blocks", lambda *_: True)
+    reading = {"dates": "dmy", **({} if header else {"names": NAMES})}
+    made = release(
+        path,
+        quasi_identifiers=["alter", "lohn", "geboren"],
+        target="beruf",
+        class_sensitive=False,
+        k=5,
+        method="mondrian",
+        reading=reading,
+        to=tmp_path / "out.csv",
+    )
+    assert made.verdict.passed
+    assert made.verdict.sizes.rows == 600
+    assert str(made.plan.schema["lohn"].type) == "real"
+    assert str(made.plan.schema["geboren"].type) == "date"
