@@ -223,7 +223,7 @@ def _model() -> list[Seed]:
 
     return [
         Seed(".json", _written(".json", write)),
-        Seed(".json", _written(".json", lambda path: write(path, score="id3"))),
+        Seed(".json", _written(".json", lambda path: write(path, score="c45"))),
     ]
 
 

@@ -155,8 +155,8 @@ class KAdet:
         numbers = [name for name in names if schema[name].type.is_numeric]
         if self.score == "gain" and numbers:
             raise SchemaError(
-                f"score='gain' (ID3) takes categories only; {', '.join(map(repr, numbers))} are numbers. "
-                "Leave them out, or use score='gain_ratio'."
+                f"The score id3 takes categories only; {', '.join(map(repr, numbers))} are numbers. "
+                "Leave them out, or use the score c45."
             )
         return names, schema.target
 
