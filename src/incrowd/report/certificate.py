@@ -109,7 +109,7 @@ def certificate(
         "requirement": dict(written.requirement),
         "requirement_asked": facts.requirement,
         "requirement_recounted": [
-            {"promise": check.name, "passed": check.passed, "found": check.found}
+            {"promise": check.name, "passed": check.passed, "found": check.finding}
             for check in facts.verdict.checks
             if check.name in (facts.promises or (facts.requirement,))
         ],

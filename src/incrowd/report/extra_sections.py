@@ -273,7 +273,7 @@ def _merged(checks: Sequence[Check]) -> Iterator[tuple[str, bool, str]]:
         column, _, kind = check.name.rpartition(" ")
         if kind not in COLUMN_CHECKS:
             column, kind = "", check.name
-        alike.setdefault((kind, check.passed, check.found), []).append(column)
+        alike.setdefault((kind, check.passed, check.finding), []).append(column)
     for (kind, passed, finding), columns in alike.items():
         if len(columns) == 1:
             yield f"{columns[0]} {kind}".strip(), passed, finding
