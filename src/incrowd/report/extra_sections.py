@@ -94,7 +94,9 @@ def earlier_releases(facts: Facts) -> Html:
     if ledger is None:
         return section(title, "earlier", paragraph(NOT_TRACKED, class_="unknown"))
     remarks = [paragraph(f"Not counted: {one}.", class_="bad") for one in ledger.not_counted]
-    remarks += [paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in ledger.said]
+    remarks += [
+        paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in ledger.vouched
+    ]
     if not ledger.releases:
         return section(title, "earlier", paragraph(joint_sentence(ledger)), *remarks)
     rows = [_earlier_row(one) for one in ledger.releases]

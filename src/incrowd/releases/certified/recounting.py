@@ -172,11 +172,11 @@ def _compared(certificate: Certificate, verdict: Verdict, sizes: int) -> Iterato
         yield consistent("groups", check.passed, check.finding, check.finding)
     for place, check in enumerate(promised):
         yield _promise(check, stated.get(check.name) if place < sizes else None)
-    found = certificate["verification"]
+    verification = certificate["verification"]
     yield compared("rows released", certificate["rows"]["released"], verdict.sizes.rows)
-    yield compared("groups of rows that look alike", found["classes"], verdict.sizes.classes)
-    yield compared("smallest group", found["smallest_class"], verdict.sizes.smallest)
-    same = [list(bar) for bar in verdict.sizes.histogram] == found["class_size_histogram"]
+    yield compared("groups of rows that look alike", verification["classes"], verdict.sizes.classes)
+    yield compared("smallest group", verification["smallest_class"], verdict.sizes.smallest)
+    same = [list(bar) for bar in verdict.sizes.histogram] == verification["class_size_histogram"]
     words = f"{len(verdict.sizes.histogram):,} sizes"
     yield consistent("sizes of the groups", same, words, f"the release has groups of other sizes ({words})")
     yield from _cells(certificate, verdict)
