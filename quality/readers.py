@@ -223,7 +223,7 @@ def _model() -> list[Seed]:
 
     return [
         Seed(".json", _written(".json", write)),
-        Seed(".json", _written(".json", lambda path: write(path, score="id3"))),
+        Seed(".json", _written(".json", lambda path: write(path, score="c45"))),
     ]
 
 
@@ -381,11 +381,11 @@ def read_verified(path: Path) -> None:
 
 def read_certificate_file(path: Path) -> None:
     """Read a certificate as those do who hold it next to a release, and who attack a release with it."""
-    from incrowd.attacks.opening import Given, open_scene
+    from incrowd.attacks.opening import AttackRequest, open_scene
     from incrowd.releases.certified.checking import check_release
 
     check_release(_releases()[0].table, path)
-    open_scene(Given(release=table(), original=table(), certificate=path))
+    open_scene(AttackRequest(release=table(), original=table(), certificate=path))
 
 
 def read_ledger_file(path: Path) -> None:

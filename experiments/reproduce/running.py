@@ -94,7 +94,7 @@ def _work(bench: Bench, kept: Results, on_disk: bool, watch: Watcher) -> Work:
 def _unfinished(trials: Sequence[Trial], marks: Marks, kept: Results) -> Iterator[Trial]:
     """The trials, with the learners that have no result yet."""
     for trial in trials:
-        left = [name for name in learners_of(trial) if marks[trial.name][name] not in kept.found]
+        left = [name for name in learners_of(trial) if marks[trial.name][name] not in kept.by_fingerprint]
         if left:
             yield trial if trial.choice.own_learner else replace(trial, learners=tuple(left))
 
@@ -157,7 +157,7 @@ def _cell(
     experiment = prepared.experiment
     own = case.choice.own_learner or learner
     found: list[Result] = [
-        kept.found[work.marks[trial.name][own]]
+        kept.by_fingerprint[work.marks[trial.name][own]]
         for trial in work.bench.trials
         if trial.choice == case.choice and trial.k == k
     ]

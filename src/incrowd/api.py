@@ -150,6 +150,6 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Unpack[Read
     >>> transform(plan, pl.DataFrame({"age": [29, 55]}))["age"].to_list()
     ['(-inf, 40]', '(40, inf)']
     """
-    found = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
+    chosen = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
     source = read(in_memory(table), **reading)
-    return to_frame_like(show_new_rows(found, source), source.origin)
+    return to_frame_like(show_new_rows(chosen, source), source.origin)

@@ -71,7 +71,7 @@ def test_decisions(case):
         if found.decision not in (REFUSED, CANNOT):
             entry = LedgerEntry(
                 RELEASE,
-                asked=release["request"],
+                request=release["request"],
                 k=release["k"],
                 quasi_identifiers=tuple(release["quasi_identifiers"]),
                 people=len(classes),

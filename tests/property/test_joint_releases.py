@@ -101,7 +101,7 @@ def table_of(people):
 
 
 def recorded(number, table, classes, k, request):
-    entry = LedgerEntry(RELEASE, asked=request, k=k, quasi_identifiers=("age",), people=table.people)
+    entry = LedgerEntry(RELEASE, request=request, k=k, quasi_identifiers=("age",), people=table.people)
     people = table.people_of(classes)
     return Recorded(entry, linked(entry.to_json(), number, FIRST, KEY), lambda: people)
 

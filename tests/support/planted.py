@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.attacks.again import Again
-from incrowd.attacks.opening import Given, open_scene
+from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.row_order import SEEDS
 from incrowd.attacks.scene import HiddenCells, Scene
 from incrowd.vocabulary.requirement import KAnonymity
@@ -29,7 +29,7 @@ def chance(seed: int) -> np.random.Generator:
 
 def opened(release: pl.DataFrame, original: pl.DataFrame, **given: Any) -> Scene:
     said = {"quasi_identifiers": ["group"], "sensitive": ["ill"], "seed": 7, **given}
-    return open_scene(Given(release, original, **said))
+    return open_scene(AttackRequest(release, original, **said))
 
 
 def with_parts(scene: Scene, **parts: Any) -> Scene:

@@ -51,8 +51,8 @@ class Finding:
 
     Examples
     --------
-    >>> found = Finding("row order", NO_LEAK, "In random order.", 0.01, 0.0, (-0.1, 0.1), 0.3, "Spearman's rho")
-    >>> print(found)
+    >>> finding = Finding("row order", NO_LEAK, "In random order.", 0.01, 0.0, (-0.1, 0.1), 0.3, "Spearman's rho")
+    >>> print(finding)
     row order: no leak found. 0.01 Spearman's rho (99 % interval -0.1 to 0.1), control 0, goal 0.3. In random order.
     """
 
@@ -71,10 +71,10 @@ class Finding:
         if self.measured is None or self.interval is None:
             return f"{self.attack}: {self.verdict}. {self.words}"
         low, high = self.interval
-        said = [f"{self.measured:.4g} {self.unit} (99 % interval {low:.4g} to {high:.4g})"]
-        said += [] if self.control is None else [f"control {self.control:.4g}"]
-        said += [] if self.goal is None else [f"goal {self.goal:.4g}"]
-        return f"{self.attack}: {self.verdict}. {', '.join(said)}. {self.words}"
+        figures = [f"{self.measured:.4g} {self.unit} (99 % interval {low:.4g} to {high:.4g})"]
+        figures += [] if self.control is None else [f"control {self.control:.4g}"]
+        figures += [] if self.goal is None else [f"goal {self.goal:.4g}"]
+        return f"{self.attack}: {self.verdict}. {', '.join(figures)}. {self.words}"
 
     def timed(self, seconds: float) -> Finding:
         """The same, with the time it took."""

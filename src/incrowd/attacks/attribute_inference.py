@@ -28,12 +28,12 @@ class AttributeInference:
     def run(self, scene: Scene) -> Finding:
         """Guess, of members and of the control."""
         split, promised = scene.split, scene.promised
-        found = {}
+        by_column = {}
         for column in scene.secrets:
             members, others = guess_from_release(split, column, scene.seed)
-            found[column] = (*advantage(members.count, others.count), members.count, others.count)
-        worst = max(found, key=lambda column: found[column][0])
-        measured, interval, ours, theirs = found[worst]
+            by_column[column] = (*advantage(members.count, others.count), members.count, others.count)
+        worst = max(by_column, key=lambda column: by_column[column][0])
+        measured, interval, ours, theirs = by_column[worst]
         raw = advantage(*(one.count for one in guess_from_original(split, worst, scene.seed)))[0]
         goal = STRICTER if worst in {**promised.diversity, **promised.closeness} else GOAL
         return Finding(
@@ -41,16 +41,16 @@ class AttributeInference:
             LEAK if interval[0] > goal else NO_LEAK,
             f"{worst!r} is guessed right for {100 * ours[0] / ours[1]:.1f} % of members and "
             f"{100 * theirs[0] / theirs[1]:.1f} % of control rows. Measured on {split.how}.",
-            measured,
-            0.0,
-            interval,
-            goal,
-            "advantage",
-            {
+            measured=measured,
+            control=0.0,
+            interval=interval,
+            goal=goal,
+            unit="advantage",
+            details={
                 "members guessed right": ours[0] / ours[1],
                 "control guessed right": theirs[0] / theirs[1],
                 "advantage without protection": raw,
-                **{f"advantage for {column}": one[0] for column, one in found.items()},
+                **{f"advantage for {column}": one[0] for column, one in by_column.items()},
             },
         )
 

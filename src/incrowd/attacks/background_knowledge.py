@@ -33,24 +33,24 @@ class BackgroundKnowledge:
         least = {column: _to_exclude(scene.released.histogram(column)) for column in scene.secrets}
         goals = {column: max(1.0, math.ceil(scene.promised.diversity.get(column, 2.0)) - 1.0) for column in least}
         worst = min(least, key=lambda column: int(least[column].min()) - goals[column])
-        found, sizes = least[worst], scene.released.sizes
-        goal, fewest = goals[worst], int(found.min())
+        exclusions, sizes = least[worst], scene.released.sizes
+        goal, fewest = goals[worst], int(exclusions.min())
         generator = scene.generator(self.name)
         values, width = scene.released.values[worst], scene.released.widths[worst]
         dealt = [_fewest_at_random(scene.released.classes, values, width, generator) for _ in range(DRAWS)]
-        drawn = found[generator.integers(0, len(found), (500, len(found)))].min(axis=1)
+        drawn = exclusions[generator.integers(0, len(exclusions), (500, len(exclusions)))].min(axis=1)
         return Finding(
             self.name,
             LEAK if fewest < goal else NO_LEAK,
             f"In the weakest class {counted(fewest, 'value')} of {worst!r} must be excluded.",
-            float(fewest),
-            float(np.mean(dealt)),
-            (float(fewest), float(np.quantile(drawn, 0.995))),
-            goal,
-            "values to exclude",
-            {
-                "mean over rows": float((found * sizes).sum() / sizes.sum()),
-                "share of rows with one exclusion or none": float(sizes[found <= 1].sum() / sizes.sum()),
+            measured=float(fewest),
+            control=float(np.mean(dealt)),
+            interval=(float(fewest), float(np.quantile(drawn, 0.995))),
+            goal=goal,
+            unit="values to exclude",
+            details={
+                "mean over rows": float((exclusions * sizes).sum() / sizes.sum()),
+                "share of rows with one exclusion or none": float(sizes[exclusions <= 1].sum() / sizes.sum()),
                 **{f"fewest for {column}": float(one.min()) for column, one in least.items()},
             },
         )

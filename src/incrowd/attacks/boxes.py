@@ -66,7 +66,9 @@ def _interval_text(low: str | None, high: str | None) -> str | None:
     return f"({'-inf' if low is None else low}, " + ("inf)" if high is None else f"{high}]")
 
 
-_AT_ONCE, _SOME, _NEVER = 4096, 1024, 1e-6
+# People at a time, by the bytes each takes for a class: an eighth of one, and four.
+_AT_ONCE, _SOME = 4096, 1024
+_NEVER = 1e-6  # the share of a value that a class does not show: its logarithm is finite
 Bits = npt.NDArray[np.uint8]
 
 
@@ -103,23 +105,23 @@ class Boxes:
 
     def _covering(self, people: EncodedTable) -> Iterator[Bits]:
         for start in range(0, people.height, _AT_ONCE):
-            found: Bits | None = None
+            classes: Bits | None = None
             for name, bits in zip(self.names, self._bits, strict=True):
                 these = bits[people[name].codes[start : start + _AT_ONCE]]
-                found = these if found is None else found & these
-            assert found is not None
-            yield found
+                classes = these if classes is None else classes & these
+            assert classes is not None
+            yield classes
 
     def inside(self, people: EncodedTable) -> npt.NDArray[np.bool_]:
         """Whether each person lies in some box."""
-        return np.concatenate([found.any(axis=1) for found in self._covering(people)])
+        return np.concatenate([classes.any(axis=1) for classes in self._covering(people)])
 
     def home(self, people: EncodedTable) -> Ints:
         """The smallest box each person lies in; -1 for nobody's."""
         parts = []
-        for found in self._covering(people):
-            bits = np.unpackbits(found, axis=1, count=len(self))
-            parts.append(np.where(found.any(axis=1), bits.argmax(axis=1), -1))
+        for classes in self._covering(people):
+            bits = np.unpackbits(classes, axis=1, count=len(self))
+            parts.append(np.where(classes.any(axis=1), bits.argmax(axis=1), -1))
         return np.concatenate(parts).astype(np.int64)
 
     def nearest(self, people: EncodedTable) -> Ints:
@@ -175,12 +177,12 @@ class Released:
     @cached_property
     def _logs(self) -> list[npt.NDArray[np.float32]]:
         """For each quasi-identifier and each code, the logarithms of its shares in the classes."""
-        found = []
+        logs = []
         for place, name in enumerate(self.boxes.names):
             cells = [cell.covers if cell.shares is None else cell.shares for cell in self.boxes.cells[name]]
             shares = np.maximum(np.array(cells, np.float32)[self.boxes.shown[:, place]], _NEVER)
-            found.append(np.log(shares).T)
-        return found
+            logs.append(np.log(shares).T)
+        return logs
 
     def likely(self, people: EncodedTable) -> Iterator[npt.NDArray[np.float32]]:
         """For some people at a time, how likely each class is theirs, by the shares of their values in it.
@@ -190,17 +192,17 @@ class Released:
         """
         sizes = np.log(self.sizes).astype(np.float32)
         for start in range(0, people.height, _SOME):
-            found = np.tile(sizes, (min(_SOME, people.height - start), 1))
+            chances = np.tile(sizes, (min(_SOME, people.height - start), 1))
             for name, logs in zip(self.boxes.names, self._logs, strict=True):
-                found += logs[people[name].codes[start : start + _SOME]]
-            found = np.exp(found - found.max(axis=1, keepdims=True))
-            yield found / found.sum(axis=1, keepdims=True)
+                chances += logs[people[name].codes[start : start + _SOME]]
+            chances = np.exp(chances - chances.max(axis=1, keepdims=True))
+            yield chances / chances.sum(axis=1, keepdims=True)
 
     def nearest(self, people: EncodedTable) -> Ints:
         """The class of each person: the likeliest by counts; without counts see :meth:`Boxes.nearest`."""
         if not self.counted:
             return self.boxes.nearest(people)
-        return np.concatenate([found.argmax(axis=1) for found in self.likely(people)]).astype(np.int64)
+        return np.concatenate([chances.argmax(axis=1) for chances in self.likely(people)]).astype(np.int64)
 
     def averaged(self, name: str) -> bool:
         """Whether the column shows numbers that are no values of the original."""
@@ -225,8 +227,8 @@ def read_released(frame: pl.DataFrame, table: EncodedTable, schema: Schema) -> R
     names = schema.quasi_identifiers
     cells, codes = {}, []
     for name in names:
-        found, numbers = _read_column(frame, schema[name], table)
-        cells[name] = found
+        shown_cells, numbers = _read_column(frame, schema[name], table)
+        cells[name] = shown_cells
         codes.append(numbers)
     keys = np.stack(codes, axis=1) if codes else np.zeros((frame.height, 0), np.int64)
     shown, classes = np.unique(keys, axis=0, return_inverse=True)
@@ -283,14 +285,14 @@ def _untouched(frame: pl.DataFrame, column: Column, table: EncodedTable) -> Ints
     cells = frame[known_as].alias(column.name)
     cells = plain_texts(cells) if cells.dtype == pl.String else cells
     plain = Column(column.name, Role.OTHER, table[column.name].type, column.order)
-    found, _ = encode(Source(pl.DataFrame([cells]), Origin("polars")), Schema((plain,)), [column.name])
+    encoded, _ = encode(Source(pl.DataFrame([cells]), Origin("polars")), Schema((plain,)), [column.name])
     own = table[column.name]
     known = {value: code for code, value in enumerate(own.dictionary.to_list())}
-    codes = [known.get(value, -1) for value in found[column.name].dictionary.to_list()]
+    codes = [known.get(value, -1) for value in encoded[column.name].dictionary.to_list()]
     if -1 in codes:
         raise CannotRunError(
             f"Column {column.name!r} has {codes.count(-1)} values in the release that the original does not have. Is "
             "it a release of this table?"
         )
     places: Ints = np.array([*codes, own.missing_code], np.int64)
-    return places[found[column.name].codes]
+    return places[encoded[column.name].codes]

@@ -27,8 +27,8 @@ class AttackEntry:
 
     def load(self) -> Attack:
         """The attack."""
-        found: Any = getattr(importlib.import_module(f"{_ROOM}.{self.module}"), self.factory)
-        attack: Attack = found()
+        factory: Any = getattr(importlib.import_module(f"{_ROOM}.{self.module}"), self.factory)
+        attack: Attack = factory()
         return attack
 
 

@@ -59,12 +59,12 @@ class Composition:
             LEAK if fresh else NO_LEAK,
             f"Of {rows_shared:,} people in two releases made for this attack, {fresh:,} are left with one value of "
             f"{worst!r} by both together and by neither alone.",
-            float(after.mean()),
-            float(before.mean()),
-            share_interval(int(after.sum()), rows_shared),
-            float(before.mean()),
-            "share of shared people",
-            {"by both and by neither alone": fresh / rows_shared, "shared people": float(rows_shared)},
+            measured=float(after.mean()),
+            control=float(before.mean()),
+            interval=share_interval(int(after.sum()), rows_shared),
+            goal=float(before.mean()),
+            unit="share of shared people",
+            details={"by both and by neither alone": fresh / rows_shared, "shared people": float(rows_shared)},
         )
 
 
@@ -76,9 +76,9 @@ def classes_of(rows: Ints, released: Ints, classes: Ints) -> Ints:
     >>> classes_of(np.array([7, 9]), np.array([9, 3]), np.array([5, 6])).tolist()
     [-1, 5]
     """
-    found = np.full(int(max(rows.max(), released.max())) + 1, -1, np.int64)
-    found[released] = classes
-    return found[rows]
+    homes = np.full(int(max(rows.max(), released.max())) + 1, -1, np.int64)
+    homes[released] = classes
+    return homes[rows]
 
 
 def _pinned(both: list[tuple[Released, Ints]], column: str, kept: Bools) -> tuple[Bools, Bools]:
@@ -88,7 +88,7 @@ def _pinned(both: list[tuple[Released, Ints]], column: str, kept: Bools) -> tupl
     return np.logical_and.reduce(allowed).sum(axis=1) == 1, alone
 
 
-EARLIER = 0.9
+EARLIER = 0.9  # of the rows: most people are in both releases, as when a table grows
 
 
 class Sequential:
@@ -103,8 +103,8 @@ class Sequential:
         k = scene.promised.k
         if k is None:
             raise CannotRunError("No k is known to hold crossings to. Say how many rows must look alike.")
-        given = bool(scene.earlier)
-        releases = _given(scene) if given else _made(scene)
+        published = bool(scene.earlier)
+        releases = _published(scene) if published else _made(scene)
         kept = np.logical_and.reduce([classes >= 0 for classes, _ in releases])
         if kept.sum() < SMALLEST:
             raise CannotRunError("Too few people are in all the releases.")
@@ -112,17 +112,21 @@ class Sequential:
         few = crossing < k
         alone = np.logical_or.reduce([released.sizes[classes[kept]] < k for classes, released in releases])
         count, rows = int(few.sum()), len(few)
-        how = "The releases that were given" if given else "Two releases made for this attack, of 9/10 and of all rows,"
+        how = (
+            "The releases that were given"
+            if published
+            else "Two releases made for this attack, of 9/10 and of all rows,"
+        )
         return Finding(
             self.name,
             LEAK if (few & ~alone).any() else NO_LEAK,
             f"{how} cross in fewer than {k} people for {count:,} of {rows:,}.",
-            count / rows,
-            float(alone.mean()),
-            share_interval(count, rows),
-            0.0,
-            "share of people",
-            {"smallest crossing": float(crossing.min())},
+            measured=count / rows,
+            control=float(alone.mean()),
+            interval=share_interval(count, rows),
+            goal=0.0,
+            unit="share of people",
+            details={"smallest crossing": float(crossing.min())},
         )
 
 
@@ -132,7 +136,7 @@ def _company(classes: Ints) -> Ints:
     return np.asarray(counts[numbers.ravel()], np.int64)
 
 
-def _given(scene: Scene) -> list[tuple[Ints, Released]]:
+def _published(scene: Scene) -> list[tuple[Ints, Released]]:
     """The class of each original row in this release and in the earlier ones: the smallest box it lies in."""
     earlier = [read_released(frame, scene.table, scene.schema) for frame in scene.earlier]
     return [(scene.homes, scene.released), *((one.boxes.home(scene.table), one) for one in earlier)]
@@ -142,9 +146,9 @@ def _made(scene: Scene) -> list[tuple[Ints, Released]]:
     """The class of each original row in a release of most rows and in one of all."""
     height = scene.table.height
     order = scene.generator("sequential releases").permutation(height)
-    found = []
+    releases = []
     for what, rows in (("earlier", order[: int(EARLIER * height)]), ("later", np.arange(height))):
         made = scene.made(rows, what)
         released = scene.read(made)
-        found.append((classes_of(np.arange(height), rows[made.draft.origin], released.classes), released))
-    return found
+        releases.append((classes_of(np.arange(height), rows[made.draft.origin], released.classes), released))
+    return releases

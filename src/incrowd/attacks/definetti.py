@@ -29,9 +29,9 @@ class DeFinetti:
 
     def run(self, scene: Scene) -> Finding:
         """Guess by naive Bayes and by class frequencies."""
-        found = {column: self._both(scene, column) for column in scene.secrets}
-        worst = max(found, key=lambda column: _lift(found[column]))
-        both = found[worst]
+        guesses = {column: self._both(scene, column) for column in scene.secrets}
+        worst = max(guesses, key=lambda column: _lift(guesses[column]))
+        both = guesses[worst]
         people = sum(both)
         learned, counted = both[1] + both[3], both[2] + both[3]
         interval = ratio_interval(both, scene.generator(self.name))
@@ -40,12 +40,12 @@ class DeFinetti:
             LEAK if interval[0] > GOAL else NO_LEAK,
             f"{worst!r} is guessed right for {100 * learned / people:.1f} % of {people:,} people, by the frequencies "
             f"of their class for {100 * counted / people:.1f} %.",
-            _lift(both),
-            1.0,
-            interval,
-            GOAL,
-            "lift",
-            {f"lift for {column}": _lift(one) for column, one in found.items()},
+            measured=_lift(both),
+            control=1.0,
+            interval=interval,
+            goal=GOAL,
+            unit="lift",
+            details={f"lift for {column}": _lift(one) for column, one in guesses.items()},
         )
 
     def _both(self, scene: Scene, column: str) -> tuple[int, int, int, int]:

@@ -41,19 +41,19 @@ class GroupMean:
             raise CannotRunError("A release made again shows no means.")
         shares = {name: self._shares(scene, traced, name) for name in names}
         worst = max(names, key=lambda name: shares[name]["as released"])
-        found = shares[worst]
-        groups = round(found["groups"])
-        interval = share_interval(found["as released"] * groups, groups)
+        largest = shares[worst]
+        groups = round(largest["groups"])
+        interval = share_interval(largest["as released"] * groups, groups)
         return Finding(
             self.name,
-            LEAK if interval[0] > found["control"] else NO_LEAK,
-            f"{100 * found['as released']:.1f} % of the numbers of {worst!r} follow exactly from their group's mean.",
-            found["as released"],
-            found["control"],
-            interval,
-            None,
-            "share recovered",
-            {f"with {d} decimals": found[f"with {d} decimals"] for d in DECIMALS},
+            LEAK if interval[0] > largest["control"] else NO_LEAK,
+            f"{100 * largest['as released']:.1f} % of the numbers of {worst!r} follow exactly from their group's mean.",
+            measured=largest["as released"],
+            control=largest["control"],
+            interval=interval,
+            goal=None,
+            unit="share recovered",
+            details={f"with {d} decimals": largest[f"with {d} decimals"] for d in DECIMALS},
         )
 
     def _shares(self, scene: Scene, traced: Traced, name: str) -> dict[str, float]:
@@ -62,14 +62,14 @@ class GroupMean:
         shown = _numbers(traced, name, own)
         truth = np.append(own.numbers.astype(np.float64), np.nan)[own.codes[traced.origin]]
         keys = np.unique(shown, return_inverse=True)[1] if name in traced.levelled else traced.released.classes
-        told = ~np.isnan(shown) & ~np.isnan(truth) & (traced.released.sizes[traced.released.classes] > 1)
+        usable = ~np.isnan(shown) & ~np.isnan(truth) & (traced.released.sizes[traced.released.classes] > 1)
         step = CellReader(scene.schema[name], own).step
-        found = {"as released": _recovered(shown[told], truth[told], keys[told], step)}
+        shares = {"as released": _recovered(shown[usable], truth[usable], keys[usable], step)}
         for decimals in DECIMALS:
-            rounded = np.round(shown[told], decimals)
-            found[f"with {decimals} decimals"] = _recovered(rounded, truth[told], keys[told], step)
-        counts = np.unique(truth[told], return_counts=True)[1]
-        return {**found, "control": float(counts.max() / told.sum()), "groups": float(len(np.unique(keys[told])))}
+            rounded = np.round(shown[usable], decimals)
+            shares[f"with {decimals} decimals"] = _recovered(rounded, truth[usable], keys[usable], step)
+        counts = np.unique(truth[usable], return_counts=True)[1]
+        return {**shares, "control": float(counts.max() / usable.sum()), "groups": float(len(np.unique(keys[usable])))}
 
 
 def _numbers(traced: Traced, name: str, own: EncodedColumn) -> Floats:

@@ -61,7 +61,7 @@ def _by_counts(released: Released, column: str, people: EncodedTable) -> Floats:
     """The chances of the column's values: those of the classes, by how likely each class is the person's."""
     counts = released.histogram(column)
     shares = counts / counts.sum(axis=1, keepdims=True)
-    return np.concatenate([found @ shares for found in released.likely(people)])
+    return np.concatenate([weights @ shares for weights in released.likely(people)])
 
 
 @lru_cache(maxsize=4)
@@ -91,9 +91,9 @@ def _forest(inputs: Ints, values: Ints, seed: int) -> Any:
 
 
 def _chances(model: Any, inputs: Ints, width: int) -> Floats:
-    found = np.zeros((len(inputs), width))
-    found[:, model.classes_] = model.predict_proba(inputs.astype(np.float32))
-    return found
+    chances = np.zeros((len(inputs), width))
+    chances[:, model.classes_] = model.predict_proba(inputs.astype(np.float32))
+    return chances
 
 
 def _guesses(chances: Floats, truth: npt.NDArray[np.int32]) -> Guesses:

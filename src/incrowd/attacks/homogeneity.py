@@ -27,9 +27,9 @@ class Homogeneity:
         """Count the rows in classes of one value."""
         shares, chances = {}, {}
         for column in scene.secrets:
-            found = scene.released.histogram(column)
-            shares[column] = share_alone(found)
-            chances[column] = chance_alone(found)
+            counts = scene.released.histogram(column)
+            shares[column] = share_alone(counts)
+            chances[column] = chance_alone(counts)
         worst = max(shares, key=lambda column: shares[column])
         rows = len(scene.released.classes)
         count = round(shares[worst] * rows)
@@ -37,12 +37,12 @@ class Homogeneity:
             self.name,
             LEAK if count else NO_LEAK,
             f"{count:,} of {rows:,} rows lie in classes with one value of {worst!r}.",
-            shares[worst],
-            chances[worst],
-            share_interval(count, rows),
-            0.0,
-            "share of rows",
-            {f"share for {column}": share for column, share in shares.items()},
+            measured=shares[worst],
+            control=chances[worst],
+            interval=share_interval(count, rows),
+            goal=0.0,
+            unit="share of rows",
+            details={f"share for {column}": share for column, share in shares.items()},
         )
 
 

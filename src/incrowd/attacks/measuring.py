@@ -13,7 +13,7 @@ import numpy.typing as npt
 from incrowd.compare.statistics.intervals import wilson_interval
 
 LEVEL = 0.99
-Z = 2.5758293035489004
+Z = 2.5758293035489004  # the normal quantile of that level, two-sided
 Floats = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 
@@ -26,8 +26,8 @@ def share_interval(count: float, rows: int) -> Interval:
     >>> [round(end, 3) for end in share_interval(0, 100)]
     [0.0, 0.062]
     """
-    found = wilson_interval(min(1.0, count / rows), rows, LEVEL)
-    return round(found.low, 12), round(found.high, 12)
+    wilson = wilson_interval(min(1.0, count / rows), rows, LEVEL)
+    return round(wilson.low, 12), round(wilson.high, 12)
 
 
 def difference_interval(first: tuple[int, int], second: tuple[int, int]) -> Interval:
@@ -40,14 +40,14 @@ def difference_interval(first: tuple[int, int], second: tuple[int, int]) -> Inte
     """
     one, other = first[0] / first[1], second[0] / second[1]
     (low1, high1), (low2, high2) = share_interval(*first), share_interval(*second)
-    found = one - other
-    return found - math.hypot(one - low1, high2 - other), found + math.hypot(high1 - one, other - low2)
+    gap = one - other
+    return gap - math.hypot(one - low1, high2 - other), gap + math.hypot(high1 - one, other - low2)
 
 
 def mean_interval(values: npt.ArrayLike, generator: np.random.Generator, draws: int = 1000) -> Interval:
     """Of the mean of some values, by drawing them anew (bootstrap percentiles)."""
-    found = np.asarray(values, np.float64)
-    means = found[generator.integers(0, len(found), (draws, len(found)))].mean(axis=1)
+    numbers = np.asarray(values, np.float64)
+    means = numbers[generator.integers(0, len(numbers), (draws, len(numbers)))].mean(axis=1)
     return _percentiles(means)
 
 
@@ -83,12 +83,12 @@ def area(members: Floats, others: Floats) -> float:
     return float((ranks[:count].sum() - count * (count + 1) / 2) / (count * len(others)))
 
 
-def area_interval(found: float, members: int, others: int) -> Interval:
+def area_interval(measured: float, members: int, others: int) -> Interval:
     """Of an area under the ROC curve (Hanley, McNeil 1982)."""
-    one, two = found / (2 - found), 2 * found**2 / (1 + found)
-    spread = found * (1 - found) + (members - 1) * (one - found**2) + (others - 1) * (two - found**2)
+    one, two = measured / (2 - measured), 2 * measured**2 / (1 + measured)
+    spread = measured * (1 - measured) + (members - 1) * (one - measured**2) + (others - 1) * (two - measured**2)
     width = Z * math.sqrt(max(spread, 0.0) / (members * others))
-    return max(0.0, found - width), min(1.0, found + width)
+    return max(0.0, measured - width), min(1.0, measured + width)
 
 
 def rank_correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

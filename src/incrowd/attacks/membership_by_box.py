@@ -12,7 +12,7 @@ from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import difference_interval
 from incrowd.attacks.scene import Scene
 
-GOAL = 0.005
+GOAL = 0.005  # half a point
 
 
 class MembershipByBox:
@@ -34,10 +34,10 @@ class MembershipByBox:
             LEAK if interval[0] > GOAL else NO_LEAK,
             f"{100 * rates[0]:.1f} % of members and {100 * rates[1]:.1f} % of control rows lie in a box. "
             f"Measured on {split.how}.",
-            rates[0] - rates[1],
-            0.0,
-            interval,
-            GOAL,
-            "difference of shares",
-            {"members in a box": rates[0], "control in a box": rates[1]},
+            measured=rates[0] - rates[1],
+            control=0.0,
+            interval=interval,
+            goal=GOAL,
+            unit="difference of shares",
+            details={"members in a box": rates[0], "control in a box": rates[1]},
         )

@@ -58,19 +58,19 @@ class Minimality:
         releases, hiding, tables = all_releases(again)
         if not releases:
             raise CannotRunError("The method released none of the small tables at k = 2.")
-        alone = {number for found in releases.values() if len(found) == 1 for number in found} & hiding
+        alone = {number for numbers in releases.values() if len(numbers) == 1 for number in numbers} & hiding
         rows = max(1, len(hiding))
         return Finding(
             self.name,
             LEAK if alone else NO_LEAK,
             f"Of {tables:,} tables of {ROWS} rows, {len(hiding):,} hide something; {len(alone):,} of those are the "
             "only one that the method releases so.",
-            len(alone) / rows,
-            0.0,
-            share_interval(len(alone), rows),
-            0.0,
-            "share of small tables",
-            {"tables": float(tables), "tables that hide something": float(len(hiding))},
+            measured=len(alone) / rows,
+            control=0.0,
+            interval=share_interval(len(alone), rows),
+            goal=0.0,
+            unit="share of small tables",
+            details={"tables": float(tables), "tables that hide something": float(len(hiding))},
         )
 
 

@@ -30,19 +30,19 @@ class ModelMembership:
         """Rank members and the control by how sure the model is."""
         split, column = scene.split, scene.guessed
         members, others = guess_from_release(split, column, scene.seed)
-        found = area(members.chances, others.chances)
-        interval = area_interval(found, len(members.chances), len(others.chances))
+        measured = area(members.chances, others.chances)
+        interval = area_interval(measured, len(members.chances), len(others.chances))
         raw = area(*(one.chances for one in guess_from_original(split, column, scene.seed)))
         return Finding(
             self.name,
             LEAK if interval[0] > GOAL else NO_LEAK,
             f"A forest on {column!r}, asked about members and control rows. Measured on {split.how}.",
-            found,
-            0.5,
-            interval,
-            GOAL,
-            "AUC",
-            {"AUC without protection": raw, "hits at 0.1 % false alarms": hits(members, others)},
+            measured=measured,
+            control=0.5,
+            interval=interval,
+            goal=GOAL,
+            unit="AUC",
+            details={"AUC without protection": raw, "hits at 0.1 % false alarms": hits(members, others)},
         )
 
 

@@ -38,7 +38,7 @@ CERTIFICATE = ".certificate.json"
 
 @described_fields(AttackOptions)
 @dataclass(frozen=True, eq=False)
-class Given:
+class AttackRequest:
     """What the owner of a release gives the lab; only the release and the original are needed.
 
     Parameters
@@ -74,17 +74,17 @@ class Given:
         return self.reading or {}
 
 
-def open_scene(given: Given) -> Scene:
+def open_scene(request: AttackRequest) -> Scene:
     """Read everything and put it on the table."""
-    plan, certificate = _plan(given), _certificate(given)
-    source = read(given.original, **given.how)
-    schema = _schema(given, source, plan, certificate)
-    requirement = _requirement(given, plan, certificate)
+    plan, certificate = _plan(request), _certificate(request)
+    source = read(request.original, **request.how)
+    schema = _schema(request, source, plan, certificate)
+    requirement = _requirement(request, plan, certificate)
     if requirement is not None:
         schema = with_subjects(requirement, schema)
         _check_distances(requirement, schema, certificate if plan is None else {})
-    table, control = _encoded(source, schema, given)
-    secret = tuple(given.sensitive or schema.sensitive or ([schema.target] if schema.target else []))
+    table, control = _encoded(source, schema, request)
+    secret = tuple(request.sensitive or schema.sensitive or ([schema.target] if schema.target else []))
     for name in secret:
         if name not in schema.untouched:
             raise SchemaError(f"Column {name!r} is not released as it is: it cannot be what must not be inferred.")
@@ -92,40 +92,40 @@ def open_scene(given: Given) -> Scene:
         table,
         source.frame,
         schema,
-        _frame(given.release, given.how),
+        _frame(request.release, request.how),
         secret,
         Promised() if requirement is None else Promised.by(requirement, schema.target),
-        _again(given, plan, certificate, requirement, schema),
+        _again(request, plan, certificate, requirement, schema),
         control,
-        earlier=tuple(_frame(one, given.how) for one in given.earlier),
-        model=_model(given.model),
-        hidden=HiddenCells(tuple(given.cells), given.hider or "generic") if given.cells else None,
-        seed=secrets.randbits(62) if given.seed is None else given.seed,
+        earlier=tuple(_frame(one, request.how) for one in request.earlier),
+        model=_model(request.model),
+        hidden=HiddenCells(tuple(request.cells), request.hider or "generic") if request.cells else None,
+        seed=secrets.randbits(62) if request.seed is None else request.seed,
     )
 
 
-def _frame(given: Any, reading: Mapping[str, Any]) -> pl.DataFrame:
-    return read(given.table if isinstance(given, Release) else given, **reading).frame
+def _frame(release: Any, reading: Mapping[str, Any]) -> pl.DataFrame:
+    return read(release.table if isinstance(release, Release) else release, **reading).frame
 
 
-def _plan(given: Given) -> ReleasePlan | None:
-    if given.plan is None:
-        return given.release.plan if isinstance(given.release, Release) else None
-    return given.plan if isinstance(given.plan, ReleasePlan) else read_plan(given.plan)
+def _plan(request: AttackRequest) -> ReleasePlan | None:
+    if request.plan is None:
+        return request.release.plan if isinstance(request.release, Release) else None
+    return request.plan if isinstance(request.plan, ReleasePlan) else read_plan(request.plan)
 
 
-def _certificate(given: Given) -> Mapping[str, Any]:
+def _certificate(request: AttackRequest) -> Mapping[str, Any]:
     """The certificate that is given, or lies beside the release; empty if there is none."""
-    if isinstance(given.certificate, Mapping):
-        return given.certificate
-    path = None if given.certificate is None else Path(given.certificate)
-    if path is None and isinstance(given.release, str | Path):
-        beside = Path(f"{given.release}{CERTIFICATE}")
+    if isinstance(request.certificate, Mapping):
+        return request.certificate
+    path = None if request.certificate is None else Path(request.certificate)
+    if path is None and isinstance(request.release, str | Path):
+        beside = Path(f"{request.release}{CERTIFICATE}")
         path = beside if beside.is_file() else None
-    found = {} if path is None else _json(path, "a certificate")
-    if found and not _is_certificate(found):
+    content = {} if path is None else _json(path, "a certificate")
+    if content and not _is_certificate(content):
         raise InputError("The certificate is damaged, or incrowd did not write it.")
-    return found
+    return content
 
 
 def _is_certificate(data: Mapping[str, Any]) -> bool:
@@ -154,30 +154,30 @@ def _is_column(data: Any) -> bool:
     return False
 
 
-def _model(given: Mapping[str, Any] | str | Path | None) -> Mapping[str, Any] | None:
-    return given if given is None or isinstance(given, Mapping) else _json(Path(given), "a model")
+def _model(model: Mapping[str, Any] | str | Path | None) -> Mapping[str, Any] | None:
+    return model if model is None or isinstance(model, Mapping) else _json(Path(model), "a model")
 
 
 def _json(path: Path, what: str) -> dict[str, Any]:
     try:
-        found = read_plain_json(path.read_text(encoding="utf-8"))
+        parsed = read_plain_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path.name} cannot be read as {what} ({type(error).__name__}).") from None
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise InputError(f"{path.name} is not {what}.")
-    return found
+    return parsed
 
 
-def _schema(given: Given, source: Source, plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> Schema:
-    """What the columns of the original are: as said, by the plan, by the certificate, by the draft."""
+def _schema(request: AttackRequest, source: Source, plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> Schema:
+    """What the columns of the original are: as requested, by the plan, by the certificate, by the draft."""
     if plan is not None:
         columns = plan.schema.columns
     elif certificate:
         draft = draft_schema(source)
         columns = tuple(_certified(each, draft) for each in certificate["columns"] if each["name"] in draft)
     else:
-        columns = draft_schema(source, target=given.target).columns
-        if given.quasi_identifiers is None:
+        columns = draft_schema(source, target=request.target).columns
+        if request.quasi_identifiers is None:
             raise SchemaError(
                 "What can an attacker know? Name the quasi-identifiers, or keep the certificate beside the release."
             )
@@ -185,33 +185,33 @@ def _schema(given: Given, source: Source, plan: ReleasePlan | None, certificate:
     gone = [column.name for column in columns if column.name not in present and column.role is not Role.IDENTIFIER]
     if gone:
         raise SchemaError(unknown_column(gone[0], source.frame.columns))
-    target = given.target if given.target else present.target
-    named = {*(given.quasi_identifiers or ()), *(given.sensitive or ())}
+    target = request.target if request.target else present.target
+    named = {*(request.quasi_identifiers or ()), *(request.sensitive or ())}
     schema = present.with_roles(
-        quasi_identifiers=given.quasi_identifiers,
-        sensitive=None if given.sensitive is None else [name for name in given.sensitive if name != target],
-        target=given.target,
+        quasi_identifiers=request.quasi_identifiers,
+        sensitive=None if request.sensitive is None else [name for name in request.sensitive if name != target],
+        target=request.target,
         identifiers=None if not named & set(present.identifiers) else set(present.identifiers) - named,
     )
-    return _with_hierarchies(schema, given.hierarchies)
+    return _with_hierarchies(schema, request.hierarchies)
 
 
-def _certified(said: Mapping[str, Any], draft: Schema) -> Column:
+def _certified(entry: Mapping[str, Any], draft: Schema) -> Column:
     """A column as the certificate has it; the order of categories, which it does not tell, from the draft."""
-    drafted, kind = draft[said["name"]], ColumnType(said["type"])
+    drafted, kind = draft[entry["name"]], ColumnType(entry["type"])
     order = drafted.order if kind is ColumnType.ORDERED else ()
     if kind is ColumnType.ORDERED and not order:
         kind = ColumnType.CATEGORICAL
-    return Column(said["name"], Role(said["role"]), kind, order)
+    return Column(entry["name"], Role(entry["role"]), kind, order)
 
 
-def _with_hierarchies(schema: Schema, given: Mapping[str, Hierarchy | str | Path] | str | Path | None) -> Schema:
-    if given is None:
+def _with_hierarchies(schema: Schema, hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None) -> Schema:
+    if hierarchies is None:
         return schema
-    found = hierarchies_in(given) if isinstance(given, str | Path) else given
+    trees = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
     known = {
         name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree, name)
-        for name, tree in found.items()
+        for name, tree in trees.items()
         if name in schema
     }
     return Schema(
@@ -219,14 +219,14 @@ def _with_hierarchies(schema: Schema, given: Mapping[str, Hierarchy | str | Path
     )
 
 
-def _encoded(source: Source, schema: Schema, given: Given) -> tuple[EncodedTable, EncodedTable | None]:
+def _encoded(source: Source, schema: Schema, request: AttackRequest) -> tuple[EncodedTable, EncodedTable | None]:
     """The original and the control rows as codes, with the same dictionaries."""
     names = [*schema.quasi_identifiers, *schema.untouched]
     plain = Schema(tuple(replace(column, role=Role.OTHER) for column in schema.columns))
-    if given.control is None:
+    if request.control is None:
         return encode(source, plain, names)[0], None
     rows = source.frame.height
-    held_out = read(given.control, **given.how).frame
+    held_out = read(request.control, **request.how).frame
     for name in (*schema.quasi_identifiers, *([schema.target] if schema.target else []), *schema.sensitive):
         if name not in held_out.columns:
             raise SchemaError(f"The control rows: {unknown_column(name, held_out.columns)}")
@@ -238,15 +238,16 @@ def _encoded(source: Source, schema: Schema, given: Given) -> tuple[EncodedTable
     return both.take(order[:rows]), both.take(order[rows:])
 
 
-def _requirement(given: Given, plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> Requirement | None:
+def _requirement(
+    request: AttackRequest, plan: ReleasePlan | None, certificate: Mapping[str, Any]
+) -> Requirement | None:
     """What was promised; None if nobody says."""
-    if isinstance(given.requirement, str):
-        found: Requirement = asked_for(given.requirement, KAnonymity(1))
-        return found
-    if given.requirement is not None or plan is not None:
-        return given.requirement or (plan.requirement if plan else None)
-    said = [one["promise"] for one in certificate.get("requirement_recounted", ())]
-    return read_promises(said) if said else None
+    if isinstance(request.requirement, str):
+        return asked_for(request.requirement, KAnonymity(1))
+    if request.requirement is not None or plan is not None:
+        return request.requirement or (plan.requirement if plan else None)
+    promises = [one["promise"] for one in certificate.get("requirement_recounted", ())]
+    return read_promises(promises) if promises else None
 
 
 def _check_distances(requirement: Requirement, schema: Schema, certificate: Mapping[str, Any]) -> None:
@@ -266,7 +267,7 @@ def _check_distances(requirement: Requirement, schema: Schema, certificate: Mapp
 
 
 def _again(
-    given: Given,
+    request: AttackRequest,
     plan: ReleasePlan | None,
     certificate: Mapping[str, Any],
     requirement: Requirement | None,
@@ -275,16 +276,16 @@ def _again(
     """How the release was made; None where that is not known in full."""
     if requirement is None:
         return None
-    if given.method is not None:
-        made: Again | None = Again(given.method, requirement, dict(given.parameters or {}))
+    if request.method is not None:
+        made: Again | None = Again(request.method, requirement, dict(request.parameters or {}))
     elif plan is not None:
         made = _as_described(plan.method, requirement, dict(plan.parameters))
     else:
         made = _certified_method(certificate, requirement, schema)
     wanted = isinstance(requirement, Together) and requirement.on_population
-    if made is None or (wanted and given.population is None):
+    if made is None or (wanted and request.population is None):
         return None
-    return replace(made, people=read_population(given.population, requirement, schema, given.how))
+    return replace(made, people=read_population(request.population, requirement, schema, request.how))
 
 
 def _certified_method(certificate: Mapping[str, Any], requirement: Requirement, schema: Schema) -> Again | None:

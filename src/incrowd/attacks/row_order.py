@@ -50,12 +50,12 @@ class RowOrder:
             self.name,
             LEAK if abs(rho) >= limit else NO_LEAK,
             f"{len(known):,} of {len(places):,} released rows could be looked for in the original.",
-            rho,
-            0.0,
-            correlation_interval(rho, len(known)),
-            limit,
-            "Spearman's rho",
-            {"rows": float(len(known)), "different places": float(len(np.unique(places[known])))},
+            measured=rho,
+            control=0.0,
+            interval=correlation_interval(rho, len(known)),
+            goal=limit,
+            unit="Spearman's rho",
+            details={"rows": float(len(known)), "different places": float(len(np.unique(places[known])))},
         )
 
 
@@ -77,7 +77,7 @@ def source_places(scene: Scene) -> Floats:
 
 
 SEEDS = (0, 1, 2, 3, 7, 10, 42, 99, 100, 123, 1234, 12345, 123456, 1337, 2020, 2021, 2022, 2023, 2024, 2025, 2026)
-PATIENCE = 3.0
+PATIENCE = 3.0  # seconds for releases made again: on small tables enough for all seeds
 
 
 class SeedRerun:
@@ -102,12 +102,12 @@ class SeedRerun:
             self.name,
             LEAK if largest > limit else NO_LEAK,
             f"{len(tried)} shuffles and {len(again)} releases made again, with {len(SEEDS)} seeds.",
-            largest,
-            limit,
-            correlation_interval(largest, int(known.sum())),
-            limit,
-            "Spearman's rho",
-            {"shuffles tried": float(len(tried)), "releases made again": float(len(again))},
+            measured=largest,
+            control=limit,
+            interval=correlation_interval(largest, int(known.sum())),
+            goal=limit,
+            unit="Spearman's rho",
+            details={"shuffles tried": float(len(tried)), "releases made again": float(len(again))},
         )
 
 

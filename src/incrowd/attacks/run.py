@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Attack, Finding, not_run
 from incrowd.attacks.catalog import find_attacks
-from incrowd.attacks.opening import Given, open_scene
+from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.options import AttackOptions
 from incrowd.attacks.scene import Scene
 from incrowd.errors import IncrowdError, guarded
@@ -44,8 +44,8 @@ class AttackReport:
     def summary(self) -> str:
         """How many attacks found a leak, and how many did not run."""
         gone = self._count(NOT_RUN)
-        said = f"{self._count(LEAK)} of {len(self.findings)} attacks found a leak"
-        return f"{said}; {gone} did not run, which says nothing about the risk." if gone else f"{said}."
+        leaks = f"{self._count(LEAK)} of {len(self.findings)} attacks found a leak"
+        return f"{leaks}; {gone} did not run, which says nothing about the risk." if gone else f"{leaks}."
 
     @property
     def seconds(self) -> float:
@@ -84,10 +84,10 @@ def run_attack(attack: Attack, scene: Scene) -> Finding:
     """One attack, timed; what keeps it from running is told."""
     begun = time.perf_counter()
     try:
-        found = attack.run(scene)
+        finding = attack.run(scene)
     except IncrowdError as error:
-        found = not_run(attack.name, str(error))
-    return found.timed(time.perf_counter() - begun)
+        finding = not_run(attack.name, str(error))
+    return finding.timed(time.perf_counter() - begun)
 
 
 @described(AttackOptions)
@@ -127,4 +127,4 @@ def attack_release(
     """
     tell = progress or (lambda _: None)
     tell("reading")
-    return attack_scene(open_scene(Given(release, original, **options)), only, progress)
+    return attack_scene(open_scene(AttackRequest(release, original, **options)), only, progress)

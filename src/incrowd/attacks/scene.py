@@ -27,9 +27,9 @@ from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.schema import Schema
 
-SMALLEST = 20
+SMALLEST = 20  # rows: with fewer a 99 % interval is too wide to show anything
 OWN_HALF = "a release of a random half of the original, made for this attack; the other half is the control"
-GIVEN = "this release; the control rows that were given"
+CONTROL_ROWS = "this release; the control rows that were given"
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ class Scene:
         if self.control is not None:
             if min(self.control.height, self.table.height) < SMALLEST:
                 raise CannotRunError(f"It takes {SMALLEST} control rows at least.")
-            return SceneSplit(self.released, self.table, self.control, GIVEN)
+            return SceneSplit(self.released, self.table, self.control, CONTROL_ROWS)
         if self.table.height < 2 * SMALLEST:
             raise CannotRunError(f"Half of the original is fewer than {SMALLEST} rows: too few for a control group.")
         order = self.generator("halves").permutation(self.table.height).astype(np.intp)

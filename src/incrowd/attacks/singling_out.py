@@ -42,19 +42,19 @@ class SinglingOut:
             hits = [hit for one in edges for hit in one[0]]
             tries += len(hits)
             isolated += any(hits)
-            chances += 1 - float(np.prod([(1 - chance) ** len(found) for found, chance in edges]))
+            chances += 1 - float(np.prod([(1 - chance) ** len(caught) for caught, chance in edges]))
         rows = len(released.boxes)
         interval = share_interval(isolated, rows)
         return Finding(
             self.name,
             LEAK if interval[0] > chances / rows else NO_LEAK,
             f"An edge isolates one person in {isolated:,} of {rows:,} classes.",
-            isolated / rows,
-            chances / rows,
-            interval,
-            chances / rows,
-            "share of classes",
-            {"edges tried": float(tries)},
+            measured=isolated / rows,
+            control=chances / rows,
+            interval=interval,
+            goal=chances / rows,
+            unit="share of classes",
+            details={"edges tried": float(tries)},
         )
 
 
@@ -89,8 +89,8 @@ def _try(
 
 
 def _count_at(counts: npt.NDArray[np.float64], own: EncodedColumn, number: float) -> int:
-    found = np.flatnonzero(np.isclose(own.numbers.astype(np.float64), number, rtol=1e-12, atol=0))
-    return int(counts[found[0]]) if len(found) else 0
+    places = np.flatnonzero(np.isclose(own.numbers.astype(np.float64), number, rtol=1e-12, atol=0))
+    return int(counts[places[0]]) if len(places) else 0
 
 
 def _chance(counts: npt.NDArray[np.float64], cell: ReleasedCell, own: EncodedColumn, step: float) -> float:

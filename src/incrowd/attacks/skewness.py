@@ -20,8 +20,8 @@ from incrowd.attacks.scene import Scene
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirements.columns import RequirementSubject
 
-DEALS = 199
-TOLERANCE = 1e-9
+DEALS = 199  # beaten by chance once in 200 times
+TOLERANCE = 1e-9  # rounding errors of sums of shares are smaller
 
 
 class Skewness:
@@ -34,8 +34,8 @@ class Skewness:
     def run(self, scene: Scene) -> Finding:
         """Measure how far classes are from the whole table."""
         generator = scene.generator(self.name)
-        found = [self._of_column(scene, column, generator) for column in scene.secrets]
-        return max(found, key=lambda one: (one.verdict == LEAK, one.measured))
+        findings = [self._of_column(scene, column, generator) for column in scene.secrets]
+        return max(findings, key=lambda one: (one.verdict == LEAK, one.measured))
 
     def _of_column(self, scene: Scene, column: str, generator: np.random.Generator) -> Finding:
         released, promise = scene.released, scene.promised.closeness.get(column)
@@ -51,17 +51,17 @@ class Skewness:
             own = scene.table[column]
             subject = RequirementSubject.of(own, own.counts, scene.schema[column].hierarchy)
             leaks = not promise.holds_each(counts, subject).all()
-        said = "no t was promised, so chance is the measure" if promise is None else f"{promise} was promised"
+        promised = "no t was promised, so chance is the measure" if promise is None else f"{promise} was promised"
         return Finding(
             self.name,
             LEAK if leaks else NO_LEAK,
-            f"The class farthest from the whole table is {distances.max():.3f} from it in {column!r}; {said}.",
-            float(distances.max()),
-            float(np.mean(by_chance)),
-            _drawn_anew(distances, generator),
-            None if promise is None else float(promise.t),
-            "distance",
-            {
+            f"The class farthest from the whole table is {distances.max():.3f} from it in {column!r}; {promised}.",
+            measured=float(distances.max()),
+            control=float(np.mean(by_chance)),
+            interval=_drawn_anew(distances, generator),
+            goal=None if promise is None else float(promise.t),
+            unit="distance",
+            details={
                 "total variation": float(variation(counts).max()),
                 "earth mover's distance along the order": float(ordered_distance(counts).max()),
                 "largest posterior over prior": float(_lifts(counts).max()),

@@ -41,22 +41,22 @@ class SuppressionPattern:
         if isinstance(hider, GroupHider):
             raise CannotRunError(f"{scene.hidden.method} withholds cells together; its patterns are not gone through.")
         published = PublishedTable(scene.table, scene.schema)
-        found = [pattern_attack(published, row, column, hider) for row, column in scene.hidden.cells]
-        lifts = np.array([float(one.lift) for one in found])
+        guesses = [pattern_attack(published, row, column, hider) for row, column in scene.hidden.cells]
+        lifts = np.array([float(one.lift) for one in guesses])
         interval = mean_interval(lifts, scene.generator(self.name))
         return Finding(
             self.name,
             LEAK if interval[0] > GOAL else NO_LEAK,
-            f"The patterns of {len(found):,} confidential cells, hidden by {scene.hidden.method}, were gone through.",
-            float(lifts.mean()),
-            1.0,
-            interval,
-            GOAL,
-            "posterior over prior",
-            {
-                "worst pattern": max(float(one.worst_lift) for one in found),
+            f"The patterns of {len(guesses):,} confidential cells, hidden by {scene.hidden.method}, were gone through.",
+            measured=float(lifts.mean()),
+            control=1.0,
+            interval=interval,
+            goal=GOAL,
+            unit="posterior over prior",
+            details={
+                "worst pattern": max(float(one.worst_lift) for one in guesses),
                 "share of cells that some pattern leaves no doubt of": float(
-                    np.mean([one.worst == 1 for one in found])
+                    np.mean([one.worst == 1 for one in guesses])
                 ),
             },
         )

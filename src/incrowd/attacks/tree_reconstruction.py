@@ -1,10 +1,10 @@
 """Tree reconstruction: the counts of a published tree, put together, name small groups of people.
 
-What: the attacker reads the counts at the nodes of a tree and gets those that are not told by subtraction: a parent
+What: the attacker reads the counts at the nodes of a tree and gets those that are not shown by subtraction: a parent
 less its other children. Paper: Friedman, Wolff, Schuster: Providing k-Anonymity in Data Mining, VLDB Journal 2008,
 section 3 (what a tree with counts tells); Gambs, Gmati, Hurfin: Reconstruction Attack through Classifier Analysis,
 DBSec 2012. Measured: the share of the people in a leaf (in a leaf and class, if the class is public) whose number is
-told, or follows, and is below k. Control: the tree without counts, from which no number follows. Leak: any such
+shown, or follows, and is below k. Control: the tree without counts, from which no number follows. Leak: any such
 person.
 """
 
@@ -33,36 +33,36 @@ class TreeReconstruction:
         if scene.model is None:
             raise CannotRunError("No published model is on the table.")
         tree = read_tree(scene.model)
-        told = solve(tree)
+        counts = solve(tree)
         small = [
             count
             for node in tree.leaves
-            for count in ([_total(told[node])] if tree.private else told[node])
+            for count in ([_total(counts[node])] if tree.private else counts[node])
             if count is not None and 0 < count < tree.k
         ]
-        rows, found = scene.table.height, sum(small)
-        known = sum(count is not None for node in tree.leaves for count in told[node])
+        rows, exposed = scene.table.height, sum(small)
+        known = sum(count is not None for node in tree.leaves for count in counts[node])
         return Finding(
             self.name,
-            LEAK if found else NO_LEAK,
-            f"{known:,} counts of leaves are told or follow; {found:,} people are in groups below {tree.k}.",
-            found / rows,
-            0.0,
-            share_interval(found, rows),
-            0.0,
-            "share of people",
-            {
+            LEAK if exposed else NO_LEAK,
+            f"{known:,} counts of leaves are shown or follow; {exposed:,} people are in groups below {tree.k}.",
+            measured=exposed / rows,
+            control=0.0,
+            interval=share_interval(exposed, rows),
+            goal=0.0,
+            unit="share of people",
+            details={
                 "counts known": float(known),
                 "groups below k": float(len(small)),
                 "leaves": float(len(tree.leaves)),
-                "share, if the number of rows is known": _below_k(tree, told, rows) / rows,
+                "share, if the number of rows is known": _below_k(tree, counts, rows) / rows,
             },
         )
 
 
 @dataclass(frozen=True)
-class ToldTree:
-    """What the file of a tree tells: children and class counts of each node, and what was promised."""
+class ShownTree:
+    """What the file of a tree shows: children and class counts of each node, and what was promised."""
 
     children: Sequence[Sequence[int]]
     counts: Sequence[Counts]
@@ -75,22 +75,22 @@ class ToldTree:
         return [node for node, below in enumerate(self.children) if not below]
 
 
-def read_tree(model: Mapping[str, Any]) -> ToldTree:
-    """The tree of a model's file, whatever its nodes tell."""
+def read_tree(model: Mapping[str, Any]) -> ShownTree:
+    """The tree of a model's file, whatever its nodes show."""
     try:
         nodes, classes = model["nodes"], len(model["classes"])
         children = [[int(branch["go"]) for branch in node.get("branches", ())] for node in nodes]
         counts: list[Counts] = [list(node.get("counts", [None] * classes)) for node in nodes]
-        if any(len(found) != classes for found in counts) or any(not 0 < c < len(nodes) for b in children for c in b):
+        if any(len(row) != classes for row in counts) or any(not 0 < c < len(nodes) for b in children for c in b):
             raise ValueError
-        return ToldTree(children, counts, int(model["requirement"]["k"]), bool(model["class_private"]))
+        return ShownTree(children, counts, int(model["requirement"]["k"]), bool(model["class_private"]))
     except (LookupError, TypeError, ValueError, AttributeError):
         raise CannotRunError("The model's file is not a tree that incrowd wrote.") from None
 
 
-def solve(tree: ToldTree) -> list[Counts]:
-    """All counts that are told or follow by subtraction and addition, node by node."""
-    known = [list(found) for found in tree.counts]
+def solve(tree: ShownTree) -> list[Counts]:
+    """All counts that are shown or follow by subtraction and addition, node by node."""
+    known = [list(row) for row in tree.counts]
     changed = True
     while changed:
         changed = False
@@ -100,7 +100,7 @@ def solve(tree: ToldTree) -> list[Counts]:
     return known
 
 
-def _following(tree: ToldTree, known: list[Counts]) -> Iterator[tuple[int, int, int]]:
+def _following(tree: ShownTree, known: list[Counts]) -> Iterator[tuple[int, int, int]]:
     """Counts that follow from others and are not known yet."""
     for parent, below in enumerate(tree.children):
         for place in range(len(known[parent])) if below else ():
@@ -113,11 +113,11 @@ def _following(tree: ToldTree, known: list[Counts]) -> Iterator[tuple[int, int, 
                 yield open_ones[0], place, whole - rest
 
 
-def _below_k(tree: ToldTree, told: list[Counts], rows: int) -> int:
+def _below_k(tree: ShownTree, counts: list[Counts], rows: int) -> int:
     """People in leaves of fewer than k, for somebody who also knows how many people there are."""
-    totals: list[Counts] = [[_total(found)] for found in told]
+    totals: list[Counts] = [[_total(row)] for row in counts]
     totals[0] = [rows]
-    known = solve(ToldTree(tree.children, totals, tree.k, tree.private))
+    known = solve(ShownTree(tree.children, totals, tree.k, tree.private))
     return sum(count for node in tree.leaves if (count := known[node][0]) is not None and 0 < count < tree.k)
 
 

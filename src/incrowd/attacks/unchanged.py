@@ -94,12 +94,12 @@ class UnchangedLinkage:
             self.name,
             LEAK if alone.without_class else NO_LEAK,
             f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}.",
-            share,
-            share / rows,
-            share_interval(alone.without_class, rows),
-            0.0,
-            "share of people",
-            {"alone by columns not called sensitive": float(alone.not_called_private)},
+            measured=share,
+            control=share / rows,
+            interval=share_interval(alone.without_class, rows),
+            goal=0.0,
+            unit="share of people",
+            details={"alone by columns not called sensitive": float(alone.not_called_private)},
         )
 
 
@@ -126,9 +126,9 @@ class GiveBackAttack:
             LEAK if leak else NO_LEAK,
             f"{counts.given_back:,} of {cells:,} hidden cells are given back; the smallest group that is left has "
             f"{counts.effective_k:,} people.",
-            counts.given_back / cells,
-            control.given_back / cells,
-            share_interval(counts.given_back, cells),
+            measured=counts.given_back / cells,
+            control=control.given_back / cells,
+            interval=share_interval(counts.given_back, cells),
             unit="share of hidden cells",
             details={"effective k": float(counts.effective_k), "people below k": float(counts.people_below_k)},
         )

@@ -54,26 +54,26 @@ def attack(
     options["reading"] = part(Reading, options)
     chosen = None if only is None else names(only)
     with progress(json) as show:
-        found = attack_release(
+        attack_report = attack_release(
             release, enough_memory(original), only=chosen, progress=show, **part(AttackOptions, options)
         )
     if report is not None:
-        _write(found, release, report)
+        _write(attack_report, release, report)
     if json:
-        print_json(found.to_json())
+        print_json(attack_report.to_json())
     else:
-        _print(found)
-    ran = any(finding.measured is not None for finding in found.findings)
-    raise typer.Exit(1 if found.leaks else 0 if ran else 2)
+        _print(attack_report)
+    ran = any(finding.measured is not None for finding in attack_report.findings)
+    raise typer.Exit(1 if attack_report.leaks else 0 if ran else 2)
 
 
-def _write(found: AttackReport, release: Path, to: Path) -> None:
+def _write(attacks: AttackReport, release: Path, to: Path) -> None:
     from incrowd.attacks.page import report_page
     from incrowd.tables.publishing.staging import check_target, staged
 
     check_target(to, (release,))
     with staged(to) as hidden:
-        hidden.write_text(report_page(found, release.name), encoding="utf-8")
+        hidden.write_text(report_page(attacks, release.name), encoding="utf-8")
 
 
 def _list(json: bool) -> None:
@@ -87,7 +87,7 @@ def _list(json: bool) -> None:
         typer.echo(f"{one.name}\n    {one.asks}\n    Needs: {one.needs}.")
 
 
-def _print(found: AttackReport) -> None:
+def _print(attacks: AttackReport) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -99,16 +99,16 @@ def _print(found: AttackReport) -> None:
     shown = Table(box=None, pad_edge=False, header_style="dim")
     for place, head in enumerate(("attack", "verdict", "measured (99 %)", "control", "goal")):
         shown.add_column(head, justify="left" if place < 2 else "right", no_wrap=True)
-    for finding in found.findings:
+    for finding in attacks.findings:
         verdict = Text(f"{MARKS[finding.verdict]} {finding.verdict}", style=styles[finding.verdict])
         shown.add_row(Text(finding.attack), verdict, *_numbers(finding))
     console = Console()
     console.print(shown)
     console.print()
-    for finding in found.findings:
+    for finding in attacks.findings:
         unit = f" ({finding.unit})" if finding.unit else ""
         console.print(Text.assemble((f"{finding.attack}{unit}: ", "bold"), plain(finding.words)))
-    console.print(Text(found.summary, style="bold"))
+    console.print(Text(attacks.summary, style="bold"))
 
 
 def _numbers(finding: Finding) -> tuple[str, str, str]:

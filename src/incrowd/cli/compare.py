@@ -89,13 +89,13 @@ def compare(
         if not dry_run:
             if not json:
                 typer.echo(_cost(prepared), err=True)
-            found = _run(prepared, to, watch)
+            comparison = _run(prepared, to, watch)
     if dry_run:
         _tell_cost(prepared, json)
     elif json:
-        print_json(_as_json(found))
+        print_json(_as_json(comparison))
     else:
-        _print(found, to)
+        _print(comparison, to)
 
 
 def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Question, watch: Watcher) -> Prepared:
@@ -103,7 +103,7 @@ def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Q
     from incrowd.compare.subject import find_table
 
     watch(Step("reading"))
-    named = find_table(table, data, lambda said: watch(Step(said)))
+    named = find_table(table, data, lambda sentence: watch(Step(sentence)))
     return prepare(read_subject(named, **how), question, watch)
 
 
@@ -156,14 +156,14 @@ def watched(quiet: bool) -> Iterator[Watcher]:
 
 
 def _lines() -> Watcher:
-    told = None
+    tenth = None
 
     def watch(step: Step) -> None:
-        nonlocal told
-        if step.total and told != (told := 10 * step.done // step.total):
+        nonlocal tenth
+        if step.total and tenth != (tenth := 10 * step.done // step.total):
             typer.echo(f"{step.done} of {step.total} trials{_left(step)}", err=True)
-        elif step.what.startswith("timing") and told is None and not kernels_are_compiled():
-            told = -1
+        elif step.what.startswith("timing") and tenth is None and not kernels_are_compiled():
+            tenth = -1
             typer.echo(_FIRST_RUN, err=True)
 
     return watch
@@ -216,18 +216,18 @@ def _tell_cost(prepared: Prepared, json: bool) -> None:
     )
 
 
-def _as_json(found: Comparison) -> dict[str, Any]:
+def _as_json(comparison: Comparison) -> dict[str, Any]:
     from incrowd.compare.tables import how_measured
 
     return {
-        "recommendation": str(found.recommendation).splitlines(),
-        "measured": how_measured(found),
-        "notices": [str(notice) for notice in found.notices],
-        "results": found.results.to_dicts(),
+        "recommendation": str(comparison.recommendation).splitlines(),
+        "measured": how_measured(comparison),
+        "notices": [str(notice) for notice in comparison.notices],
+        "results": comparison.results.to_dicts(),
     }
 
 
-def _print(found: Comparison, folder: Path | None) -> None:
+def _print(comparison: Comparison, folder: Path | None) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -235,16 +235,16 @@ def _print(found: Comparison, folder: Path | None) -> None:
     from incrowd.drawing.wording import plain
 
     console = Console()
-    for table in score_tables(found.summary):
+    for table in score_tables(comparison.summary):
         console.print(_rich(table))
         console.print()
-    for line in str(found.recommendation).splitlines():
-        console.print(Text(plain(line), style="bold" if line == found.recommendation.overall else ""))
-    for trouble in troubles(found.summary):
+    for line in str(comparison.recommendation).splitlines():
+        console.print(Text(plain(line), style="bold" if line == comparison.recommendation.overall else ""))
+    for trouble in troubles(comparison.summary):
         console.print(Text.assemble(("not done ", "bold yellow"), plain(trouble)))
-    for notice in found.notices:
+    for notice in comparison.notices:
         console.print(Text.assemble(("notice ", "bold yellow"), plain(str(notice))))
-    console.print(Text(f"Measured by {found.setup.protocol}; feeding {found.setup.feeding}.", style="dim"))
+    console.print(Text(f"Measured by {comparison.setup.protocol}; feeding {comparison.setup.feeding}.", style="dim"))
     if folder is not None:
         console.print(Text(f"Written: {folder}/index.html, README.md, results.csv, results.parquet", overflow="fold"))
 

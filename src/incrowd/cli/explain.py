@@ -23,14 +23,14 @@ def explain(
     from incrowd.tables.publishing.staging import staged
     from incrowd.trees.draw import to_svg, to_text
 
-    found = read_plan(plan)
+    explained = read_plan(plan)
     if svg:
         with staged(svg) as hidden:
-            hidden.write_text(to_svg(found.places[0].tree), encoding="utf-8")
+            hidden.write_text(to_svg(explained.places[0].tree), encoding="utf-8")
     if json:
-        print_json(plan_to_json(found))
+        print_json(plan_to_json(explained))
         return
-    typer.echo(sentences(found, groups))
+    typer.echo(sentences(explained, groups))
     if tree:
-        for step in found.places[:1]:
+        for step in explained.places[:1]:
             typer.echo("\n" + to_text(step.tree))

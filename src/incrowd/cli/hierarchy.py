@@ -53,8 +53,8 @@ def draft(
         source = read(file, **part(Reading, reading))
         show_stage("grouping")
         columns = encoded_columns(source, column, *([target] if target else []))
-        given = _edges(edges, columns[0].type == "date")
-        made = draft_hierarchy(columns[0], columns[1] if target else None, kind=kind, bins=bins, edges=given)
+        cuts = _edges(edges, columns[0].type == "date")
+        made = draft_hierarchy(columns[0], columns[1] if target else None, kind=kind, bins=bins, edges=cuts)
     if to:
         _write(made, to)
     if json:
@@ -82,20 +82,20 @@ def check(
 
     if column and not against:
         raise ParameterError("--column names a column of a table: give the table with --against FILE.")
-    found = read_hierarchy(hierarchy)
-    notices = found.notices
+    parsed = read_hierarchy(hierarchy)
+    notices = parsed.notices
     if against:
         from incrowd.tables.hierarchies.draft import encoded_columns
         from incrowd.tables.reading.read import read
 
         source = read(against, **part(Reading, reading))
-        coded = encoded_columns(source, column or found.name)[0]
-        found.encode(coded)
-        notices += found.unused(coded)
+        coded = encoded_columns(source, column or parsed.name)[0]
+        parsed.encode(coded)
+        notices += parsed.unused(coded)
     if json:
-        print_json(_facts(found, notices))
+        print_json(_facts(parsed, notices))
         return
-    _tell(found, notices)
+    _tell(parsed, notices)
     typer.echo("Every value of the column has a leaf." if against else "It is a tree; no table was given to check.")
 
 
@@ -109,12 +109,12 @@ def show(
     from incrowd.tables.hierarchies.draw import draw
     from incrowd.tables.hierarchies.read import read_hierarchy
 
-    found = read_hierarchy(hierarchy)
+    parsed = read_hierarchy(hierarchy)
     if json:
-        print_json(found.to_json())
+        print_json(parsed.to_json())
         return
-    _tell(found, found.notices)
-    typer.echo(draw(found, most))
+    _tell(parsed, parsed.notices)
+    typer.echo(draw(parsed, most))
 
 
 def _edges(text: str | None, dates: bool) -> list[float] | None:
@@ -123,10 +123,10 @@ def _edges(text: str | None, dates: bool) -> list[float] | None:
     if text is None:
         return None
     numbers = [(parse_day if dates else parse_number)(part.strip()) for part in text.split(",")]
-    found = [number for number in numbers if number is not None]
-    if len(found) < len(numbers):
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers):
         raise ParameterError("--edges lists numbers, or dates as YYYY-MM-DD, separated by commas: 20,40,60")
-    return found
+    return known
 
 
 def _write(made: Hierarchy, to: Path) -> None:
@@ -138,18 +138,18 @@ def _write(made: Hierarchy, to: Path) -> None:
         hidden.write_text(text, encoding="utf-8", newline="")
 
 
-def _facts(found: Hierarchy, notices: tuple[Notice, ...]) -> dict[str, Any]:
+def _facts(tree: Hierarchy, notices: tuple[Notice, ...]) -> dict[str, Any]:
     return {
-        "name": found.name,
-        "leaves": len(found.leaves),
-        "of": str(found.kind),
-        "levels": [len(set(found.at_level(level).tolist())) for level in range(1, found.height + 1)],
+        "name": tree.name,
+        "leaves": len(tree.leaves),
+        "of": str(tree.kind),
+        "levels": [len(set(tree.at_level(level).tolist())) for level in range(1, tree.height + 1)],
         "notices": [str(notice) for notice in notices],
     }
 
 
-def _tell(found: Hierarchy, notices: tuple[Notice, ...]) -> None:
-    sizes = _facts(found, notices)["levels"]
-    typer.echo(f"{found.name}: {len(found.leaves)} leaves ({found.kind}), {found.height} levels with {sizes} nodes")
+def _tell(tree: Hierarchy, notices: tuple[Notice, ...]) -> None:
+    sizes = _facts(tree, notices)["levels"]
+    typer.echo(f"{tree.name}: {len(tree.leaves)} leaves ({tree.kind}), {tree.height} levels with {sizes} nodes")
     for notice in notices:
         typer.echo(f"note: {notice}")

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from incrowd.cli.given import FileOrTable, called, given
 from incrowd.cli.options import takes
 from incrowd.cli.shared import READING, Json, print_json, progress
+from incrowd.cli.table_argument import FileOrTable, called, table_at
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
 
@@ -29,7 +29,7 @@ def inspect(
     from incrowd.tables.reading.read import read
     from incrowd.tables.recipe import draft_recipe
 
-    table = given(file)
+    table = table_at(file)
     if recipe:
         check_target(recipe, (table,) if isinstance(table, Path) else ())
     with progress(json) as show:

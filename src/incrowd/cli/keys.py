@@ -40,9 +40,9 @@ def show(
     """Show public keys: what recipients need to check who signed a certificate."""
     from incrowd.report.signature import PUBLIC, keys_folder, public_key
 
-    found = [key] if key is not None else sorted(path.stem for path in keys_folder().glob(f"*{PUBLIC}"))
+    names = [key] if key is not None else sorted(path.stem for path in keys_folder().glob(f"*{PUBLIC}"))
     shown = []
-    for name in found:
+    for name in names:
         public = public_key(name)
         shown.append({"key": name, "key_id": public.id, "public_key": public.text})
     if json:

@@ -178,8 +178,8 @@ def _described(one: Recorded, book: Ledger) -> dict[str, Any]:
 
 
 def _numbered(tables: list[str] | None) -> Iterator[tuple[int, Path]]:
-    for said in tables or ():
-        number, equals, file = said.partition("=")
+    for text in tables or ():
+        number, equals, file = text.partition("=")
         if not equals or not number.strip().isdecimal():
             raise ParameterError("Write the number of a release and its table, for instance --table 3=people.csv.")
         yield int(number), Path(file.strip())

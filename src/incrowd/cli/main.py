@@ -47,8 +47,8 @@ app.add_typer(keys_app)
 app.add_typer(ledger_app)
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         from importlib.metadata import version
 
         typer.echo(f"incrowd {version('incrowd')}")

@@ -126,13 +126,13 @@ def _numbers(text: str, one: Declared) -> list[float]:
 
 def _sets(settings: list[str], one: Declared) -> list[tuple[list[str], int]]:
     """Sets of columns with their k, from ``a,b:5``."""
-    found = []
+    sets = []
     for setting in settings:
         columns, colon, k = setting.rpartition(":")
         if not (colon and k.strip().isdecimal()):
             raise ParameterError(f"Write the columns, a colon and their k, for instance {one.flags[0]} age,sex:5.")
-        found.append((names(columns), int(k)))
-    return found
+        sets.append((names(columns), int(k)))
+    return sets
 
 
 def _pairs(settings: list[str], one: Declared, *, empty: bool = False) -> Iterator[tuple[str, str]]:
@@ -164,8 +164,8 @@ def _hierarchies(settings: list[str], one: Declared) -> dict[str, Any] | Path:
             raise ParameterError(f"{folder} is not a folder. {flag} takes one, or column=file: {flag} age=age.txt.")
     if len(settings) == len(folders) == 1:
         return folders[0]
-    found = {name: hierarchy for folder in folders for name, hierarchy in hierarchies_in(folder).items()}
-    return found | dict(_pairs([text for text in settings if Path(text) not in folders], one))
+    trees = {name: hierarchy for folder in folders for name, hierarchy in hierarchies_in(folder).items()}
+    return trees | dict(_pairs([text for text in settings if Path(text) not in folders], one))
 
 
 def cell(setting: str) -> tuple[int, str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from incrowd.cli.given import FileOrTable, Replace, Select, Table, given, place
 from incrowd.cli.options import takes
 from incrowd.cli.shared import Json, print_json, progress
+from incrowd.cli.table_argument import FileOrTable, Replace, Select, Table, place, table_at
 from incrowd.errors import ParameterError
 from incrowd.tables.options import RELEASE, Book, Measuring, Outputs, Reading, ReleaseOptions, Run
 from incrowd.vocabulary.option import options_of, part
@@ -46,7 +46,7 @@ def release(
     outputs = Outputs(**part(Outputs, options))
     with progress(json) as show:
         made = make(
-            given(file, table, query),
+            table_at(file, table, query),
             outputs=outputs,
             measuring=Measuring(**part(Measuring, options)),
             ledger=_book(part(Book, options)),

@@ -43,49 +43,49 @@ def risk(
         check_target(report, (file, *tables, *([options["zip3"]] if options["zip3"] else [])))
     with progress(json) as show:
         show("measuring")
-        found = measure(file, **part(RiskOptions, options))
+        measured = measure(file, **part(RiskOptions, options))
     if report:
         with staged(report) as hidden:
-            hidden.write_text(risk_html(found), encoding="utf-8")
+            hidden.write_text(risk_html(measured), encoding="utf-8")
     if json:
-        print_json(found.to_json())
+        print_json(measured.to_json())
         return
     from rich.console import Console
 
-    print_risk(found, Console())
+    print_risk(measured, Console())
     if report:
         typer.echo(f"\nwritten report: {report}")
 
 
-def print_risk(found: Risk, console: Console) -> None:
+def print_risk(risk: Risk, console: Console) -> None:
     """Print every part with its table."""
     from rich.text import Text
 
     from incrowd.drawing.wording import plain
     from incrowd.risk.telling import headline, parts_of
 
-    console.print(Text(plain(headline(found)), style="bold"))
-    for section in parts_of(found):
+    console.print(Text(plain(headline(risk)), style="bold"))
+    for section in parts_of(risk):
         console.print()
         console.print(Text(plain(section.title), style="bold"))
-        for said in section.said:
-            console.print(Text(plain(said)))
+        for sentence in section.sentences:
+            console.print(Text(plain(sentence)))
         if section.table:
             console.print(_rich_table(section.table))
         for aside in section.asides:
             console.print(Text(plain(aside), style="dim"))
 
 
-def _rich_table(told: RiskTable) -> RichTable:
+def _rich_table(table: RiskTable) -> RichTable:
     from rich.table import Table as Shown
     from rich.text import Text
 
     from incrowd.drawing.wording import plain
 
     shown = Shown(box=None, pad_edge=False, header_style="dim")
-    for place, head in enumerate(told.header):
-        words = place < told.words or head == "trust it for"
+    for place, head in enumerate(table.header):
+        words = place < table.words or head == "trust it for"
         shown.add_column(Text(plain(head)), justify="left" if words else "right", overflow="fold")
-    for row in told.rows:
+    for row in table.rows:
         shown.add_row(*(Text(plain(cell)) for cell in row))
     return shown

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from incrowd.cli.given import FileOrTable, given
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes
 from incrowd.cli.shared import Json, print_json
+from incrowd.cli.table_argument import FileOrTable, table_at
 from incrowd.errors import ParameterError
 from incrowd.releases.options import VERIFY, Certified, Kept, VerifyOptions
 from incrowd.tables.options import Reading
@@ -47,7 +47,7 @@ def verify(
     else:
         from incrowd.releases.recount import verify as recounted
 
-        verdict = recounted(given(file), **part(VerifyOptions, options))
+        verdict = recounted(table_at(file), **part(VerifyOptions, options))
     if json:
         print_json(verdict.to_json())
     else:

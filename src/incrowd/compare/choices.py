@@ -71,8 +71,8 @@ class Choice:
         return self.method if self.method in (MAJORITY, KADET) else None
 
     def __str__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
-        return f"{self.method}({said})" if said else self.method
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
+        return f"{self.method}({settings})" if settings else self.method
 
 
 def _check_kadet(parameters: dict[str, Any]) -> None:

@@ -41,12 +41,12 @@ class Comparison:
     quasi_identifiers: tuple[str, ...]
     free: tuple[str, ...]
     setup: Setup
-    found: tuple[Result, ...]
+    runs: tuple[Result, ...]
     notices: tuple[Notice, ...]
     seconds: float
 
     @classmethod
-    def of(cls, laboratory: Laboratory, found: Sequence[Result], seconds: float) -> Comparison:
+    def of(cls, laboratory: Laboratory, runs: Sequence[Result], seconds: float) -> Comparison:
         """The comparison that a laboratory made."""
         subject = laboratory.subject
         known = (*subject.schema.quasi_identifiers, subject.target)
@@ -57,7 +57,7 @@ class Comparison:
             subject.schema.quasi_identifiers,
             tuple(name for name in subject.schema.names if name not in known),
             laboratory.setup,
-            tuple(found),
+            tuple(runs),
             subject.notices,
             seconds,
         )
@@ -65,7 +65,7 @@ class Comparison:
     @cached_property
     def results(self) -> pl.DataFrame:
         """All results, with what was the same for all of them."""
-        said = {
+        conditions = {
             "table": self.name,
             "protocol": str(self.setup.protocol),
             "feeding": str(self.setup.feeding),
@@ -73,12 +73,12 @@ class Comparison:
             "seed": self.setup.seed,
             "version": version("incrowd"),
         }
-        return as_frame(self.found).with_columns(pl.lit(value).alias(name) for name, value in said.items())
+        return as_frame(self.runs).with_columns(pl.lit(value).alias(name) for name, value in conditions.items())
 
     @cached_property
     def summary(self) -> Summary:
         """Means and intervals."""
-        return Summary.of(self.found)
+        return Summary.of(self.runs)
 
     @cached_property
     def recommendation(self) -> Recommendation:

@@ -30,7 +30,7 @@ from incrowd.vocabulary.schema import ColumnType
 
 Cells = Numbers | pl.Series
 """A column as learners take it: numbers with NaN, or words with null."""
-Told = str | float | None
+FedCell = str | float | None
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,11 @@ class ReleasedCells:
         if numbers is not None:
             return self._as_fed(numbers)
         texts, codes = _numbered(seen[self.name])
-        told = self._picked([self._options(text)[:1] for text in texts], codes, np.zeros(len(codes)))
+        shown = self._picked([self._options(text)[:1] for text in texts], codes, np.zeros(len(codes)))
         if self.sets != "draw":
-            return told
+            return shown
         is_set = np.append([isinstance(self.forms.get(text), ValueSet) for text in texts], False).astype(bool)
-        return _chosen(is_set[codes], mine, told)
+        return _chosen(is_set[codes], mine, shown)
 
     def _numbers(self, frame: pl.DataFrame) -> Numbers | None:
         """The cells, where they are written as numbers or as the two ends of an interval."""
@@ -125,8 +125,8 @@ class ReleasedCells:
             return numbers
         return pl.Series([None if np.isnan(number) else f"{number:g}" for number in numbers], dtype=pl.String)
 
-    def _options(self, text: str) -> list[Told]:
-        """What a cell with this text tells the learner: one thing, or several to draw from."""
+    def _options(self, text: str) -> list[FedCell]:
+        """What a cell with this text becomes for the learner: one thing, or several to draw from."""
         form = self.forms.get(text)
         if isinstance(form, ValueSet):
             if self.sets == "draw":
@@ -142,7 +142,7 @@ class ReleasedCells:
             case _:
                 return [None]
 
-    def _member(self, value: Value) -> Told:
+    def _member(self, value: Value) -> FedCell:
         """A value drawn from a set; of public bins that are fed as numbers, the middle."""
         if self.words:
             return str(value)
@@ -151,15 +151,15 @@ class ReleasedCells:
         interval = parse_interval(value, dates=self.kind is ColumnType.DATE)
         return None if interval is None else middle(interval.low, interval.high)
 
-    def _picked(self, options: Sequence[Sequence[Told]], codes: Codes, chance: Numbers) -> Cells:
+    def _picked(self, options: Sequence[Sequence[FedCell]], codes: Codes, chance: Numbers) -> Cells:
         """One of the options of each row's text; the last code is a missing cell."""
         every = [*options, [None]]
         sizes = np.array([len(one) for one in every])
         starts = np.cumsum(sizes) - sizes
         places = starts[codes] + (chance * sizes[codes]).astype(np.int64)
-        flat = pl.Series([told for one in every for told in one], dtype=pl.String if self.words else pl.Float64)
-        told = flat.gather(places)
-        return told if self.words else _floats(told)
+        flat = pl.Series([option for one in every for option in one], dtype=pl.String if self.words else pl.Float64)
+        picked = flat.gather(places)
+        return picked if self.words else _floats(picked)
 
 
 def raw_cells(column: EncodedColumn) -> Cells:
@@ -211,7 +211,7 @@ def _middles(low: Numbers, high: Numbers) -> Numbers:
     return np.where(np.isnan(low), high, np.where(np.isnan(high), np.nextafter(low, np.inf), both))
 
 
-def _chosen(where: np.ndarray[tuple[int], np.dtype[np.bool_]], mine: Cells, told: Cells) -> Cells:
-    if isinstance(mine, pl.Series) and isinstance(told, pl.Series):
-        return pl.select(pl.when(pl.Series(where)).then(mine).otherwise(told)).to_series()
-    return np.where(where, mine, told)
+def _chosen(where: np.ndarray[tuple[int], np.dtype[np.bool_]], mine: Cells, shown: Cells) -> Cells:
+    if isinstance(mine, pl.Series) and isinstance(shown, pl.Series):
+        return pl.select(pl.when(pl.Series(where)).then(mine).otherwise(shown)).to_series()
+    return np.where(where, mine, shown)

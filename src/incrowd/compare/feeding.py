@@ -87,14 +87,14 @@ def parse_feeding(text: str) -> Feeding:
     >>> parse_feeding("sets=category")
     Feeding(sets='category', intervals='middle', bins='category', hidden='missing')
     """
-    said = {}
+    settings = {}
     for setting in filter(None, text.split(",")):
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not equals or name not in Feeding.choices:
             known = "; ".join(f"{name}={'|'.join(values)}" for name, values in Feeding.choices.items())
-            raise ParameterError(f"Feeding is said as name=value. Known: {known}.")
-        said[name] = value
-    return Feeding(**said)
+            raise ParameterError(f"Feeding is written as name=value. Known: {known}.")
+        settings[name] = value
+    return Feeding(**settings)
 
 
 @dataclass(frozen=True, eq=False)

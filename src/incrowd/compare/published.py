@@ -36,15 +36,15 @@ def publish_and_score(
     schema = Schema(tuple(replace(column, type=_written(column.type)) for column in schema.columns))
     train, test = _retyped(without_unused(parts.train)), _retyped(parts.test)
     private = tuple(name for name in parts.inputs if name not in schema.quasi_identifiers)
-    found = KAdet(k=k, private=private, **{"fill": FILL, **parameters}).induce(train, schema)
-    if found.model is None:
-        raise RequirementError(f"No tree is possible. {found.reason}")
-    verdict = verify_spans(found.model.to_json(), train)
+    induction = KAdet(k=k, private=private, **{"fill": FILL, **parameters}).induce(train, schema)
+    if induction.model is None:
+        raise RequirementError(f"No tree is possible. {induction.reason}")
+    verdict = verify_spans(induction.model.to_json(), train)
     if not verdict.passed:
         raise VerificationError("kadet broke its promise. This is a bug: please report it.")
     sizes = verdict.sizes
     risk = ReleaseRisk(sizes.classes, sizes.smallest, sizes.classes / train.height, 1 / max(1, sizes.smallest), 0.0)
-    return _scores(found.model, test, parts), risk
+    return _scores(induction.model, test, parts), risk
 
 
 def _scores(model: PublishedTree, test: EncodedTable, parts: Parts) -> Numbers:

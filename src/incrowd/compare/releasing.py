@@ -77,8 +77,8 @@ def release_rows(
         The population, if something is required of it.
     """
     requirement.check_possible(table.height)
-    asked = subject_names(requirement, schema.target)
-    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *asked]
+    protected = subject_names(requirement, schema.target)
+    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *protected]
     known = without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness)

@@ -33,12 +33,12 @@ _TYPES = {"str": pl.String, "int": pl.Int64, "float": pl.Float64}
 class Results:
     """Results by fingerprint; written to a folder as they come, if there is one."""
 
-    found: dict[str, Result] = field(default_factory=dict)
+    by_fingerprint: dict[str, Result] = field(default_factory=dict)
     _file: TextIO | None = None
 
     def add(self, fingerprint: str, result: Result) -> None:
         """Keep a result, on disk before this returns."""
-        self.found[fingerprint] = result
+        self.by_fingerprint[fingerprint] = result
         if self._file is not None:
             json.dump({"fingerprint": fingerprint, **result.to_json()}, self._file, allow_nan=False)
             self._file.write("\n")
@@ -100,9 +100,9 @@ def digest_of(subject: Subject) -> str:
     digest = hmac.new(owner_key(), digestmod=hashlib.sha256)
     for column in subject.schema.columns:
         encoded = subject.table[column.name]
-        said = [column.name, column.role, column.type, encoded.dictionary.cast(pl.String).to_list()]
+        parts = [column.name, column.role, column.type, encoded.dictionary.cast(pl.String).to_list()]
         tree = None if column.hierarchy is None else repr(column.hierarchy)
-        digest.update(json.dumps([*said, tree]).encode())
+        digest.update(json.dumps([*parts, tree]).encode())
         digest.update(encoded.codes.tobytes())
     return digest.hexdigest()
 

@@ -185,7 +185,7 @@ def compare(
     question = Question(methods, ks, learners, protocol, feeding or Feeding(), seed, discretize, jobs)
     watch(Step("reading"))
     subject = read_subject(
-        find_table(table, data, lambda said: watch(Step(said))),
+        find_table(table, data, lambda sentence: watch(Step(sentence))),
         target=target,
         quasi_identifiers=quasi_identifiers,
         hierarchies=hierarchies,
@@ -257,8 +257,8 @@ def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda 
             for result in results:
                 kept.add(wanted[trial.name][result.learner], result)
             clock.finished(trial)
-        found = [kept.found[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
-    comparison = Comparison.of(laboratory, found, perf_counter() - begun)
+        runs = [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
+    comparison = Comparison.of(laboratory, runs, perf_counter() - begun)
     if folder is not None:
         comparison.save(folder)
     return comparison
@@ -311,7 +311,7 @@ def _affordable(grid: _Grid, setup: Setup, cost: Cost, jobs: int, budget: float)
 
 def _unfinished(trial: Trial, wanted: Mapping[str, str], kept: Results) -> Trial | None:
     """The trial with the learners that have no result yet; None if all have."""
-    left = [learner for learner in learners_of(trial) if wanted[learner] not in kept.found]
+    left = [learner for learner in learners_of(trial) if wanted[learner] not in kept.by_fingerprint]
     if not left:
         return None
     return trial if trial.choice.own_learner else replace(trial, learners=tuple(left))

@@ -72,7 +72,7 @@ class Subject:
 
 
 def understand_table(
-    given: Any,
+    table: Any,
     *,
     target: str,
     quasi_identifiers: Iterable[str] | None = None,
@@ -89,16 +89,16 @@ def understand_table(
 
     Parameters
     ----------
-    given
+    table
         A path, or a pandas, polars or PyArrow table.
     target
         The class.
     quasi_identifiers
-        The columns an attacker may know; those that the draft of the schema suggests, if not given.
+        The columns an attacker may know; those that the draft of the schema suggests, if left out.
     identifiers
         Columns to leave out, besides those that look like identifiers.
     numeric
-        The columns that are numbers, all others being categories; found by themselves, if not given.
+        The columns that are numbers, all others being categories; detected, if left out.
     hierarchies
         By column.
     reading
@@ -108,7 +108,7 @@ def understand_table(
     rows
         Use at most so many rows, drawn at random by the seed.
     """
-    source = read(given, **(reading or {}))
+    source = read(table, **(reading or {}))
     source, draft = _without_identifiers(source, target, quasi_identifiers, tuple(identifiers))
     known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     recipe = Recipe(columns={} if numeric is None else _types(draft, set(numeric)))
@@ -117,16 +117,16 @@ def understand_table(
     schema, doubts = settle_schema(source, with_hierarchies(recipe, used))
     columns = learnable(schema)
     frame = source.frame.select(columns)
-    frame, told = _chosen_rows(frame, complete, rows, seed)
+    frame, left_out = _chosen_rows(frame, complete, rows, seed)
     schema = Schema(tuple(schema[column] for column in frame.columns))
-    table, notices = encode(replace(source, frame=frame), schema, columns)
-    schema = Schema(tuple(replace(column, type=table[column.name].type) for column in schema.columns))
+    encoded, notices = encode(replace(source, frame=frame), schema, columns)
+    schema = Schema(tuple(replace(column, type=encoded[column.name].type) for column in schema.columns))
     for column in schema.columns:
         if column.hierarchy is not None:
-            column.hierarchy.encode(table[column.name])
-    shown = name or (Path(given).name if isinstance(given, str | Path) else "your table")
+            column.hierarchy.encode(encoded[column.name])
+    shown = name or (Path(table).name if isinstance(table, str | Path) else "your table")
     guessed = () if quasi_identifiers is not None else _guess(known)
-    return Subject(shown, frame, schema, table, (*source.notices, *guessed, *doubts, *told, *notices))
+    return Subject(shown, frame, schema, encoded, (*source.notices, *guessed, *doubts, *left_out, *notices))
 
 
 def _types(draft: Schema, numeric: set[str]) -> dict[str, dict[str, str]]:

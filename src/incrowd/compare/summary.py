@@ -65,7 +65,7 @@ class Summary:
         groups: dict[tuple[str, int, str], list[Result]] = {}
         for result in results:
             groups.setdefault((result.method, result.k, result.learner), []).append(result)
-        return cls(tuple(_cell(*key, found) for key, found in groups.items()))
+        return cls(tuple(_cell(*key, group) for key, group in groups.items()))
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -99,8 +99,8 @@ class Summary:
 
     def rivals(self, learner: str, k: int) -> tuple[SummaryCell, ...]:
         """The methods whose releases a learner can learn from, at one k, the best first."""
-        found = [cell for cell in self.cells if (cell.learner, cell.k) == (learner, k) and cell.method in self.methods]
-        return tuple(sorted((cell for cell in found if cell.is_known), key=lambda cell: -cell.accuracy))
+        cells = [cell for cell in self.cells if (cell.learner, cell.k) == (learner, k) and cell.method in self.methods]
+        return tuple(sorted((cell for cell in cells if cell.is_known), key=lambda cell: -cell.accuracy))
 
     def tree(self, k: int) -> SummaryCell | None:
         """kADET's published tree at one k; the best, if there are several."""
@@ -121,8 +121,8 @@ def noise(one: SummaryCell, other: SummaryCell) -> float:
     """
     pairs = _paired(one.results, other.results)
     if len(pairs) >= ENOUGH_FOLDS:
-        found = corrected_t_interval([a - b for a, b in pairs], _test_by_train(one.results))
-        return (found.high - found.low) / 2
+        spread = corrected_t_interval([a - b for a, b in pairs], _test_by_train(one.results))
+        return (spread.high - spread.low) / 2
     share = (one.accuracy + other.accuracy) / 2
     return _Z * math.sqrt(2 * share * (1 - share) / rows_tested(one.results))
 
@@ -146,7 +146,7 @@ def _test_by_train(results: Sequence[Result]) -> float:
     return fmean(result.test_rows / result.train_rows for result in results)
 
 
-def _cell(method: str, k: int, learner: str, found: Sequence[Result]) -> SummaryCell:
-    done = tuple(sorted((r for r in found if r.status == DONE), key=lambda r: (r.repetition, r.fold)))
-    others = [r.status for r in found if r.status != DONE]
+def _cell(method: str, k: int, learner: str, results: Sequence[Result]) -> SummaryCell:
+    done = tuple(sorted((r for r in results if r.status == DONE), key=lambda r: (r.repetition, r.fold)))
+    others = [r.status for r in results if r.status != DONE]
     return SummaryCell(method, k, learner, done, others[0] if others else DONE)

@@ -113,11 +113,11 @@ def _lost(cell: SummaryCell) -> float | None:
 
 def troubles(summary: Summary) -> list[str]:
     """What could not be done, and why; each reason once."""
-    found: dict[str, list[str]] = {}
+    by_status: dict[str, list[str]] = {}
     for cell in summary.cells:
         if cell.status != DONE:
-            found.setdefault(cell.status, []).append(f"{cell.method} at k={cell.k} with {name_of(cell.learner)}")
-    return [f"{_some(cases)}: {status}" for status, cases in found.items()]
+            by_status.setdefault(cell.status, []).append(f"{cell.method} at k={cell.k} with {name_of(cell.learner)}")
+    return [f"{_some(cases)}: {status}" for status, cases in by_status.items()]
 
 
 def _some(cases: list[str]) -> str:
@@ -133,7 +133,7 @@ def how_measured(comparison: Comparison) -> dict[str, str]:
         "train": "on the rows to learn from, after the release",
         "before": "on all rows, before the splits",
     }
-    said = {
+    facts = {
         "table": f"{comparison.name}, {counted(comparison.rows, 'row')}",
         "class": comparison.target,
         "quasi-identifiers": ", ".join(comparison.quasi_identifiers) + free,
@@ -146,7 +146,7 @@ def how_measured(comparison: Comparison) -> dict[str, str]:
         "took": f"{in_words(comparison.seconds)}; seconds in tables are CPU seconds",
         "versions": ", ".join(f"{name} {number}" for name, number in comparison.versions.items()),
     }
-    return said | ({"numbers": f"cut by MDL {cut[setup.discretize]}"} if setup.discretize else {})
+    return facts | ({"numbers": f"cut by MDL {cut[setup.discretize]}"} if setup.discretize else {})
 
 
 def _interval_words(comparison: Comparison) -> str:

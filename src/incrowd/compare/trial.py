@@ -113,8 +113,8 @@ class Laboratory:
     def splits(self) -> dict[tuple[int, int], RowSplit]:
         """The splits by repetition and fold."""
         classes = self.subject.classes.codes.astype(np.int64)
-        found = self.setup.protocol.splits(classes, self.setup.seed)
-        return {(split.repetition, split.fold): split for split in found}
+        splits = self.setup.protocol.splits(classes, self.setup.seed)
+        return {(split.repetition, split.fold): split for split in splits}
 
     def run(self, trial: Trial) -> list[Result]:
         """The results of a trial, one for each learner; what cannot be done is said, not raised."""
@@ -206,9 +206,9 @@ def _majority(parts: Parts) -> Numbers:
 
 
 def _judged(result: Result, scores: Numbers, truth: Codes) -> Result:
-    found = quality(scores, truth)
-    area = None if math.isnan(found.auc) else found.auc
-    return replace(result, accuracy=found.accuracy, balanced_accuracy=found.balanced_accuracy, auc=area)
+    measured = quality(scores, truth)
+    area = None if math.isnan(measured.auc) else measured.auc
+    return replace(result, accuracy=measured.accuracy, balanced_accuracy=measured.balanced_accuracy, auc=area)
 
 
 def _with_risk(result: Result, risk: ReleaseRisk) -> Result:

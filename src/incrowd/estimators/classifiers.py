@@ -249,5 +249,5 @@ def _order(attribute: Any) -> tuple[str, ...]:
 def _refuse_missing(frame: pl.DataFrame) -> None:
     gone = {series.name: series.null_count() for series in frame if series.null_count()}
     if gone:
-        told = ", ".join(f"{name!r} ({rows} rows)" for name, rows in gone.items())
-        raise ValuesError(f"Values are missing in {told}. Fill them, or fit with fill='mode' or fill='value'.")
+        missing = ", ".join(f"{name!r} ({rows} rows)" for name, rows in gone.items())
+        raise ValuesError(f"Values are missing in {missing}. Fill them, or fit with fill='mode' or fill='value'.")

@@ -72,8 +72,8 @@ def _parameters(entry: MethodEntry) -> Iterator[Parameter]:
     own = dict(entry.parameters)
     if entry.estimator_numeric is not None:
         own["numeric"] = entry.estimator_numeric
-    asked = [*(["hierarchies"] if entry.generalizes else []), *(["known_together"] if entry.by_value else [])]
-    for name, default in {**dict.fromkeys(["quasi_identifiers", *asked]), **own, "random_state": None}.items():
+    extra = [*(["hierarchies"] if entry.generalizes else []), *(["known_together"] if entry.by_value else [])]
+    for name, default in {**dict.fromkeys(["quasi_identifiers", *extra]), **own, "random_state": None}.items():
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default)
 
 

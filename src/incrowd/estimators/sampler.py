@@ -95,13 +95,13 @@ class Sampler(BaseEstimator):  # type: ignore[misc]
 
     def _chosen(self, names: list[str], sets: Sequence[Mapping[str, Any]]) -> list[str]:
         """The quasi-identifiers: those that are named, those of the sets, or all."""
-        asked = list(self.quasi_identifiers) if self.quasi_identifiers is not None else None
-        if asked is None and sets:
-            asked = list(dict.fromkeys(name for known in sets for name in known["columns"]))
-        unknown = [name for name in asked or () if name not in names]
+        chosen = list(self.quasi_identifiers) if self.quasi_identifiers is not None else None
+        if chosen is None and sets:
+            chosen = list(dict.fromkeys(name for known in sets for name in known["columns"]))
+        unknown = [name for name in chosen or () if name not in names]
         if unknown:
             raise SchemaError(f"There is no column {unknown[0]!r}. X has: {', '.join(names)}.")
-        return names if asked is None else asked
+        return names if chosen is None else chosen
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -172,9 +172,9 @@ class SklearnAdversary:
         dense = "HistGradientBoosting" in type(model).__name__
         if hasattr(model, "n_neighbors"):
             model.n_neighbors = min(model.n_neighbors, len(rows))
-        found, alone = features.of(rows), one_thread()
+        matrix, alone = features.of(rows), one_thread()
         with alone():
-            model.fit(found.toarray() if dense else found, labels)
+            model.fit(matrix.toarray() if dense else matrix, labels)
         return SklearnStudent(model, features, HIDDEN, dense, alone)
 
     def _fresh(self) -> Any:
@@ -199,9 +199,9 @@ class SklearnStudent:
         """The class the model predicts."""
         if self.model is None:
             return self.only or None
-        found = self.features.of(np.array([row], np.intp))
+        matrix = self.features.of(np.array([row], np.intp))
         with self.alone():
-            return int(self.model.predict(found.toarray() if self.dense else found)[0])
+            return int(self.model.predict(matrix.toarray() if self.dense else matrix)[0])
 
 
 class CellFeatures:

@@ -146,9 +146,9 @@ class _Training:
         """Those of the rows that show a node; of all training rows, if none are given."""
         if rows is not None:
             return np.asarray(rows[self.published.nodes(name)[rows] == node], np.intp)
-        found = self.published.all_rows_with(name, node)
-        trained = np.isin(self.published.nodes(self.target)[found], self.values)
-        return np.asarray(found[trained], np.intp)
+        matches = self.published.all_rows_with(name, node)
+        trained = np.isin(self.published.nodes(self.target)[matches], self.values)
+        return np.asarray(matches[trained], np.intp)
 
 
 @dataclass(eq=False)
@@ -181,9 +181,9 @@ class _Grown:
         if self.above is None or self.above.attribute is None:
             return None
         parts = [self.training.rows_showing(self.above.attribute, node, self.above.rows) for node in self.shown]
-        found = np.concatenate(parts)
-        self.training.published.work.rows += len(found)
-        return found
+        rows = np.concatenate(parts)
+        self.training.published.work.rows += len(rows)
+        return rows
 
     @cached_property
     def classes(self) -> npt.NDArray[np.int64] | None:

@@ -117,8 +117,8 @@ class ShownCells:
 
     def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, int | np.integer):
-            found = self._changed.get(int(rows))
-            return self._of_code[self._codes[rows]] if found is None else np.int32(found)
+            node = self._changed.get(int(rows))
+            return self._of_code[self._codes[rows]] if node is None else np.int32(node)
         nodes: Nodes = self._of_code[self._codes[rows]]
         if len(nodes) > _MANY:
             forget(self._codes)
@@ -168,9 +168,9 @@ class ScannedRows:
         start, size = 0, _FIRST
         while start < self._height:
             stop = min(start + size, self._height)
-            found = np.flatnonzero(self._keys(start, stop) == key)
-            if len(found):
-                yield found + start
+            rows = np.flatnonzero(self._keys(start, stop) == key)
+            if len(rows):
+                yield rows + start
             start, size = stop, min(2 * size, _LARGEST)
 
 

@@ -133,8 +133,8 @@ class PublishedTable:
 
     def rows_showing(self, name: str, nodes: Sequence[int]) -> Rows:
         """All rows that show one of these nodes of a column now, ascending."""
-        found = [np.flatnonzero(np.isin(shown, nodes)) + start for start, (shown,) in self.stretches(name)]
-        return np.concatenate([np.empty(0, np.intp), *found])
+        parts = [np.flatnonzero(np.isin(shown, nodes)) + start for start, (shown,) in self.stretches(name)]
+        return np.concatenate([np.empty(0, np.intp), *parts])
 
     def node(self, row: int, name: str) -> int:
         """What one cell shows now."""
@@ -148,8 +148,8 @@ class PublishedTable:
         """Cells of a column that show each node. To be read only."""
         if name not in self._counts:
             width = len(self.taxonomy(name))
-            found = (np.bincount(nodes, minlength=width) for _, (nodes,) in self.stretches(name))
-            self._counts[name] = sum(found, np.zeros(width, np.int64))
+            parts = (np.bincount(nodes, minlength=width) for _, (nodes,) in self.stretches(name))
+            self._counts[name] = sum(parts, np.zeros(width, np.int64))
         return self._counts[name]
 
     def joint(self, name: str, other: str) -> Counts:
@@ -239,18 +239,18 @@ class PublishedTable:
         """
         arrived = sorted(set().union(*(self._arrived.get(pair, ()) for pair in shown)))
         self.work.rows += len(arrived)
-        found = (int(row) for rows in self._chunks(shown) for row in self._still(rows, shown))
+        indexed = (int(row) for rows in self._chunks(shown) for row in self._still(rows, shown))
         last = -1
-        for row in heapq.merge(found, arrived):
+        for row in heapq.merge(indexed, arrived):
             if row != last and all(self.node(row, name) == node for name, node in shown):
                 last = row
                 yield row
 
     def all_rows_with(self, name: str, node: int) -> Rows:
         """All rows that show a node of a column now, ascending."""
-        found = self._index_of((name,)).rows(node)
+        indexed = self._index_of((name,)).rows(node)
         arrived = np.fromiter(self._arrived.get((name, node), ()), np.intp)
-        rows = np.union1d(found, arrived) if len(arrived) else found
+        rows = np.union1d(indexed, arrived) if len(arrived) else indexed
         return self._still(rows, ((name, node),))
 
     def _chunks(self, shown: tuple[tuple[str, int], ...]) -> Iterator[Rows]:

@@ -98,8 +98,8 @@ class Domain:
         below: dict[str, set[int]] = {}
         for node, label in enumerate(self.hierarchy.labels):
             leaves = self.hierarchy.leaves_below(node)
-            found = np.flatnonzero((places >= leaves.start) & (places < leaves.stop))
-            below.setdefault(label, set()).update(found.tolist())
+            members = np.flatnonzero((places >= leaves.start) & (places < leaves.stop))
+            below.setdefault(label, set()).update(members.tolist())
         return {label: len(values) for label, values in below.items()}
 
     def _in_group(self, label: str) -> int:

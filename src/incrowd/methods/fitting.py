@@ -42,35 +42,35 @@ def fitted(
     steps: tuple[Step, ...], population: Population, requirement: Requirement, people: EncodedTable | None
 ) -> tuple[Step, ...]:
     """The steps with everything hidden that breaks what is required of the population."""
-    asked = requirement.on_population if isinstance(requirement, Together) else ()
-    if not asked:
+    on_population = requirement.on_population if isinstance(requirement, Together) else ()
+    if not on_population:
         return steps
     if people is None:
-        raise ParameterError(f"{asked[0]} needs a population: a table of the people the rows are from.")
+        raise ParameterError(f"{on_population[0]} needs a population: a table of the people the rows are from.")
     if len(requirement.sets(population.schema.quasi_identifiers)) > 1:
         raise ParameterError("k-map and delta-presence cannot be combined with sets of columns known together.")
-    for part in asked:
+    for part in on_population:
         part.check_possible(population.rows, people.height)
     show = next((step for step in steps if isinstance(step, Show)), None)
     if show is not None:
-        return _groups_fitted(steps, show, population.schema, asked, people)
-    return _combinations_fitted(steps, population, asked, people)
+        return _groups_fitted(steps, show, population.schema, on_population, people)
+    return _combinations_fitted(steps, population, on_population, people)
 
 
 def _groups_fitted(
-    steps: tuple[Step, ...], show: Show, schema: Schema, asked: Sequence[OfPopulation], people: EncodedTable
+    steps: tuple[Step, ...], show: Show, schema: Schema, on_population: Sequence[OfPopulation], people: EncodedTable
 ) -> tuple[Step, ...]:
     """Groups that are hidden show nothing; which rows they have stays as it is."""
     forms = [group.forms for group in show.groups]
     fit = _Fit.of(forms, np.array([group.rows for group in show.groups], np.int64), show.names, schema, people)
     nothing = (Suppressed(),) * len(show.names)
-    hidden = fit.hidden(asked)
+    hidden = fit.hidden(on_population)
     groups = [Group(g.rows, nothing) if hide else g for g, hide in zip(show.groups, hidden.tolist(), strict=True)]
     return tuple(replace(show, groups=tuple(groups)) if step is show else step for step in steps)
 
 
 def _combinations_fitted(
-    steps: tuple[Step, ...], population: Population, asked: Sequence[OfPopulation], people: EncodedTable
+    steps: tuple[Step, ...], population: Population, on_population: Sequence[OfPopulation], people: EncodedTable
 ) -> tuple[Step, ...]:
     """Combinations that are hidden are named by a further step."""
     names, after = population.schema.quasi_identifiers, population
@@ -82,7 +82,7 @@ def _combinations_fitted(
     seen = after.combinations(names)
     shown: list[list[Form]] = [[*(part.form for part in recode[name].parts), Suppressed()] for name in names]
     forms = [tuple(shown[a][code] for a, code in enumerate(codes)) for codes in seen.codes.tolist()]
-    hidden = _Fit.of(forms, seen.sizes, names, population.schema, people).hidden(asked)
+    hidden = _Fit.of(forms, seen.sizes, names, population.schema, people).hidden(on_population)
     if not hidden.any():
         return steps
     left = []
@@ -137,23 +137,25 @@ class _Fit:
         total = np.bincount(look, rows, len(looks)).astype(np.int64)
         return cls(look, total, fitting, blank, int(sizes.sum()), int(sizes[~met].sum()))
 
-    def hidden(self, asked: Sequence[OfPopulation]) -> Flags:
+    def hidden(self, on_population: Sequence[OfPopulation]) -> Flags:
         """Which combinations show nothing in the end."""
-        gone = np.logical_or.reduce([~part.holds_each(self.rows, self.people) for part in asked])
+        gone = np.logical_or.reduce([~part.holds_each(self.rows, self.people) for part in on_population])
         order = np.argsort(self.rows, kind="stable")
         count = 1
-        while not self._kept(asked, gone) and not gone.all():
+        while not self._kept(on_population, gone) and not gone.all():
             more = order[~gone[order] & ~self.blank[order]][:count]
             gone[more if len(more) else order] = True
             count *= 2
         return np.asarray(gone[self.look])
 
-    def _kept(self, asked: Sequence[OfPopulation], gone: Flags) -> bool:
+    def _kept(self, on_population: Sequence[OfPopulation], gone: Flags) -> bool:
         """Whether those that show nothing keep what is required, and everybody fits something where that is asked."""
         together = int(self.rows[gone | self.blank].sum())
         if together:
-            return all(part.holds_each(np.array([together]), np.array([self.everybody]))[0] for part in asked)
-        return not self.nobody or all(part.holds_each(np.array([0]), np.array([self.nobody]))[0] for part in asked)
+            return all(part.holds_each(np.array([together]), np.array([self.everybody]))[0] for part in on_population)
+        return not self.nobody or all(
+            part.holds_each(np.array([0]), np.array([self.nobody]))[0] for part in on_population
+        )
 
 
 def _as_seen(form: Form) -> Form:
@@ -177,19 +179,19 @@ def true_of(form: Form, column: EncodedColumn, hierarchy: Hierarchy | None) -> F
         case Suppressed():
             return np.ones(column.width, np.bool_)
         case Shown(value):
-            found = [each == value for each in values]
+            fits = [each == value for each in values]
         case ValueSet(members):
-            found = [each in members for each in values]
+            fits = [each in members for each in values]
         case Interval(low, high):
-            found = [(low is None or each > low) and (high is None or each <= high) for each in values]
+            fits = [(low is None or each > low) and (high is None or each <= high) for each in values]
         case Range(low, high) if low is not None and high is not None:
-            found = [low <= each <= high for each in values]
+            fits = [low <= each <= high for each in values]
         case Category(label) if hierarchy is not None:
             below = hierarchy.leaves_below(hierarchy.labels.index(label))
-            found = [leaf in below for leaf in hierarchy.find(column)[:-1].tolist()]
+            fits = [leaf in below for leaf in hierarchy.find(column)[:-1].tolist()]
         case _:
             raise ParameterError(
                 "k-map and delta-presence ask which people fit a cell: nobody fits a mean, a middle or counts. Release "
                 "numbers as intervals (numeric=bins for kactus, numeric=interval for the others)."
             )
-    return np.array([*found, False], np.bool_)
+    return np.array([*fits, False], np.bool_)

@@ -45,7 +45,7 @@ class Judge:
             return cls(requirement, (), ())
         requirement.check_possible(population.rows)
         schema = population.schema
-        asked = requirement.on_columns if isinstance(requirement, Together) else ()
+        on_columns = requirement.on_columns if isinstance(requirement, Together) else ()
         own = not isinstance(requirement, Together)
         names = subject_names(requirement, schema.target)
         table = population.sample()
@@ -53,7 +53,7 @@ class Judge:
             RequirementSubject.of(table[name], population.contingency(name).sum(axis=1), schema[name].hierarchy)
             for name in names
         )
-        parts = tuple((part, names.index(part.on or schema.target or "")) for part in asked)
+        parts = tuple((part, names.index(part.on or schema.target or "")) for part in on_columns)
         made = cls(requirement, parts, subjects, own)
         made.check(population.rows)
         return made
@@ -100,15 +100,15 @@ class Judge:
 
     def holds(self, evidence: Counts) -> Flags:
         """Whether each group may be released: groups x evidence. An empty group may."""
-        found: Flags = (evidence[:, 0] >= self.k) | (evidence[:, 0] == 0)
+        allowed: Flags = (evidence[:, 0] >= self.k) | (evidence[:, 0] == 0)
         for part, number in self.parts:
-            left = np.flatnonzero(found)
+            left = np.flatnonzero(allowed)
             counts = evidence[left, self.starts[number] : self.starts[number + 1]]
-            found[left] = part.holds_each(counts, self.subjects[number])
+            allowed[left] = part.holds_each(counts, self.subjects[number])
         if self.own:
             classes = evidence[:, self.starts[0] : self.starts[1]] if self.subjects else evidence[:, :1]
-            found &= np.array([not each.any() or self.requirement.holds(each) for each in classes], np.bool_)
-        return found
+            allowed &= np.array([not each.any() or self.requirement.holds(each) for each in classes], np.bool_)
+        return allowed
 
     def resting(self, population: Population, tree: Tree) -> Counts:
         """The evidence of the rows that come to rest at each node of a tree, over all rows."""
@@ -127,9 +127,9 @@ class Judge:
         """The evidence of each part, from the marks (:meth:`of_rows`) of some rows and the part of each."""
         first = np.bincount(parts, minlength=count)[:, None]
         keys = (parts.astype(np.int64)[:, None] * self.width + marks).ravel()
-        found = np.bincount(keys, minlength=count * self.width).reshape(count, self.width)
-        found[:, :1] = first
-        return found
+        evidence = np.bincount(keys, minlength=count * self.width).reshape(count, self.width)
+        evidence[:, :1] = first
+        return evidence
 
     def records(self, population: Population, names: Sequence[str]) -> Records:
         """The evidence of each combination of these attributes, in the order of ``population.combinations``."""
@@ -139,9 +139,9 @@ class Judge:
             records.append(_numbered(beside))
             columns.append(beside.codes[:, -1].astype(np.int64) + start)
             rows.append(beside.sizes)
-        found = [np.concatenate([np.empty(0, np.int64), *each]) for each in (records, columns, rows)]
-        order = np.argsort(found[0], kind="stable")
-        return Records(self, *(each[order] for each in found))
+        arrays = [np.concatenate([np.empty(0, np.int64), *each]) for each in (records, columns, rows)]
+        order = np.argsort(arrays[0], kind="stable")
+        return Records(self, *(each[order] for each in arrays))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,10 +160,10 @@ class Records:
 
     def holds(self, records: Counts, group: Counts, sizes: Counts) -> Flags:
         """Whether each group may be released; see :meth:`evidence`."""
-        found = np.ones(len(sizes), np.bool_)
+        allowed = np.ones(len(sizes), np.bool_)
         for first, evidence in self.evidence(records, group, sizes):
-            found[first : first + len(evidence)] = self.judge.holds(evidence)
-        return found
+            allowed[first : first + len(evidence)] = self.judge.holds(evidence)
+        return allowed
 
     def evidence(self, records: Counts, group: Counts, sizes: Counts) -> Iterator[tuple[int, Counts]]:
         """The evidence of groups of records, in stretches that fit into memory: the first group, and the evidence.

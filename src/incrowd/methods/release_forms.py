@@ -73,8 +73,8 @@ def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest,
     """
     if people is None:
         return ()
-    asked = requirement.on_population if isinstance(requirement, Together) else ()
-    if any(isinstance(part, DeltaPresence) for part in asked):
+    on_population = requirement.on_population if isinstance(requirement, Together) else ()
+    if any(isinstance(part, DeltaPresence) for part in on_population):
         raise ParameterError(
             "delta-presence and rarest cannot be kept together: hiding a value changes which people fit. Leave one out."
         )
@@ -94,8 +94,8 @@ def _as_counts(steps: tuple[Step, ...], population: Population, k: int) -> tuple
     for name in show.names:
         if table[name].type.is_numeric and name not in cuts:
             cuts[name] = bins_of(table[name], None if target is None else table[target], k)
-    told: tuple[Form, ...] = tuple(Suppressed() if cuts.get(name) == () else Counts() for name in show.names)
-    new = Show(show.names, tuple(Group(group.rows, told) for group in show.groups))
+    forms: tuple[Form, ...] = tuple(Suppressed() if cuts.get(name) == () else Counts() for name in show.names)
+    new = Show(show.names, tuple(Group(group.rows, forms) for group in show.groups))
     kept = [new if step is show else step for step in steps if not isinstance(step, Spread)]
     return *kept, AsCounts(show.names, tuple(cuts.items()))
 

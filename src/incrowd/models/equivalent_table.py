@@ -76,11 +76,11 @@ def to_table(
     if private not in PRIVATE:
         raise ParameterError(f"private must be one of {', '.join(map(repr, PRIVATE))}.")
     columns = {a.name: filled(table[a.name], a.fill) for a in model.attributes}
-    told = _Walk(model, EncodedTable(columns, table.height)).told
+    tests = _Walk(model, EncodedTable(columns, table.height)).tests
     shown = []
     for attribute in model.attributes:
         if attribute.public or private == "tested":
-            shown.append(told[attribute.name].render(attribute))
+            shown.append(tests[attribute.name].render(attribute))
         elif private == "untouched":
             shown.append(_decoded(columns[attribute.name]))
     frame = pl.DataFrame([*shown, _decoded(table[model.target])])
@@ -90,7 +90,7 @@ def to_table(
 
 
 @dataclass(eq=False)
-class _Told:
+class _PassedTests:
     """What is told about one attribute: for each row a number, and for each number the tests that were passed."""
 
     of_row: npt.NDArray[np.int64]
@@ -118,7 +118,7 @@ class _Walk:
 
     def __init__(self, model: PublishedTree, table: EncodedTable) -> None:
         self._model = model
-        self.told = {a.name: _Told(np.zeros(table.height, np.int64)) for a in model.attributes}
+        self.tests = {a.name: _PassedTests(np.zeros(table.height, np.int64)) for a in model.attributes}
         ranges = code_ranges(model.tree, table)
         everyone = np.arange(table.height)
         waiting: list[tuple[int, Rows, Rows]] = [(0, everyone, everyone)]
@@ -131,24 +131,26 @@ class _Walk:
                 waiting += self._private(node, number, ranges, possible, own)
 
     def _public(self, node: Node, to: npt.NDArray[np.int32], possible: Rows, own: Rows) -> list[tuple[int, Rows, Rows]]:
-        found = []
+        ways = []
         for branch in node.branches:
             rows = possible[to == branch.child]
             if len(rows):
-                self.told[branch.predicate.attribute].narrow(rows, (branch.predicate, self._model.groups[branch.child]))
-                found.append((branch.child, rows, np.intersect1d(own, rows, assume_unique=True)))
-        return found
+                self.tests[branch.predicate.attribute].narrow(
+                    rows, (branch.predicate, self._model.groups[branch.child])
+                )
+                ways.append((branch.child, rows, np.intersect1d(own, rows, assume_unique=True)))
+        return ways
 
     def _private(
         self, node: Node, number: int, ranges: Ranges, possible: Rows, own: Rows
     ) -> list[tuple[int, Rows, Rows]]:
         to = ranges.children(number, own)
-        found = []
+        ways = []
         for branch in node.branches:
             rows = own[to == branch.child]
-            self.told[branch.predicate.attribute].narrow(rows, (branch.predicate, self._model.groups[branch.child]))
-            found.append((branch.child, possible, rows))
-        return found
+            self.tests[branch.predicate.attribute].narrow(rows, (branch.predicate, self._model.groups[branch.child]))
+            ways.append((branch.child, possible, rows))
+        return ways
 
 
 def _form(passed: frozenset[tuple[Predicate, str | None]], attribute: PublishedAttribute) -> Form:

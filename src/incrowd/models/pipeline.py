@@ -73,7 +73,7 @@ class ModelFiles:
         if self.model and self.model.suffix.lower() != ".json":
             raise OutputError(f"{self.model.name}: a model is written as JSON. Give a name that ends in .json.")
         for path in targets:
-            check_target(path, tuple(given for given in inputs if given is not None))
+            check_target(path, tuple(source for source in inputs if source is not None))
         if len({path.resolve() for path in targets}) < len(targets):
             raise OutputError("Model, certificate, drawing and PMML need different file names.")
 
@@ -82,7 +82,7 @@ class ModelFiles:
 class ModelJob:
     """One model to be made: from what, how, to where. The recipe names the target and the public columns."""
 
-    given: Any
+    table: Any
     recipe: Recipe
     method: KAdet
     files: ModelFiles = field(default_factory=ModelFiles)
@@ -91,7 +91,7 @@ class ModelJob:
     @property
     def path(self) -> Path | None:
         """The input file, if it is one."""
-        return Path(self.given) if isinstance(self.given, str | Path) else None
+        return Path(self.table) if isinstance(self.table, str | Path) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,42 +185,42 @@ def understand(job: ModelJob) -> tuple[Schema, EncodedTable, tuple[Notice, ...],
     Also what was noticed, and where the table came from.
     """
     with job.clock("reading"):
-        source = read(job.given, **job.recipe.reading)
+        source = read(job.table, **job.recipe.reading)
     with job.clock("encoding"):
         schema, doubts = settle_schema(source, _with_private(job, source))
         schema = Schema(tuple(map(_as_written, schema.columns)))
         names = [*schema.quasi_identifiers, *job.method.private, *([schema.target] if schema.target else [])]
         table, notices = encode(source, schema, names)
     schema = schema.with_types(table.columns)
-    told = [notice for notice in doubts if notice.code not in ("unnamed", "dropped")]
-    return schema, table, (*source.notices, *told, *notices, *_asked(job, schema, table)), source.origin
+    remarks = [notice for notice in doubts if notice.code not in ("unnamed", "dropped")]
+    return schema, table, (*source.notices, *remarks, *notices, *_notices(job, schema, table)), source.origin
 
 
 def read_again(job: ModelJob, schema: Schema, names: Sequence[str], origin: Origin) -> EncodedTable:
     """The table by the verification's own road: what the induction was given is not believed."""
     typed = frozenset(name for name, column in job.recipe.columns.items() if "type" in column)
     with tempfile.TemporaryDirectory(prefix="incrowd-") as folder, connect() as connection:
-        file = input_file(job.given, origin, Path(folder), "input", job.recipe.reading)
+        file = input_file(job.table, origin, Path(folder), "input", job.recipe.reading)
         return encoded(InputTable.open(connection, file, Path(folder), typed), [schema[name] for name in names])
 
 
 def induce(job: ModelJob, table: EncodedTable, schema: Schema) -> PublishedTree:
     """The tree, or a refusal that says why there is none."""
     with job.clock("inducing"):
-        found = job.method.induce(table, schema)
-    if found.model is None:
-        raise RequirementError(f"No tree is possible. {found.reason} Choose a smaller k, or ask for less.")
-    return found.model
+        induction = job.method.induce(table, schema)
+    if induction.model is None:
+        raise RequirementError(f"No tree is possible. {induction.reason} Choose a smaller k, or ask for less.")
+    return induction.model
 
 
 def check_as_asked(job: ModelJob, schema: Schema, written: ModelFile) -> None:
     """Raise unless the written model promises what the user asked for, and calls public what the user called so."""
     method = job.method
     promised = (written.target, written.k, written.l, written.cap, written.class_private, written.further)
-    asked = (schema.target, method.k, method.l, method.max_confidence, method.class_private, method.require)
+    request = (schema.target, method.k, method.l, method.max_confidence, method.class_private, method.require)
     public = {name for name, attribute in written.attributes.items() if attribute.public}
     private = set(written.attributes) - public
-    if promised != asked or not public <= set(schema.quasi_identifiers) or not private <= set(method.private):
+    if promised != request or not public <= set(schema.quasi_identifiers) or not private <= set(method.private):
         raise VerificationError("The written model promises something else than was asked for. It was not published.")
 
 
@@ -290,7 +290,7 @@ def _as_written(column: Column) -> Column:
 
 def _with_private(job: ModelJob, source: Source) -> Recipe:
     """The recipe with the private columns named: they are used, but nobody outside knows them."""
-    columns = {name: dict(said) for name, said in job.recipe.columns.items()}
+    columns = {name: dict(entry) for name, entry in job.recipe.columns.items()}
     for name in job.method.private:
         if name not in source.frame.columns:
             raise ParameterError(f"private: {unknown_column(name, source.frame.columns)}")
@@ -300,7 +300,7 @@ def _with_private(job: ModelJob, source: Source) -> Recipe:
     return replace(job.recipe, columns=columns)
 
 
-def _asked(job: ModelJob, schema: Schema, table: EncodedTable) -> Iterator[Notice]:
+def _notices(job: ModelJob, schema: Schema, table: EncodedTable) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
     if job.method.k == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: a span may be that of one person. Choose k of at least 5.")
@@ -329,9 +329,9 @@ def _write_beside(files: ModelFiles, drafts: Mapping[Path, Path], model: Publish
 
 
 def _hierarchies(
-    given: Mapping[str, Hierarchy | str | Path] | str | Path | None, used: Sequence[str]
+    hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None, used: Sequence[str]
 ) -> Mapping[str, Hierarchy | str | Path]:
     """Those that are given; of a folder those of the attributes."""
-    if isinstance(given, str | Path):
-        return {name: found for name, found in hierarchies_in(given).items() if name in used}
-    return given or {}
+    if isinstance(hierarchies, str | Path):
+        return {name: hierarchy for name, hierarchy in hierarchies_in(hierarchies).items() if name in used}
+    return hierarchies or {}

@@ -30,8 +30,8 @@ def to_pmml(model: PublishedTree) -> str:
     --------
     >>> from incrowd.trees.tree import Node, Tree
     >>> tree = Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes"))
-    >>> asked = {"is": "k-anonymity of spans", "k": 2, "l": None, "max_confidence": None}
-    >>> model = PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), asked, ((2, 3),), 5, 1)
+    >>> requirement = {"is": "k-anonymity of spans", "k": 2, "l": None, "max_confidence": None}
+    >>> model = PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), requirement, ((2, 3),), 5, 1)
     >>> '<Node id="0" score="yes" recordCount="5">' in to_pmml(model)
     True
     """

@@ -82,8 +82,8 @@ class PublishedTree:
     Examples
     --------
     >>> tree = Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes"))
-    >>> asked = {"is": "k-anonymity of spans", "k": 2}
-    >>> model = PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), asked, ((2, 3),), 5, 1)
+    >>> requirement = {"is": "k-anonymity of spans", "k": 2}
+    >>> model = PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), requirement, ((2, 3),), 5, 1)
     >>> PublishedTree.from_json(model.to_json()) == model
     True
     >>> model.predict(EncodedTable({}, 2)).tolist()
@@ -237,13 +237,13 @@ def _attribute_from_json(data: dict[str, Any]) -> PublishedAttribute:
 
 
 def _node_to_json(node: Node, label: int, group: str | None, counts: tuple[int, ...] | None) -> dict[str, Any]:
-    said: dict[str, Any] = {"label": label}
+    entry: dict[str, Any] = {"label": label}
     if group is not None:
-        said["group"] = group
+        entry["group"] = group
     if node.is_leaf:
-        return said if counts is None else {**said, "counts": list(counts)}
+        return entry if counts is None else {**entry, "counts": list(counts)}
     branches = [{"if": predicate_to_json(branch.predicate), "go": branch.child} for branch in node.branches]
-    return {**said, "attribute": node.attribute, "branches": branches}
+    return {**entry, "attribute": node.attribute, "branches": branches}
 
 
 def _node_from_json(data: dict[str, Any], classes: int) -> Node:

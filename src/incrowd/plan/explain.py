@@ -64,7 +64,7 @@ def explain(plan: ReleasePlan, groups: int = 10) -> str:
     if plan.rarest:
         lines.append(f"Cells that name what fewer than {plan.rarest:,} people of the table have show nothing.")
     for reasons in plan.reasons:
-        lines += ["", *_told(reasons)]
+        lines += ["", *_reason_lines(reasons)]
     return "\n".join(lines)
 
 
@@ -90,9 +90,9 @@ def _by_values(plan: ReleasePlan, parts: int) -> list[str]:
     lines += [f"  {_parts(plan, name, parts)}" for name in plan.names]
     for step in plan.hides:
         fate = "left out" if step.drop else "hidden"
-        said = f"Combinations of {_and(step.names)} that fewer than {step.below:,} rows share are {fate}"
+        sentence = f"Combinations of {_and(step.names)} that fewer than {step.below:,} rows share are {fate}"
         more = f", and {_count(len(step.also), 'more combination')}" if step.also else ""
-        lines.append(f"{said}{more}: {_count(step.rows, 'row')}.")
+        lines.append(f"{sentence}{more}: {_count(step.rows, 'row')}.")
     return lines
 
 
@@ -100,13 +100,13 @@ def _parts(plan: ReleasePlan, name: str, most: int) -> str:
     """The largest parts of an attribute, with their rows."""
     kind = plan.schema[name].type
     shown = sorted(zip(plan.forms(name), plan.rows_showing(name), strict=True), key=lambda part: -part[1])
-    told = [f"{_text(form, kind)} {rows:,}" for form, rows in shown if is_shown(form) and rows]
+    parts = [f"{_text(form, kind)} {rows:,}" for form, rows in shown if is_shown(form) and rows]
     hidden = sum(rows for form, rows in shown if not is_shown(form))
-    listed = ", ".join(told[:most]) + (f", … ({len(told) - most} more)" if len(told) > most else "")
-    said = [f"{_count(len(told), 'part')} ({listed})"] if told else []
-    if hidden or not told:
-        said.append("hidden in every row" if not told else f"{hidden:,} rows hidden")
-    return f"{name}: {'; '.join(said)}"
+    listed = ", ".join(parts[:most]) + (f", … ({len(parts) - most} more)" if len(parts) > most else "")
+    phrases = [f"{_count(len(parts), 'part')} ({listed})"] if parts else []
+    if hidden or not parts:
+        phrases.append("hidden in every row" if not parts else f"{hidden:,} rows hidden")
+    return f"{name}: {'; '.join(phrases)}"
 
 
 def _text(form: Form, kind: ColumnType) -> str:
@@ -117,7 +117,7 @@ def _text(form: Form, kind: ColumnType) -> str:
     return str(render(form, kind))
 
 
-def _told(reasons: Reasons) -> list[str]:
+def _reason_lines(reasons: Reasons) -> list[str]:
     """The reasons as a table and a list of facts."""
     lines = [f"{reasons.title}:"]
     if reasons.rows:
@@ -173,8 +173,8 @@ def _attributes(plan: ReleasePlan) -> Iterable[str]:
         rows: Counter[type[Form]] = Counter()
         for form, showing in zip(plan.forms(name), plan.rows_showing(name), strict=True):
             rows[type(form)] += showing
-        said = [f"{rows[kind]:,} rows {words}" for kind, words in _WORDS.items() if rows[kind]]
-        yield f"{name}: {', '.join(said) or 'hidden in every row'}"
+        phrases = [f"{rows[kind]:,} rows {words}" for kind, words in _WORDS.items() if rows[kind]]
+        yield f"{name}: {', '.join(phrases) or 'hidden in every row'}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -185,8 +185,8 @@ def _step_to_json(step: Step) -> dict[str, Any]:
         case Recode(columns):
             return {"is": "recode", "columns": {c.name: [_part_to_json(p) for p in c.parts] for c in columns}}
         case Hide(names, below, also, drop, hidden):
-            said = {"names": list(names), "below": below, "also": [list(codes) for codes in also]}
-            return {"is": "hide", **said, "drop": drop, "rows": hidden}
+            rare = {"names": list(names), "below": below, "also": [list(codes) for codes in also]}
+            return {"is": "hide", **rare, "drop": drop, "rows": hidden}
         case Spread(names):
             return {"is": "spread", "names": list(names)}
         case AsCounts(names, cuts):
@@ -194,8 +194,8 @@ def _step_to_json(step: Step) -> dict[str, Any]:
         case Rarest(people):
             return {"is": "rarest", "people": people}
         case Reasons(title, heads, lines, facts):
-            told = {"title": title, "columns": list(heads), "rows": [list(line) for line in lines]}
-            return {"is": "reasons", **told, "facts": [list(fact) for fact in facts]}
+            grid = {"title": title, "columns": list(heads), "rows": [list(line) for line in lines]}
+            return {"is": "reasons", **grid, "facts": [list(fact) for fact in facts]}
 
 
 def _step_from_json(data: dict[str, Any]) -> Step:

@@ -29,8 +29,8 @@ def public_bins(release: Any, columns: Iterable[str] | None = None) -> dict[str,
     {'age': (30,)}
     """
     table = CountedTable.of(read(release, missing=[]).frame, columns)
-    found = {name: cuts_of(column) for name, column in table.columns.items()}
-    return {name: cuts for name, cuts in found.items() if cuts is not None}
+    by_column = {name: cuts_of(column) for name, column in table.columns.items()}
+    return {name: cuts for name, cuts in by_column.items() if cuts is not None}
 
 
 def cuts_of(column: CountedColumn) -> tuple[float | str, ...] | None:
@@ -80,10 +80,10 @@ def bin_texts(column: pl.Series, cuts: Sequence[float | str]) -> pl.Series:
     ends: list[float | None] = [None, *places, None]
     kind = ColumnType.DATE if dates else ColumnType.REAL
     texts = [str(render(Interval(ends[i], ends[i + 1]), kind)) for i in range(len(places) + 1)]
-    found = np.searchsorted(np.asarray(places), numbers, side="left")
+    numbered = np.searchsorted(np.asarray(places), numbers, side="left")
     return pl.Series(
         column.name,
-        [None if np.isnan(number) else texts[i] for number, i in zip(numbers, found, strict=True)],
+        [None if np.isnan(number) else texts[i] for number, i in zip(numbers, numbered, strict=True)],
         pl.String,
     )
 

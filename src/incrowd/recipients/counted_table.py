@@ -81,8 +81,8 @@ class CountedTable:
         firsts = looks.unique(maintain_order=True).with_row_index("\x1fgroup")
         numbers = looks.join(firsts, on=names, how="left", maintain_order="left")["\x1fgroup"].to_numpy()
         groups = numbers.astype(np.int64)
-        found = {name: _column(name, firsts[name].to_list()) for name in names}
-        table = cls(groups, found, frame.drop(names), tuple(frame.columns))
+        counted = {name: _column(name, firsts[name].to_list()) for name in names}
+        table = cls(groups, counted, frame.drop(names), tuple(frame.columns))
         table._check_whole()
         return table
 
@@ -90,30 +90,30 @@ class CountedTable:
     def of_pair(cls, rows: pl.DataFrame, groups: pl.DataFrame) -> CountedTable:
         """Read a release of two tables: rows, and ``group, attribute, value, count``.
 
-        An attribute that no group tells of is not known here. Attributes come before the other columns.
+        An attribute that no group counts is not known here. Attributes come before the other columns.
 
         Examples
         --------
         >>> rows = pl.DataFrame({"group": [7, 7], "ill": ["y", "n"]})
-        >>> told = {"group": [7, 7], "attribute": ["job", "job"], "value": ["cook", None], "count": [1, 1]}
-        >>> CountedTable.of_pair(rows, pl.DataFrame(told)).columns["job"].values
+        >>> counts = {"group": [7, 7], "attribute": ["job", "job"], "value": ["cook", None], "count": [1, 1]}
+        >>> CountedTable.of_pair(rows, pl.DataFrame(counts)).columns["job"].values
         ('cook', None)
         """
         if groups.width != 4 or groups.columns[0] not in rows.columns:
             raise FileFormatError("The table of groups has the columns group, attribute, value and count.")
         key, attribute, value, count = groups.columns
-        found = rows[key].cast(pl.String).unique(maintain_order=True)
-        place = {name: number for number, name in enumerate(found.to_list())}
+        names = rows[key].cast(pl.String).unique(maintain_order=True)
+        place = {name: number for number, name in enumerate(names.to_list())}
         members: dict[str, list[list[Counted]]] = {}
         cast = groups.select(pl.col(key, attribute, value).cast(pl.String), pl.col(count).cast(pl.Int64))
-        for group, name, told, many in cast.iter_rows():
+        for group, name, cell, many in cast.iter_rows():
             if group not in place:
                 raise FileFormatError("The table of groups tells of a group that has no row. Read both files whole.")
             if name not in members:
                 members[name] = [[] for _ in place]
-            members[name][place[group]].append((told, many))
+            members[name][place[group]].append((cell, many))
         numbers = rows[key].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
-        columns = {name: counted_column(name, told) for name, told in members.items()}
+        columns = {name: counted_column(name, cells) for name, cells in members.items()}
         beside = rows.drop(key)
         table = cls(numbers, columns, beside, (*columns, *beside.columns))
         table._check_whole()
@@ -122,8 +122,8 @@ class CountedTable:
     def _check_whole(self) -> None:
         sizes = self.sizes
         for name, column in self.columns.items():
-            told = column.counts.sum(axis=1)
-            wrong = int(np.count_nonzero((told != sizes) & ~column.hidden))
+            shown = column.counts.sum(axis=1)
+            wrong = int(np.count_nonzero((shown != sizes) & ~column.hidden))
             if wrong:
                 raise FileFormatError(
                     f"{name}: in {wrong:,} groups there are not as many rows as their counts say. Read the whole "
@@ -140,22 +140,22 @@ def find_counts(frame: pl.DataFrame) -> list[str]:
     ['job', 'sex']
     """
     texts = {name: frame[name] for name, kind in frame.schema.items() if kind == pl.String}
-    told = {name: found for name, column in texts.items() if (found := _told(column)) is not None}
-    if not any(told.values()):
+    numbers = {name: number for name, column in texts.items() if (number := _different_counts(column)) is not None}
+    if not any(numbers.values()):
         return []
     nulls = [name for name in frame.columns if frame[name].null_count() == frame.height]  # ``*`` was read as missing
-    return [name for name in frame.columns if name in told or (name in nulls and name in texts)]
+    return [name for name in frame.columns if name in numbers or (name in nulls and name in texts)]
 
 
-def _told(column: pl.Series) -> int | None:
+def _different_counts(column: pl.Series) -> int | None:
     """How many different counts a column holds, hidden ones apart; None if some text is something else."""
-    found = 0
+    distinct = 0
     for text, rows in column.fill_null(HIDDEN).value_counts().iter_rows():
         members = read_counts(text)
         if members is None or (members and rows % sum(count for _, count in members)):
             return None
-        found += bool(members)
-    return found
+        distinct += bool(members)
+    return distinct
 
 
 def _named(frame: pl.DataFrame, columns: Iterable[str]) -> list[str]:

@@ -121,14 +121,14 @@ def _dealt(
 
 def _middles(values: Iterable[str | None]) -> list[float | None] | None:
     """The middles of intervals of numbers; None if some value is no such interval."""
-    found: list[float | None] = []
+    means: list[float | None] = []
     for value in values:
         interval = Interval() if value is None else parse_interval(value)
         if interval is None:
             return None
         ends = [end for end in (interval.low, interval.high) if end is not None]
-        found.append(sum(ends) / len(ends) if ends else None)
-    return found
+        means.append(sum(ends) / len(ends) if ends else None)
+    return means
 
 
 def decoded_name(release: Path) -> Path:

@@ -39,13 +39,13 @@ def describe(
     outputs = job.outputs
     source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
     measured = measure(job, held, plan, draft, source)
-    told = (*notices, *measured.notices, *(beside.notices if beside else ()), *plan_notices(plan, held.columns))
+    all_notices = (*notices, *measured.notices, *(beside.notices if beside else ()), *plan_notices(plan, held.columns))
     facts = facts_of(
         plan,
         verdict,
         source=source,
         output=outputs.name,
-        notices=told,
+        notices=all_notices,
         accuracy=measured.accuracy,
         risk=measured.risk,
         attacks=measured.attacks,

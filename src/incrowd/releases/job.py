@@ -69,7 +69,7 @@ class Targets:
         """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
         targets = [path for path in (self.release, self.plan, self.report, self.certificate) if path is not None]
         for path in targets:
-            check_target(path, tuple(given for given in inputs if given is not None))
+            check_target(path, tuple(file for file in inputs if file is not None))
         if len({path.resolve() for path in targets}) < len(targets):
             raise OutputError("Release, certificate, plan and report need different file names.")
         if self.table is not None:
@@ -84,7 +84,7 @@ class Job:
     :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate.
     """
 
-    given: Any
+    table: Any
     recipe: Recipe
     outputs: Targets = field(default_factory=Targets)
     recipe_path: Path | None = None
@@ -110,12 +110,12 @@ class Job:
     @property
     def path(self) -> Path | None:
         """The input file, if it is one."""
-        return Path(self.given) if isinstance(self.given, str | Path) and self.query is None else None
+        return Path(self.table) if isinstance(self.table, str | Path) and self.query is None else None
 
     @property
     def query(self) -> Query | None:
         """What is read from a server, if it is on one."""
-        return query_of(self.given)
+        return query_of(self.table)
 
     @property
     def pair(self) -> bool:
@@ -125,7 +125,7 @@ class Job:
     @property
     def on_spark(self) -> bool:
         """Whether Spark has the rows."""
-        return self.run.engine is not None or is_spark_frame(self.given)
+        return self.run.engine is not None or is_spark_frame(self.table)
 
     def check(self) -> None:
         """Refuse what cannot be done before any work is done."""
@@ -194,14 +194,14 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
     resources = held.resources or Resources(job.memory)
     on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
     return Request(
-        input=input_file(job.given, held.origin, folder, "input", recipe.reading),
+        input=input_file(job.table, held.origin, folder, "input", recipe.reading),
         release=written,
         form=job.form,
-        columns=tuple(_asked(column, recipe.columns.get(column.name, {})) for column in held.schema.columns),
+        columns=tuple(_requested(column, recipe.columns.get(column.name, {})) for column in held.schema.columns),
         requirement=recipe.requirement,
         hint=draft.hint,
         groups=groups[0] if groups else None,
-        typed=frozenset(name for name, said in recipe.columns.items() if "type" in said),
+        typed=frozenset(name for name, wishes in recipe.columns.items() if "type" in wishes),
         counted=_has_counts(recipe),
         levels=_has_levels(recipe),
         extremes=recipe.parameters.get("boxes") == "extremes",
@@ -227,10 +227,10 @@ def _has_levels(recipe: Recipe) -> bool:
     return numeric == "levels" or (numeric == "mean" and find_method(recipe.method).by_value)
 
 
-def _asked(column: Column, said: Any) -> Column:
+def _requested(column: Column, wishes: Any) -> Column:
     """A column with the role and the hierarchy that the user gave it."""
-    role = Role(said["role"]) if "role" in said else column.role
-    return replace(column, role=role, hierarchy=said.get("hierarchy", column.hierarchy))
+    role = Role(wishes["role"]) if "role" in wishes else column.role
+    return replace(column, role=role, hierarchy=wishes.get("hierarchy", column.hierarchy))
 
 
 def _population(job: Job, folder: Path) -> InputFile:

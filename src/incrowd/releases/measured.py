@@ -64,8 +64,8 @@ def check_measurable(job: Job, held: Held) -> None:
         return
     rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
     ledger, measuring = (job.ledger, "A ledger is kept"), job.measuring
-    for asked, what in (ledger, rarest, (measuring.risk, "Risk is measured"), (measuring.attacks, "Attacks run")):
-        if asked:
+    for wanted, what in (ledger, rarest, (measuring.risk, "Risk is measured"), (measuring.attacks, "Attacks run")):
+        if wanted:
             raise ParameterError(
                 f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "
                 "limit of memory, or leave that out."
@@ -77,7 +77,7 @@ def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: 
     notices: list[Notice] = []
     accuracy, risk, attacks = None, None, None
     if job.measuring.accuracy:
-        with job.clock("measuring accuracy"), _told(notices, "accuracy", _TOO_FEW, RequirementError):
+        with job.clock("measuring accuracy"), _noting(notices, "accuracy", _TOO_FEW, RequirementError):
             accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe)
     if held.source is None or job.pair:
         return Measured(accuracy, notices=tuple(notices))
@@ -85,16 +85,16 @@ def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: 
     wanted = job.measuring.risk or (job.measuring.risk is None and job.outputs.report is not None)
     released = _released(job, plan, draft.files[0]) if wanted or job.measuring.attacks else None
     if wanted:
-        with job.clock("measuring risk"), _told(notices, "risk"):
+        with job.clock("measuring risk"), _noting(notices, "risk"):
             risk = _risk(job, held, table, released, source)
     if job.measuring.attacks:
-        with job.clock("attacking"), _told(notices, "attacks"):
+        with job.clock("attacking"), _noting(notices, "attacks"):
             attacks = _attacks(job, held, table, plan, released)
     return Measured(accuracy, risk, attacks, tuple(notices))
 
 
 @contextmanager
-def _told(notices: list[Notice], what: str, why: str = "", kind: type[IncrowdError] = IncrowdError) -> Iterator[None]:
+def _noting(notices: list[Notice], what: str, why: str = "", kind: type[IncrowdError] = IncrowdError) -> Iterator[None]:
     """Whatever keeps something from being measured becomes a notice."""
     try:
         yield
@@ -117,15 +117,15 @@ def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str)
         *schema.sensitive,
         *([schema.target] if schema.target and job.recipe.class_sensitive is not False else []),
     ]
-    found = measure_risk(
+    risk = measure_risk(
         table,
         quasi_identifiers=schema.quasi_identifiers,
         sensitive=secret,
         after=released,
         missing=held.origin.missing,
     )
-    after = found.after and replace(found.after, source=job.outputs.name or "the release")
-    return replace(found, source=source, after=after)
+    after = risk.after and replace(risk.after, source=job.outputs.name or "the release")
+    return replace(risk, source=source, after=after)
 
 
 def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, released: Any) -> AttackFacts:
@@ -137,15 +137,15 @@ def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, relea
     only = None if job.measuring.attacks is True else tuple(job.measuring.attacks or ())
     reading: Reading = {"missing": held.origin.missing}
 
-    def told(words: str) -> None:
+    def tell(words: str) -> None:
         job.clock.progress(f"attacking: {words}")
 
-    after = attack_release(released, table, only=only, progress=told, plan=plan, reading=reading)
+    after = attack_release(released, table, only=only, progress=tell, plan=plan, reading=reading)
     before = attack_release(
         table.select(schema.released),
         table,
         only=only,
-        progress=lambda words: told(f"the table itself, {words}"),
+        progress=lambda words: tell(f"the table itself, {words}"),
         quasi_identifiers=schema.quasi_identifiers,
         target=schema.target,
         sensitive=schema.sensitive or None,

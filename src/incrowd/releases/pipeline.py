@@ -120,7 +120,7 @@ def hold(job: Job) -> Iterator[tuple[Held, Drafts]]:
             return
         from incrowd.rows.spark.held import hold_on_spark
 
-        with hold_on_spark(job.given, job.recipe, job.clock, to=outputs.release, master=job.run.master) as held:
+        with hold_on_spark(job.table, job.recipe, job.clock, to=outputs.release, master=job.run.master) as held:
             yield held, drafts
 
 
@@ -130,7 +130,7 @@ def _on_one_machine(job: Job, to: Destination) -> Held:
     path = job.path if job.query is None else _fetched(job, job.query, scratch)
     if path is None or job.pair or not _in_blocks(job, path):
         with job.clock("reading"):
-            source = read(job.given if path is None else path, **job.recipe.reading)
+            source = read(job.table if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
             return InMemory.of(source, job.recipe, to)
     resources = Resources(job.memory, scratch=scratch, program=PROGRAM)

@@ -92,14 +92,14 @@ def verify(table: Any, **options: Unpack[VerifyOptions]) -> Verdict | Certificat
             raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")
         return check_release(table, certificate, signed_by=signed_by, hierarchies=known, memory=memory)
     limit = None if memory is None else bytes_of(memory)
-    requirement, names = _asked(request["k"], list(dict.fromkeys(names)), sets, request["require"])
+    requirement, names = _requirement(request["k"], list(dict.fromkeys(names)), sets, request["require"])
     promises = [
         (text, one.names, one.k) for text, one in zip(requirement.promises, requirement.sets(names), strict=False)
     ]
-    with on_disk(table) as found:
-        further = _further(found, requirement, names, known or {}, reading)
+    with on_disk(table) as path:
+        further = _further(path, requirement, names, known or {}, reading)
         people = _people(request["population"], requirement, names, known or {}, reading)
-        return _recount(found, promises, further, people, reading, limit)
+        return _recount(path, promises, further, people, reading, limit)
 
 
 def _recount(
@@ -175,7 +175,7 @@ def _further(
 
 
 def _people(
-    given: Any,
+    population: Any,
     requirement: Requirement,
     names: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
@@ -189,7 +189,7 @@ def _people(
 
     if len(requirement.sets(names)) > 1:
         raise ParameterError("k-map and delta-presence cannot be combined with sets of columns known together.")
-    source = None if given is None else read(given, **reading)
+    source = None if population is None else read(population, **reading)
     drafted = Schema(()) if source is None else draft_schema(source)
     columns = (
         replace(drafted[name] if name in drafted else Column(name), role=Role.QUASI_IDENTIFIER, hierarchy=None)
@@ -200,7 +200,7 @@ def _people(
     return People(people, {name: name for name in names}, requirement.on_population, hierarchies)
 
 
-def _asked(
+def _requirement(
     k: int | None, names: list[str], known_together: Iterable[tuple[Iterable[str], int]], require: Any
 ) -> tuple[Requirement, list[str]]:
     """The requirement, and the columns whose combinations are counted."""
@@ -246,8 +246,8 @@ def _delimiter(path: Path, compression: str | None, declared: str | None) -> str
     from incrowd.tables.reading.layout import SAMPLE_BYTES, check_delimiter, sniff_delimiter
 
     head = _head(path, compression, SAMPLE_BYTES)
-    found = declared or sniff_delimiter(head.decode("utf-8", "replace"), line_end(head).decode())
-    return check_delimiter(found)
+    delimiter = declared or sniff_delimiter(head.decode("utf-8", "replace"), line_end(head).decode())
+    return check_delimiter(delimiter)
 
 
 def _head(path: Path, compression: str | None, size: int) -> bytes:

@@ -28,18 +28,18 @@ class AttackFact:
     asks: str = ""
 
     @classmethod
-    def of(cls, found: Mapping[str, Any], asks: str = "") -> AttackFact:
+    def of(cls, finding: Mapping[str, Any], asks: str = "") -> AttackFact:
         """A finding of the attack lab in its plain form."""
-        ends = found.get("interval")
+        ends = finding.get("interval")
         return cls(
-            attack=found["attack"],
-            verdict=found["verdict"] if found["verdict"] in (LEAK, NO_LEAK) else NOT_RUN,
-            words=found.get("words", ""),
-            measured=found.get("measured"),
-            control=found.get("control"),
+            attack=finding["attack"],
+            verdict=finding["verdict"] if finding["verdict"] in (LEAK, NO_LEAK) else NOT_RUN,
+            words=finding.get("words", ""),
+            measured=finding.get("measured"),
+            control=finding.get("control"),
             interval=None if ends is None else (ends[0], ends[1]),
-            goal=found.get("goal"),
-            unit=found.get("unit", ""),
+            goal=finding.get("goal"),
+            unit=finding.get("unit", ""),
             asks=asks,
         )
 
@@ -99,19 +99,19 @@ def attacks_of(
 
     Examples
     --------
-    >>> found = {"attack": "row order", "verdict": "not run", "words": "No order."}
-    >>> attacks_of({"findings": [found]}).to_json()["after"]
+    >>> finding = {"attack": "row order", "verdict": "not run", "words": "No order."}
+    >>> attacks_of({"findings": [finding]}).to_json()["after"]
     [{'attack': 'row order', 'verdict': 'not run', 'reason': 'No order.'}]
     """
-    said = asks or {}
+    questions = asks or {}
 
-    def told(report: Mapping[str, Any]) -> tuple[AttackFact, ...]:
-        return tuple(AttackFact.of(found, said.get(found["attack"], "")) for found in report["findings"])
+    def facts_in(report: Mapping[str, Any]) -> tuple[AttackFact, ...]:
+        return tuple(AttackFact.of(finding, questions.get(finding["attack"], "")) for finding in report["findings"])
 
-    found = told(after)
-    gone = said.keys() - {one.attack for one in found}
-    left = tuple(AttackFact(name, NOT_RUN, UNASKED, asks=said[name]) for name in said if name in gone)
-    return AttackFacts((*found, *left), None if before is None else told(before))
+    facts = facts_in(after)
+    gone = questions.keys() - {one.attack for one in facts}
+    left = tuple(AttackFact(name, NOT_RUN, UNASKED, asks=questions[name]) for name in questions if name in gone)
+    return AttackFacts((*facts, *left), None if before is None else facts_in(before))
 
 
 def rounded(number: float | None) -> float | None:

@@ -109,7 +109,7 @@ def certificate(
         "requirement": dict(written.requirement),
         "requirement_asked": facts.requirement,
         "requirement_recounted": [
-            {"promise": check.name, "passed": check.passed, "found": check.found}
+            {"promise": check.name, "passed": check.passed, "found": check.finding}
             for check in facts.verdict.checks
             if check.name in (facts.promises or (facts.requirement,))
         ],
@@ -166,8 +166,8 @@ def schema() -> dict[str, Any]:
     3
     """
     text = files("incrowd.report").joinpath("certificate.schema.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    parsed: dict[str, Any] = json.loads(text)
+    return parsed
 
 
 def sha256_of_hierarchy(hierarchy: Hierarchy) -> str:
@@ -248,7 +248,7 @@ def _figures(risk: Risk) -> dict[str, Any]:
 
 
 def _item(item: dict[str, Any]) -> dict[str, Any]:
-    columns = [found["column"] for found in item["found"]]
+    columns = [finding["column"] for finding in item["found"]]
     return {"item": item["item"], "identifier": item["identifier"], "standing": item["standing"], "columns": columns}
 
 

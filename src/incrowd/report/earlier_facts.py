@@ -57,7 +57,7 @@ class Earlier:
         People of the table, and those of them who are in earlier releases.
     same_groups
         Whether the groups are those of an earlier release of the same people.
-    said
+    vouched
         What somebody vouched for.
     despite
         Whether this release was published though more is told together than was promised.
@@ -72,7 +72,7 @@ class Earlier:
     people: int = 0
     shared: int = 0
     same_groups: bool = False
-    said: tuple[Mapping[str, Any], ...] = ()
+    vouched: tuple[Mapping[str, Any], ...] = ()
     despite: bool = False
     not_counted: tuple[str, ...] = ()
     entry: int = 0
@@ -95,7 +95,7 @@ class Earlier:
             "k": None if self.joint is None else self.joint.k,
             "below_k": None if self.joint is None else asdict(self.joint.below),
             "smallest": None if self.joint is None else asdict(self.joint.smallest),
-            "said": [dict(one) for one in self.said],
+            "said": [dict(one) for one in self.vouched],
             "despite": self.despite or bool(self.not_counted),
             "not_counted": list(self.not_counted),
         }

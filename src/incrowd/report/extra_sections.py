@@ -94,7 +94,9 @@ def earlier_releases(facts: Facts) -> Html:
     if ledger is None:
         return section(title, "earlier", paragraph(NOT_TRACKED, class_="unknown"))
     remarks = [paragraph(f"Not counted: {one}.", class_="bad") for one in ledger.not_counted]
-    remarks += [paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in ledger.said]
+    remarks += [
+        paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in ledger.vouched
+    ]
     if not ledger.releases:
         return section(title, "earlier", paragraph(joint_sentence(ledger)), *remarks)
     rows = [_earlier_row(one) for one in ledger.releases]
@@ -273,7 +275,7 @@ def _merged(checks: Sequence[Check]) -> Iterator[tuple[str, bool, str]]:
         column, _, kind = check.name.rpartition(" ")
         if kind not in COLUMN_CHECKS:
             column, kind = "", check.name
-        alike.setdefault((kind, check.passed, check.found), []).append(column)
+        alike.setdefault((kind, check.passed, check.finding), []).append(column)
     for (kind, passed, finding), columns in alike.items():
         if len(columns) == 1:
             yield f"{columns[0]} {kind}".strip(), passed, finding

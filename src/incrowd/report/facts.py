@@ -60,10 +60,10 @@ def promises_of(requirement: Requirement) -> tuple[tuple[str, str], ...]:
     distinct 3-diversity of ill: Every group has at least 3 different values of ill.
     """
     parts = requirement.parts if isinstance(requirement, Together) else (requirement,)
-    return tuple(told for part in parts for told in _told(part))
+    return tuple(promise for part in parts for promise in _promises(part))
 
 
-def _told(part: Part | Requirement) -> list[tuple[str, str]]:
+def _promises(part: Part | Requirement) -> list[tuple[str, str]]:
     match part:
         case KAnonymity(k):
             known = f"Whoever knows all quasi-identifiers of a person finds at least {k:,} rows that look alike."
@@ -160,7 +160,7 @@ class AttributeFacts:
 class Facts:
     """One release, described.
 
-    Of what is None it is said that it was not measured, not run, not tracked, or not said. ``asked`` are the promises,
+    What is None was not measured, not run, not tracked, or not stated. ``meanings`` are the promises,
     each with what it means; ``risk`` is that of the table, with that of the release in its ``after``; ``earlier`` is
     what the ledger knows of the table, None where no ledger is kept; ``unchanged`` is what unchanged columns
     undo, None where that was not counted.
@@ -183,7 +183,7 @@ class Facts:
     notices: tuple[Notice, ...]
     k: int = 1
     promises: tuple[str, ...] = ()
-    asked: tuple[tuple[str, str], ...] = ()
+    meanings: tuple[tuple[str, str], ...] = ()
     class_sensitive: bool | None = None
     responsible: str | None = None
     utility: Utility | None = None
@@ -258,7 +258,7 @@ def facts_of(
         notices=tuple(notices),
         k=plan.requirement.smallest_group,
         promises=plan.requirement.promises,
-        asked=promises_of(plan.requirement),
+        meanings=promises_of(plan.requirement),
         class_sensitive=class_sensitive,
         responsible=responsible,
         utility=None if columns is None else utility_of(plan, columns, verdict.sizes),

@@ -146,7 +146,7 @@ class HidingFacts:
                 "costs": self.costs and asdict(self.costs),
                 "verification": {
                     "passed": self.verdict.passed,
-                    "checks": [asdict(check) for check in self.verdict.checks],
+                    "checks": [check.to_json() for check in self.verdict.checks],
                 },
                 "notices": [str(notice) for notice in self.notices],
                 "seconds": dict(self.seconds),

@@ -96,7 +96,11 @@ def request(facts: Facts) -> Html:
     parameters = [text(f"{name} = {value}") for name, value in facts.parameters.items()]
     entries = {
         "Requirement": text(f"{facts.requirement} over {counted(len(facts.attributes), 'quasi-identifier')}"),
-        **({"Meaning": bullets((_promise(*one) for one in facts.asked), class_="promises")} if facts.asked else {}),
+        **(
+            {"Meaning": bullets((_promise(*one) for one in facts.meanings), class_="promises")}
+            if facts.meanings
+            else {}
+        ),
         "Is the class itself sensitive?": text(class_answer(facts)),
         "Method": text(facts.method),
         "Parameters": join((element("code", each) for each in parameters), " ") or text("none"),
@@ -324,8 +328,8 @@ def unknown(facts: Facts) -> Iterator[str]:
             yield "Together with earlier releases it reveals more than was promised."
         if facts.earlier.not_counted:
             yield "Not every release in the ledger could be counted."
-        if facts.earlier.said:
-            others = counted(len(facts.earlier.said), "earlier release")
+        if facts.earlier.vouched:
+            others = counted(len(facts.earlier.vouched), "earlier release")
             yield f"That {others} had other people was stated, not counted."
     if facts.accuracy is None:
         yield "Accuracy was not measured."

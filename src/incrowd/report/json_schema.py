@@ -15,8 +15,8 @@ KINDS: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "null": (type(None),),
 }
-SAID = {"$schema", "$defs", "title", "description"}
-KNOWN = SAID | {
+REMARKS = {"$schema", "$defs", "title", "description"}
+KNOWN = REMARKS | {
     "$ref", "anyOf", "const", "enum", "type", "pattern", "minimum", "maximum", "items", "minItems", "maxItems",
     "properties", "required", "additionalProperties",
 }  # fmt: skip

@@ -79,7 +79,7 @@ def _drawn(part: TextPart, caption: str) -> Iterator[Html]:
         numbers = range(part.table.words, len(header) - (CONDITION in header))
         rows = [texts(*map(unbroken, row)) for row in part.table.rows]
         yield table(caption, texts(*header), rows, numbers=numbers, class_="words" if part.table.words > 1 else "")
-    yield from (paragraph(unbroken(words)) for words in part.said)
+    yield from (paragraph(unbroken(words)) for words in part.sentences)
     yield from (paragraph(unbroken(aside), class_="aside") for aside in part.asides)
 
 

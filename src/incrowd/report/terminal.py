@@ -191,12 +191,12 @@ def _pairs(entries: Mapping[str, str]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    def told(words: str, style: str = "") -> Text:
+    def styled(words: str, style: str = "") -> Text:
         return Text(plain(words), style=style, overflow="fold")
 
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
     for term, words in entries.items():
-        table.add_row(told(term, "dim"), told(words))
+        table.add_row(styled(term, "dim"), styled(words))
     return table

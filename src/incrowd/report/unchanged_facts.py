@@ -80,8 +80,8 @@ def _described(columns: SinglingSet, alone: Alone) -> str:
         return f"{listed(columns.columns)}, of which you said nothing"
     if len(roles) == 1:
         return f"{listed(columns.columns)}, which you called {roles.pop()}"
-    said = {name: "nothing said of it" if role == _NOTHING_SAID else role for name, role in alone.roles.items()}
-    return listed([f"{name} ({said[name]})" for name in columns.columns])
+    words = {name: "nothing said of it" if role == _NOTHING_SAID else role for name, role in alone.roles.items()}
+    return listed([f"{name} ({words[name]})" for name in columns.columns])
 
 
 def singling_out_line(counts: UnchangedCounts, alone_by_quasi_identifiers: int) -> str:

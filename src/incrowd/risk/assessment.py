@@ -223,53 +223,53 @@ class Risk:
 
 
 def assess(
-    table: Any, asked: RiskRequest, *, population_table: Any = None, after: Any = None, zip3: Any = None
+    table: Any, request: RiskRequest, *, population_table: Any = None, after: Any = None, zip3: Any = None
 ) -> Risk:
     """Read the tables and measure them."""
-    if asked.population is not None and population_table is not None:
+    if request.population is not None and population_table is not None:
         raise ParameterError("Give the size of the population or its table, not both: the table says its size.")
-    reading = {name: value for name, value in asked.reading.items() if value is not None}
+    reading = {name: value for name, value in request.reading.items() if value is not None}
     people = None if population_table is None else read(population_table, **reading).frame
     areas = None if zip3 is None else people_by_zip3(read(zip3).frame)
-    found = _measure(read(table, **reading), name_of(table), asked, people, areas)
+    before = _measure(read(table, **reading), name_of(table), request, people, areas)
     if after is None:
-        return found
+        return before
     release = read(after, **reading)
-    spread = tuple(n for name in asked.quasi_identifiers for n in released_as(name, release.frame.columns))
-    again = _measure(release, name_of(after), replace(asked, quasi_identifiers=spread), people, areas, released=True)
-    return replace(found, after=again)
+    spread = tuple(n for name in request.quasi_identifiers for n in released_as(name, release.frame.columns))
+    again = _measure(release, name_of(after), replace(request, quasi_identifiers=spread), people, areas, released=True)
+    return replace(before, after=again)
 
 
 def _measure(
     source: Source,
     called: str,
-    asked: RiskRequest,
+    request: RiskRequest,
     people: pl.DataFrame | None,
     areas: Mapping[str, int] | None,
     *,
     released: bool = False,
 ) -> Risk:
-    frame, names = source.frame, asked.quasi_identifiers
-    columns, secrets = coded(frame, names), coded(frame, asked.sensitive) if asked.sensitive else []
+    frame, names = source.frame, request.quasi_identifiers
+    columns, secrets = coded(frame, names), coded(frame, request.sensitive) if request.sensitive else []
     classes = classes_of(columns)
     counted = None if people is None else count_people(frame, people, names)
     if counted is not None and released and counted.unmatched:
         counted = None
-    size = asked.population if people is None else max(people.height, frame.height)
+    size = request.population if people is None else max(people.height, frame.height)
     sample = None if size is None else Sample(classes.histogram, size)
-    inferred = tuple(inference(classes, secret, name) for name, secret in zip(asked.sensitive, secrets, strict=True))
-    found, bound = _attackers(classes, counted, sample, asked.thresholds, table_given=people is not None)
+    inferred = tuple(inference(classes, secret, name) for name, secret in zip(request.sensitive, secrets, strict=True))
+    journalist, bound = _attackers(classes, counted, sample, request.thresholds, table_given=people is not None)
     return Risk(
         source=called,
         rows=frame.height,
         quasi_identifiers=names,
         population=size,
         classes=classes.histogram,
-        prosecutor=prosecutor(classes, asked.thresholds),
-        journalist=found,
+        prosecutor=prosecutor(classes, request.thresholds),
+        journalist=journalist,
         marketer=bound,
         uniques=_uniques(classes, counted, sample),
-        special=special_uniques(columns, names, asked.largest_special, None if sample is None else sample.fraction),
+        special=special_uniques(columns, names, request.largest_special, None if sample is None else sample.fraction),
         edges=edges_of(frame, names),
         singling_out=singling_out(classes),
         linkability=linkability(columns, names) or TOO_FEW,

@@ -144,21 +144,21 @@ def expected_risk(largest: int, fraction: float) -> npt.NDArray[np.float64]:
             total += term
             term = term * (1 - fraction) * m / (sizes + m)
         return fraction * total
-    found = np.empty(largest)
-    found[0] = -fraction * np.log(fraction) / (1 - fraction)
+    means = np.empty(largest)
+    means[0] = -fraction * np.log(fraction) / (1 - fraction)
     for f in range(1, largest):
-        found[f] = fraction * (1 / f - found[f - 1]) / (1 - fraction)
-    return found
+        means[f] = fraction * (1 / f - means[f - 1]) / (1 - fraction)
+    return means
 
 
 def rows_at_risk(classes: Classes, people: Whole, thresholds: Sequence[float]) -> tuple[AtRisk, ...]:
     """The rows whose class has a risk 1 / people above each threshold; compared without rounding."""
-    found = []
+    counts = []
     for threshold in checked(thresholds):
         below = int(1 / threshold) if (1 / threshold).denominator > 1 else int(1 / threshold) - 1
         rows = int(classes.sizes[people <= below].sum())
-        found.append(AtRisk(float(threshold), rows, rows / classes.rows))
-    return tuple(found)
+        counts.append(AtRisk(float(threshold), rows, rows / classes.rows))
+    return tuple(counts)
 
 
 def checked(thresholds: Sequence[float]) -> list[Fraction]:

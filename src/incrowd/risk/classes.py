@@ -122,8 +122,8 @@ def coded(frame: pl.DataFrame, names: Iterable[str]) -> list[Coded]:
         if name not in frame.columns:
             raise HeaderError(unknown_column(name, frame.columns))
     plain = frame.select(wanted).with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None) + 0.0)
-    found = distinct(plain, wanted)
-    return [Coded(found[name].codes.astype(np.int64), len(found[name].values) + 1) for name in wanted]
+    by_column = distinct(plain, wanted)
+    return [Coded(by_column[name].codes.astype(np.int64), len(by_column[name].values) + 1) for name in wanted]
 
 
 def matched(sample: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]) -> tuple[Classes, Whole, Whole]:

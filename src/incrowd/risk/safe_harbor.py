@@ -234,7 +234,7 @@ NEEDS_LIST = "three digits of a ZIP code may stay only where more than 20,000 pe
 class SmallPlace:
     """What a column says about places: why it is too fine, or why that cannot be told; neither if it is not."""
 
-    found: str | None = None
+    finding: str | None = None
     unknown: str | None = None
 
 
@@ -243,20 +243,20 @@ def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
 
     Examples
     --------
-    >>> place_in(pl.Series("zip", ["01234"]), None).found
+    >>> place_in(pl.Series("zip", ["01234"]), None).finding
     '1 cell is finer than three digits of a ZIP code'
-    >>> place_in(pl.Series("zip", ["012", "036"]), {"012": 50_000, "036": 9_000}).found
+    >>> place_in(pl.Series("zip", ["012", "036"]), {"012": 50_000, "036": 9_000}).finding
     '1 cell shows three digits of a ZIP code that 20,000 people or fewer share'
     """
     texts = _texts(series).drop_nulls()
     named = bool(_WORDS.intersection(words_of(series.name)))
     if not named and not _looks_like_zip(series):
-        said = IDENTIFIERS["B"].is_named_by(series.name) and len(texts) > 0
-        return SmallPlace(found="the name says so") if said else SmallPlace()
+        fine = IDENTIFIERS["B"].is_named_by(series.name) and len(texts) > 0
+        return SmallPlace(finding="the name says so") if fine else SmallPlace()
     rounded = texts.str.contains(_ROUNDED).all()  # 03600 is three digits only if all codes are written so
     finer = 0 if rounded else int((~texts.str.contains(_THREE)).sum())
     if finer:
-        return SmallPlace(found=f"{counted(finer, 'cell')} {_verb(finer)} finer than three digits of a ZIP code")
+        return SmallPlace(finding=f"{counted(finer, 'cell')} {_verb(finer)} finer than three digits of a ZIP code")
     return _three_digits(texts.str.slice(0, 3), people) if len(texts) else SmallPlace()
 
 
@@ -268,7 +268,7 @@ def _three_digits(prefixes: pl.Series, people: Mapping[str, int] | None) -> Smal
     if few:
         shows = "shows" if few == 1 else "show"
         return SmallPlace(
-            found=f"{counted(few, 'cell')} {shows} three digits of a ZIP code that {ENOUGH:,} people or fewer share"
+            finding=f"{counted(few, 'cell')} {shows} three digits of a ZIP code that {ENOUGH:,} people or fewer share"
         )
     unlisted = sum(prefix not in people for prefix in kept)
     return (
@@ -318,7 +318,7 @@ _NAMED = "the name says so"
 class ItemStanding(StrEnum):
     """How an item ended."""
 
-    FOUND = "found"
+    PRESENT = "found"
     NOT_FOUND = "not found"
     NOT_NAMED = "not found by name"
     NOT_CHECKED = "not checked"
@@ -356,12 +356,12 @@ class Item:
 
     def to_json(self) -> dict[str, object]:
         """As data."""
-        found = [{"column": finding.column, "why": finding.why} for finding in self.findings]
+        columns = [{"column": finding.column, "why": finding.why} for finding in self.findings]
         return {
             "item": self.letter,
             "identifier": self.title,
             "standing": str(self.standing),
-            "found": found,
+            "found": columns,
             "note": self.note,
         }
 
@@ -379,7 +379,7 @@ def safe_harbor(frame: pl.DataFrame, people: Mapping[str, int] | None = None) ->
     Examples
     --------
     >>> items = safe_harbor(pl.DataFrame({"contact": ["a@b.org", "x"], "age": [40, 91]}))
-    >>> [(item.letter, item.findings[0].column) for item in items if item.standing is ItemStanding.FOUND]
+    >>> [(item.letter, item.findings[0].column) for item in items if item.standing is ItemStanding.PRESENT]
     [('C', 'age'), ('F', 'contact')]
     """
     columns = list(frame.iter_columns())
@@ -408,13 +408,13 @@ def _item(one: Identifier, columns: list[pl.Series]) -> Item:
 def _ended(
     one: Identifier, findings: list[ItemFinding], note: str, *, otherwise: ItemStanding = ItemStanding.NOT_FOUND
 ) -> Item:
-    standing = ItemStanding.FOUND if findings else otherwise
+    standing = ItemStanding.PRESENT if findings else otherwise
     return Item(one.letter, one.title, standing, tuple(findings), note)
 
 
 def _places(columns: list[pl.Series], people: Mapping[str, int] | None) -> Item:
     places = {series.name: place_in(series, people) for series in columns}
-    findings = [ItemFinding(name, place.found) for name, place in places.items() if place.found]
+    findings = [ItemFinding(name, place.finding) for name, place in places.items() if place.finding]
     unknown = "; ".join(f"{name}: {place.unknown}" for name, place in places.items() if place.unknown)
     otherwise = ItemStanding.NOT_CHECKED if unknown else ItemStanding.NOT_FOUND
     return _ended(IDENTIFIERS["B"], findings, unknown, otherwise=otherwise)

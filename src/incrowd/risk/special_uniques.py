@@ -34,7 +34,7 @@ class Special:
     ----------
     largest
         The most columns that were tried together.
-    asked
+    requested
         The most that should have been tried; if more than ``largest``, it would have taken too long.
     sets
         How many sets of columns were tried.
@@ -55,7 +55,7 @@ class Special:
     """
 
     largest: int
-    asked: int
+    requested: int
     sets: int
     minimal: tuple[int, ...]
     rows: tuple[int, ...]
@@ -75,7 +75,7 @@ class Special:
         """The numbers; not the scores of rows."""
         return {
             "largest_set": self.largest,
-            "asked_for": self.asked,
+            "asked_for": self.requested,
             "sets_tried": self.sets,
             "minimal_sample_uniques": {f"{size}": count for size, count in enumerate(self.minimal, 1)},
             "rows_by_smallest": {f"{size}": count for size, count in enumerate(self.rows, 1)},
@@ -127,24 +127,24 @@ def special_uniques(
         raise ParameterError("The largest set of columns for special uniques must be a whole number of at least 1.")
     rows, width = len(columns[0].codes), len(columns)
     reach = reachable(rows, width, min(largest, width))
-    found = _Search(columns, reach)
-    found.run()
+    search = _Search(columns, reach)
+    search.run()
     whole = classes_of(columns)
-    scored = found.scores > 0
-    part_of = found.part_of.tolist()
-    total = max(1, sum(found.minimal))
+    scored = search.scores > 0
+    part_of = search.part_of.tolist()
+    total = max(1, sum(search.minimal))
     return Special(
         largest=reach,
-        asked=min(largest, width),
+        requested=min(largest, width),
         sets=sum(comb(width, size) for size in range(1, reach + 1)),
-        minimal=tuple(found.minimal),
-        rows=tuple(np.bincount(found.smallest, minlength=reach + 1)[1:].tolist()),
+        minimal=tuple(search.minimal),
+        rows=tuple(np.bincount(search.smallest, minlength=reach + 1)[1:].tolist()),
         unscored=whole.number_of(1) - int(scored.sum()),
         columns=tuple((name, count, count / total) for name, count in zip(names, part_of, strict=True)),
-        highest=float(found.scores.max()),
-        mean=float(found.scores[scored].mean()) if scored.any() else 0.0,
-        dis=dis_suda(found.scores, whole, fraction),
-        scores=found.scores,
+        highest=float(search.scores.max()),
+        mean=float(search.scores[scored].mean()) if scored.any() else 0.0,
+        dis=dis_suda(search.scores, whole, fraction),
+        scores=search.scores,
     )
 
 
@@ -201,9 +201,9 @@ def dis_suda(scores: npt.NDArray[np.float64], whole: Classes, fraction: float | 
     ones, pairs = fraction * whole.number_of(1), 2 * (1 - fraction) * whole.number_of(2)
     dis = ones / (ones + pairs)
     scale = (1 - dis) / dis / float((1 / scored).mean())
-    found = 1 / (1 + scale / scored)
-    above = tuple((threshold, int((found > threshold).sum())) for threshold in (0.1, 0.2, 0.5))
-    return DisSuda(dis, float(found.max()), float(found.mean()), above)
+    confidences = 1 / (1 + scale / scored)
+    above = tuple((threshold, int((confidences > threshold).sum())) for threshold in (0.1, 0.2, 0.5))
+    return DisSuda(dis, float(confidences.max()), float(confidences.mean()), above)
 
 
 class _Search:
@@ -226,11 +226,11 @@ class _Search:
             unique: dict[Subset, Mask] = {}
             self.minimal.append(0)
             for subset in combinations(range(len(self.columns)), size):
-                found = self._classes(subset, classes)
-                mask = (found.sizes == 1)[found.labels]
+                finer_classes = self._classes(subset, classes)
+                mask = (finer_classes.sizes == 1)[finer_classes.labels]
                 self._note(subset, mask, alone)
                 if size < self.largest:  # nothing is kept of the largest sets
-                    finer[subset], unique[subset] = found, mask
+                    finer[subset], unique[subset] = finer_classes, mask
             classes, alone = finer, unique
 
     def _classes(self, subset: Subset, coarser: dict[Subset, Classes]) -> Classes:

@@ -53,7 +53,7 @@ class TextPart:
 
     title: str
     name: str
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     table: RiskTable | None = None
     asides: tuple[str, ...] = ()
 
@@ -62,7 +62,7 @@ def text_of(risk: Risk) -> str:
     """All parts in plain text."""
     lines = [headline(risk)]
     for part in parts_of(risk):
-        lines += ["", part.title, *(f"  {said}" for said in part.said)]
+        lines += ["", part.title, *(f"  {sentence}" for sentence in part.sentences)]
         lines += [f"  {line}" for line in (part.table.lines() if part.table else ())]
         lines += [f"  {aside}" for aside in part.asides]
     return "\n".join(map(plain, lines))
@@ -199,8 +199,8 @@ def special_part(both: Sequence[Risk]) -> TextPart:
     rows.append(("highest SUDA score", *(f"{one.special.highest:,.0f}" for one in both)))
     rows.append(("highest DIS-SUDA", *(_dis(one.special.dis) for one in both)))
     about = [f"Sets of up to {counted(first.largest, 'column')} were tried, all {first.sets:,} of them."]
-    if first.asked > first.largest:
-        about.append(f"Left out: sets of {first.largest + 1} to {first.asked} columns, as they are too many.")
+    if first.requested > first.largest:
+        about.append(f"Left out: sets of {first.largest + 1} to {first.requested} columns, as they are too many.")
     leading = sorted(first.columns, key=lambda column: -column[1])[:3]
     if sum(first.minimal):
         part_of = ", ".join(f"{name} {percent(share)}" for name, _, share in leading)
@@ -227,12 +227,12 @@ def three_risks_part(both: Sequence[Risk]) -> TextPart:
     for one in both:
         when = "" if len(both) == 1 else " before" if one is both[0] else " after"
         known = (one.inference,) if isinstance(one.inference, NotMeasured) else one.inference
-        for name, found in (
+        for name, measured in (
             ("singling out", one.singling_out),
             ("linkability", one.linkability),
-            *(("inference", found) for found in known),
+            *(("inference", measured) for measured in known),
         ):
-            rows.append(_three(f"{name}{when}", found))
+            rows.append(_three(f"{name}{when}", measured))
         if one.edges.alone:
             ends = ", ".join(map(str, one.edges.alone))
             asides.append(f"Singled out by an extreme value{when}: {ends}.")

@@ -96,8 +96,8 @@ def excess_interval(hits: Shares, control: Shares) -> ShareInterval:
     )
     shares = pairs["rows"].to_numpy() / rows
     drawn = np.random.default_rng(0).multinomial(rows, shares, size=DRAWS) @ pairs["hits", "control"].to_numpy() / rows
-    found = [excess(float(hit), float(base)) for hit, base in drawn]
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    excesses = [excess(float(hit), float(base)) for hit, base in drawn]
+    low, high = np.quantile(excesses, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     estimate = excess(float(hits.mean()), float(control.mean()))
     return ShareInterval(estimate, min(estimate, float(low)), max(estimate, float(high)))
 
@@ -185,10 +185,10 @@ def linkability(columns: Sequence[Coded], names: Sequence[str]) -> MeasuredRisk 
         return None
     whole = classes_of(columns)
     halves = _halvings(width)
-    found = {left: _linked(columns, left) for left in halves}
-    best = max(halves, key=lambda left: int((found[left][0] & found[left][1]).sum()))
-    one, other = found[best][:2]
-    control = found[best][2] & (whole.of_rows == 2)
+    links = {left: _linked(columns, left) for left in halves}
+    best = max(halves, key=lambda left: int((links[left][0] & links[left][1]).sum()))
+    one, other = links[best][:2]
+    control = links[best][2] & (whole.of_rows == 2)
     left, right = _named(names, best), _named(names, [c for c in range(width) if c not in best])
     tried = "every way to halve them was tried" if width <= MOST_COLUMNS else "halved in the given order only"
     about = f"{left} and {right} each fit the same row alone; {tried}"

@@ -137,8 +137,8 @@ def ewens(sample: Sample) -> Answer:
     >>> round(ewens(Sample(((1, 40), (2, 30)), 1000)).uniques, 1)
     92.9
     """
-    if (found := known(sample)) is not None:
-        return found
+    if (certain := known(sample)) is not None:
+        return certain
     n, u = sample.rows, sample.classes
     if u == n:
         return NotMeasured("every row of the sample is unique, which no finite theta explains")
@@ -185,8 +185,8 @@ def pitman(sample: Sample) -> Answer:
     >>> 500 < found.uniques < 2500
     True
     """
-    if (found := known(sample)) is not None:
-        return found
+    if (certain := known(sample)) is not None:
+        return certain
     if sample.classes == sample.rows:
         return NotMeasured("every row of the sample is unique, which the model cannot be fitted to")
     if sample.classes == 1:
@@ -270,8 +270,8 @@ def slide_negative_binomial(sample: Sample) -> Answer:
     >>> 300 < found.uniques < 900
     True
     """
-    if (found := known(sample)) is not None:
-        return found
+    if (certain := known(sample)) is not None:
+        return certain
     if not sample.number_of(2):
         return NotMeasured("the sample has no class of two rows, which the equations need")
     classes = classes_of_population(sample)
@@ -321,8 +321,8 @@ def _solve(sample: Sample, classes: float) -> tuple[float, float] | None:
         return float(np.exp(bounded[0])), float(1 / (1 + np.exp(-bounded[1])))
 
     def gap(place: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        found = np.array(expected_counts(*parameters(place), classes, sample.fraction))
-        return np.asarray(np.log(np.maximum(found, 1e-300)) - np.log(wanted))
+        fitted = np.array(expected_counts(*parameters(place), classes, sample.fraction))
+        return np.asarray(np.log(np.maximum(fitted, 1e-300)) - np.log(wanted))
 
     for start in _SLIDE_STARTS:
         tried = root(gap, np.array(start))
@@ -355,8 +355,8 @@ def zayatz(sample: Sample) -> Estimate:
     >>> round(zayatz(Sample(((1, 40), (2, 30)), 200)).uniques, 1)
     45.6
     """
-    if (found := known(sample)) is not None:
-        return found
+    if (certain := known(sample)) is not None:
+        return certain
     from scipy.special import gammaln
 
     n, people, sizes = sample.rows, sample.people, sample.sizes
@@ -390,8 +390,8 @@ class Estimates:
 
     def to_json(self) -> dict[str, object]:
         """The estimates, each with its condition."""
-        told = {name: {**found.to_json(), "condition": CONDITIONS[name]} for name, found in self.by_name.items()}
-        return {**told, "decision rule": {**self.chosen.to_json(), "condition": CONDITIONS["decision rule"]}}
+        by_name = {name: {**one.to_json(), "condition": CONDITIONS[name]} for name, one in self.by_name.items()}
+        return {**by_name, "decision rule": {**self.chosen.to_json(), "condition": CONDITIONS["decision rule"]}}
 
 
 def estimates_of(sample: Sample) -> Estimates:
@@ -423,4 +423,4 @@ def _chosen(sample: Sample, by_zayatz: Estimate, by_name: dict[str, Answer]) -> 
         return by_zayatz
     if sample.fraction <= SMALL:
         return other
-    return min(other, by_zayatz, key=lambda found: found.uniques)
+    return min(other, by_zayatz, key=lambda one: one.uniques)

@@ -70,8 +70,8 @@ def _unpacked_bytes(path: Path, compression: Compression) -> int:
     size = path.stat().st_size
     with suppress(OSError, pa.ArrowException), pa.OSFile(str(path)) as packed:
         stream = pa.CompressedInputStream(packed, compression)
-        found = len(stream.read(_LOOKED_AT))
-        size = max(found, size * found // max(1, min(size, packed.tell())))
+        unpacked = len(stream.read(_LOOKED_AT))
+        size = max(unpacked, size * unpacked // max(1, min(size, packed.tell())))
     return size
 
 

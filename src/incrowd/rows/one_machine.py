@@ -147,7 +147,7 @@ class Hints:
         return path
 
 
-def input_file(given: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
+def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
     """The file that the user named, as the user says it is read and else as was announced; a frame is put down as one.
 
     What is read from a server lies where the reader says; what Spark has, Spark reads again.
@@ -155,8 +155,8 @@ def input_file(given: Any, origin: Origin, folder: Path, name: str, reading: Map
     if origin.form == "Spark":
         return InputFile(Path(), origin.form, missing=origin.missing)
     if origin.form in _FRAMES:
-        return InputFile(_put_down(given, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
-    path = Path(str(origin.path) if query_of(given) is not None else given)
+        return InputFile(_put_down(table, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
+    path = Path(str(origin.path) if query_of(table) is not None else table)
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
     return InputFile(

@@ -91,13 +91,13 @@ class Recipe:
         if self.rarest is not None:
             check_rarest(self.rarest)
         _check_keys(self.columns, None, "columns")
-        for name, said in self.columns.items():
-            _check_keys(said, _COLUMN_KEYS, f"column {name!r}")
-            _check_list(said.get("order"), f"column {name!r}: order")
+        for name, settings in self.columns.items():
+            _check_keys(settings, _COLUMN_KEYS, f"column {name!r}")
+            _check_list(settings.get("order"), f"column {name!r}: order")
             for key, kind in (("role", Role), ("type", ColumnType)):
-                if key in said:
-                    _choice(kind, said[key], name)
-            if not isinstance(said.get("hierarchy"), str | Path | Hierarchy | None):
+                if key in settings:
+                    _choice(kind, settings[key], name)
+            if not isinstance(settings.get("hierarchy"), str | Path | Hierarchy | None):
                 raise ParameterError(f"Column {name!r}: hierarchy must be the name of a file.")
         _check_keys(self.parameters, None, "parameters")
         _check_keys(self.reading, _READING_KEYS, "reading")
@@ -121,8 +121,8 @@ class Recipe:
     def requirement(self) -> KAnonymity | KnownTogether | Together:
         """The promise that is asked for."""
         size = self._size
-        asked = asked_for(self.require, size) if self.require else size
-        return with_class(asked, self.target) if self.class_sensitive else asked
+        requirement = asked_for(self.require, size) if self.require else size
+        return with_class(requirement, self.target) if self.class_sensitive else requirement
 
     @property
     def _size(self) -> KAnonymity | KnownTogether:
@@ -135,14 +135,14 @@ class Recipe:
     @property
     def target(self) -> str | None:
         """The column that is named as target, if any."""
-        return next((name for name, said in self.columns.items() if said.get("role") == Role.TARGET), None)
+        return next((name for name, settings in self.columns.items() if settings.get("role") == Role.TARGET), None)
 
     def schema(self, draft: Schema) -> Schema:
         """The draft with everything the recipe says about its columns."""
         for name in (*self.columns, *self.repeats):
             if name not in draft:
                 raise HeaderError(unknown_column(name, draft.names))
-        return Schema(tuple(_said(column, self.columns.get(column.name)) for column in draft.columns))
+        return Schema(tuple(_with_settings(column, self.columns.get(column.name)) for column in draft.columns))
 
 
 @guarded
@@ -159,27 +159,31 @@ def read_recipe(path: str | Path) -> Recipe:
     if isinstance(data.get("population"), str):
         data["population"] = Path(path).parent / data["population"]
     recipe = Recipe(**{key: value for key, value in data.items() if value is not None})
-    named = {name: said["hierarchy"] for name, said in recipe.columns.items() if said.get("hierarchy") is not None}
+    named = {
+        name: settings["hierarchy"]
+        for name, settings in recipe.columns.items()
+        if settings.get("hierarchy") is not None
+    }
     return with_hierarchies(recipe, named, Path(path).parent)
 
 
 def asked_recipe(options: ReleaseOptions) -> Recipe:
     """The recipe that is named, with what is said beside it."""
-    recipe = options.get("recipe")
-    asked = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe or Recipe()
+    start = options.get("recipe")
+    recipe = read_recipe(start) if isinstance(start, str | Path) else start or Recipe()
     named: dict[str, Any] = {name: options.get(name) for name in _AS_THEY_ARE}
     named["repeats"] = names_of(options.get("repeats"))
     if (together := options.get("known_together")) is not None:
         named["known_together"] = [{"columns": names_of(columns), "k": rows} for columns, rows in together]
-    asked = replace(asked, **{name: value for name, value in named.items() if value is not None})
+    recipe = replace(recipe, **{name: value for name, value in named.items() if value is not None})
     if (hierarchies := options.get("hierarchies")) is not None:
         by_column = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
-        asked = with_hierarchies(asked, by_column)
+        recipe = with_hierarchies(recipe, by_column)
     quasi_identifiers = names_of(options.get("quasi_identifiers"))
-    if asked.known_together and quasi_identifiers is None:
-        quasi_identifiers = list(dict.fromkeys(name for known in asked.known_together for name in known["columns"]))
+    if recipe.known_together and quasi_identifiers is None:
+        quasi_identifiers = list(dict.fromkeys(name for known in recipe.known_together for name in known["columns"]))
     return with_roles(
-        asked,
+        recipe,
         quasi_identifiers=quasi_identifiers,
         target=names_of(options.get("target")),
         identifiers=names_of(options.get("identifiers")),
@@ -187,12 +191,14 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
     )
 
 
-def with_hierarchies(recipe: Recipe, given: Mapping[str, Hierarchy | str | Path], folder: Path = Path()) -> Recipe:
+def with_hierarchies(
+    recipe: Recipe, hierarchies: Mapping[str, Hierarchy | str | Path], folder: Path = Path()
+) -> Recipe:
     """The recipe with these hierarchies, read where a file is named; relative names are taken from the folder."""
-    columns = {name: dict(said) for name, said in recipe.columns.items()}
-    for name, hierarchy in given.items():
-        found = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(folder / hierarchy, name)
-        columns.setdefault(name, {})["hierarchy"] = replace(found, name=name)
+    columns = {name: dict(settings) for name, settings in recipe.columns.items()}
+    for name, hierarchy in hierarchies.items():
+        tree = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(folder / hierarchy, name)
+        columns.setdefault(name, {})["hierarchy"] = replace(tree, name=name)
     return replace(recipe, columns=columns)
 
 
@@ -210,8 +216,8 @@ def draft_recipe(schema: Schema, k: int = 10, method: str = "kactus") -> str:
     for column in schema.columns:
         name = json.dumps(column.name, ensure_ascii=False) + ":"
         order = f", order: {json.dumps(list(column.order), ensure_ascii=False)}" if column.order else ""
-        said = f"{{role: {column.role}, type: {column.type}{order}}}"
-        lines.append(f"  {name:<{width}} {said:<48} # {column.reason}".rstrip(" #"))
+        settings = f"{{role: {column.role}, type: {column.type}{order}}}"
+        lines.append(f"  {name:<{width}} {settings:<48} # {column.reason}".rstrip(" #"))
     lines.append(f"k: {k}")
     if schema.target is not None:
         lines.append("class_sensitive:  # yes or no: must the class of a person not be inferred? There is no default")
@@ -230,13 +236,13 @@ def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
         Role.IDENTIFIER: roles.get("identifiers"),
         Role.SENSITIVE: roles.get("sensitive"),
     }
-    columns = {name: dict(said) for name, said in recipe.columns.items()}
+    columns = {name: dict(settings) for name, settings in recipe.columns.items()}
     for role, names in by_role.items():
         if names is None:
             continue
-        for said in columns.values():
-            if said.get("role") == role:
-                said["role"] = Role.OTHER
+        for settings in columns.values():
+            if settings.get("role") == role:
+                settings["role"] = Role.OTHER
     taken: dict[str, Role] = {}
     for role, names in by_role.items():
         for name in names or ():
@@ -248,21 +254,21 @@ def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
     return replace(recipe, columns=columns)
 
 
-def _said(column: Column, said: Mapping[str, Any] | None) -> Column:
-    if not said:
+def _with_settings(column: Column, settings: Mapping[str, Any] | None) -> Column:
+    if not settings:
         return column
     changes: dict[str, Any] = {"reason": "you said so"}
-    if "role" in said:
-        changes["role"] = _choice(Role, said["role"], column.name)
-    if "type" in said:
-        changes["type"] = _choice(ColumnType, said["type"], column.name)
+    if "role" in settings:
+        changes["role"] = _choice(Role, settings["role"], column.name)
+    if "type" in settings:
+        changes["type"] = _choice(ColumnType, settings["type"], column.name)
         changes["order"] = ()
-    if "order" in said:
-        changes["order"] = tuple(str(value) for value in said["order"])
-    if isinstance(said.get("hierarchy"), str | Path):
-        changes["hierarchy"] = read_hierarchy(said["hierarchy"], column.name)
-    elif said.get("hierarchy") is not None:
-        changes["hierarchy"] = said["hierarchy"]
+    if "order" in settings:
+        changes["order"] = tuple(str(value) for value in settings["order"])
+    if isinstance(settings.get("hierarchy"), str | Path):
+        changes["hierarchy"] = read_hierarchy(settings["hierarchy"], column.name)
+    elif settings.get("hierarchy") is not None:
+        changes["hierarchy"] = settings["hierarchy"]
     return replace(column, **changes)
 
 

@@ -38,29 +38,29 @@ def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema
 
     What is refused or dropped is counted on all rows, in the scratch folder.
     """
-    draft, told = draft_stream(stream, target_of(recipe))
+    draft, draft_notices = draft_stream(stream, target_of(recipe))
     schema, notices = settled_roles(draft, recipe, lambda names: shared_values(stream, names, scratch))
-    said = {name for name, column in recipe.columns.items() if "type" in column}
-    return schema, (*told, *notices), frozenset(schema.encoded) - said
+    typed = {name for name, column in recipe.columns.items() if "type" in column}
+    return schema, (*draft_notices, *notices), frozenset(schema.encoded) - typed
 
 
 def target_of(recipe: Recipe) -> str | None:
     """The class, if the recipe names it."""
-    return next((name for name, said in recipe.columns.items() if said.get("role") == Role.TARGET), None)
+    return next((name for name, settings in recipe.columns.items() if settings.get("role") == Role.TARGET), None)
 
 
 def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Schema, tuple[Notice, ...]]:
     """The drafted schema with the roles the recipe says, given what counts the values of columns."""
-    said = recipe.schema(draft)
-    if not any(column.role is Role.QUASI_IDENTIFIER for column in _named(said, recipe)):
+    stated = recipe.schema(draft)
+    if not any(column.role is Role.QUASI_IDENTIFIER for column in _named(stated, recipe)):
         suggested = ", ".join(draft.quasi_identifiers)
         hint = f" From the data one would suggest: {suggested}." if suggested else ""
         raise SchemaError(f"No quasi-identifier is named: what could an attacker know?{hint}")
-    unnamed = [column for column in said.columns if "role" not in recipe.columns.get(column.name, {})]
+    unnamed = [column for column in stated.columns if "role" not in recipe.columns.get(column.name, {})]
     doubtful = [column.name for column in unnamed if _may_number_persons(column)]
     identifying = {name for name, shared in repeats(doubtful).items() if shared.numbers_persons}
     columns, notices = [], []
-    for column in said.columns:
+    for column in stated.columns:
         settled = column
         if column in unnamed:
             dropped = column.role is Role.IDENTIFIER or column.name in identifying
@@ -72,7 +72,7 @@ def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Sche
 
 
 def _named(schema: Schema, recipe: Recipe) -> Iterator[Column]:
-    return (schema[name] for name, said in recipe.columns.items() if "role" in said)
+    return (schema[name] for name, settings in recipe.columns.items() if "role" in settings)
 
 
 def _may_number_persons(column: Column) -> bool:

@@ -74,17 +74,17 @@ def fill_histogram(
 @compiled
 def cells_from_histogram(histogram: Array, offset: int, width: int, classes: int, cells: PackedCells) -> int:
     """List the non-empty cells of one attribute; returns how many."""
-    found = 0
+    listed = 0
     place = offset
     for code in range(width):
         for label in range(classes):
             if histogram[place] > 0:
-                cells.code[found] = code
-                cells.label[found] = label
-                cells.amount[found] = histogram[place]
-                found += 1
+                cells.code[listed] = code
+                cells.label[listed] = label
+                cells.amount[listed] = histogram[place]
+                listed += 1
             place += 1
-    return found
+    return listed
 
 
 @compiled
@@ -102,27 +102,27 @@ def cells_from_rows(
     else:
         order = np.argsort(keys)
         keys = keys[order]
-    found = -1
+    last = -1
     for i in range(hi - lo):
         if i == 0 or keys[i] != keys[i - 1]:
-            found += 1
-            cells.code[found] = keys[i] // columns.classes
-            cells.label[found] = keys[i] % columns.classes
-            cells.amount[found] = 0
+            last += 1
+            cells.code[last] = keys[i] // columns.classes
+            cells.label[last] = keys[i] % columns.classes
+            cells.amount[last] = 0
         if weights is None:
-            cells.amount[found] += 1
+            cells.amount[last] += 1
         else:
-            cells.amount[found] += weights[lo + order[i]]
-    return found + 1
+            cells.amount[last] += weights[lo + order[i]]
+    return last + 1
 
 
 @compiled
-def take_missing(cells: PackedCells, found: int, missing: int, known: Array) -> int:
+def take_missing(cells: PackedCells, listed: int, missing: int, known: Array) -> int:
     """Subtract the cells of the missing code from a class histogram; returns how many cells remain."""
-    while found > 0 and cells.code[found - 1] == missing:
-        found -= 1
-        known[cells.label[found]] -= cells.amount[found]
-    return found
+    while listed > 0 and cells.code[listed - 1] == missing:
+        listed -= 1
+        known[cells.label[listed]] -= cells.amount[listed]
+    return listed
 
 
 @compiled
@@ -138,19 +138,19 @@ def spread(histogram: Array, table: npt.NDArray[np.float64]) -> float:
 
 @compiled
 def score_values(
-    cells: PackedCells, found: int, missing: int, histogram: Array, rules: Rules, table: npt.NDArray[np.float64]
+    cells: PackedCells, listed: int, missing: int, histogram: Array, rules: Rules, table: npt.NDArray[np.float64]
 ) -> Split:
     """Score the split into one branch for each value."""
     total = histogram.sum()
     known = histogram.copy()
     if not rules.branch:
-        found = take_missing(cells, found, missing, known)
+        listed = take_missing(cells, listed, missing, known)
     after, information, large, i = 0.0, 0.0, 0, 0
-    while i < found:
+    while i < listed:
         code = cells.code[i]
         size = cells.amount[i] - cells.amount[i]
         parts = 0.0
-        while i < found and cells.code[i] == code:
+        while i < listed and cells.code[i] == code:
             size += cells.amount[i]
             parts += xlogx(cells.amount[i], table)
             i += 1
@@ -166,12 +166,12 @@ def score_values(
 
 @compiled
 def score_thresholds(
-    cells: PackedCells, found: int, missing: int, histogram: Array, rules: Rules, table: npt.NDArray[np.float64]
+    cells: PackedCells, listed: int, missing: int, histogram: Array, rules: Rules, table: npt.NDArray[np.float64]
 ) -> Split:
     """Score the best split into values up to a threshold and values above it."""
     total = histogram.sum()
     right = histogram.copy()
-    found = take_missing(cells, found, missing, right)
+    listed = take_missing(cells, listed, missing, right)
     above = right.sum()
     before = spread(right, table)
     if rules.branch:
@@ -182,9 +182,9 @@ def score_thresholds(
     left_parts = 0.0
     right_parts = xlogx(above, table) - spread(right, table)
     best, best_below, low, high, candidates, i = np.inf, below, 0, 0, 0, 0
-    while i < found:
+    while i < listed:
         code = cells.code[i]
-        while i < found and cells.code[i] == code:
+        while i < listed and cells.code[i] == code:
             label, count = cells.label[i], cells.amount[i]
             left_parts -= xlogx(left[label], table)
             right_parts -= xlogx(right[label], table)
@@ -195,7 +195,7 @@ def score_thresholds(
             below += count
             above -= count
             i += 1
-        if i == found or above < side:
+        if i == listed or above < side:
             break
         if below >= side:
             candidates += 1
@@ -231,27 +231,27 @@ def choose(splits_gain: Array, splits_ratio: Array, columns: Columns, rules: Rul
 
 
 @compiled
-def is_settled(cells: PackedCells, found: int, missing: int, ordered: bool, rules: Rules) -> bool:
+def is_settled(cells: PackedCells, listed: int, missing: int, ordered: bool, rules: Rules) -> bool:
     """True if no node below can be split by the attribute, since it has at most one known value here."""
-    if found == 0 or cells.code[0] == cells.code[found - 1]:
+    if listed == 0 or cells.code[0] == cells.code[listed - 1]:
         return True
     if rules.branch and not ordered:
         return False
-    while cells.code[found - 1] == missing:
-        found -= 1
-    return bool(cells.code[0] == cells.code[found - 1])
+    while cells.code[listed - 1] == missing:
+        listed -= 1
+    return bool(cells.code[0] == cells.code[listed - 1])
 
 
 @compiled
 def list_children(
-    cells: PackedCells, found: int, missing: int, ordered: bool, low: int, rules: Rules, codes: Array, counts: Array
+    cells: PackedCells, listed: int, missing: int, ordered: bool, low: int, rules: Rules, codes: Array, counts: Array
 ) -> int:
     """Write the code and the class histogram of each branch; returns how many.
 
     The branches of a threshold have the codes 0 (up to it), 1 (above it) and 2 (missing).
     """
     children = 0
-    for i in range(found):
+    for i in range(listed):
         code = cells.code[i]
         if code == missing and not rules.branch:
             break
@@ -312,15 +312,15 @@ def score_node(
     for a in range(len(active)):
         if not active[a]:
             continue
-        found = list_cells(rows, weights, lo, hi, a, counted[a], columns, work)
+        listed = list_cells(rows, weights, lo, hi, a, counted[a], columns, work)
         missing = columns.width[a] - 1
-        if is_settled(work.cells, found, missing, columns.ordered[a], rules):
+        if is_settled(work.cells, listed, missing, columns.ordered[a], rules):
             active[a] = False
         elif columns.ordered[a]:
-            split = score_thresholds(work.cells, found, missing, histogram, rules, table)
+            split = score_thresholds(work.cells, listed, missing, histogram, rules, table)
             work.gain[a], work.ratio[a], work.low[a], work.high[a] = split
         else:
-            split = score_values(work.cells, found, missing, histogram, rules, table)
+            split = score_values(work.cells, listed, missing, histogram, rules, table)
             work.gain[a], work.ratio[a], work.low[a], work.high[a] = split
     return choose(work.gain, work.ratio, columns, rules)
 
@@ -352,15 +352,15 @@ def score_nodes(
         a = score_node(rows, weights, lo, hi, counted, histograms[node], active[node], columns, rules, table, work)
         splits[node, 0] = a
         if a >= 0:
-            found = list_cells(rows, weights, lo, hi, a, counted[a], columns, work)
-            if used + found + 1 > len(codes):
-                more = used + found
+            listed = list_cells(rows, weights, lo, hi, a, counted[a], columns, work)
+            if used + listed + 1 > len(codes):
+                more = used + listed
                 codes = np.concatenate((codes, np.empty(more, np.int32)))
                 counts = np.concatenate((counts, np.empty((more, columns.classes), histograms.dtype)))
             splits[node, 1], splits[node, 2] = work.low[a], work.high[a]
             splits[node, 3] = list_children(
                 work.cells,
-                found,
+                listed,
                 columns.width[a] - 1,
                 columns.ordered[a],
                 work.low[a],

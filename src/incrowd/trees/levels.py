@@ -168,13 +168,13 @@ class _Growth:
             splits.append(_leaves(len(codes[-1])))
             if not growing.any():
                 return Grown(np.concatenate(splits), np.concatenate(codes), np.concatenate(counts))
-            found, branch_codes, branch_counts = self._score(level)
-            splits[-1][growing] = found
+            best, branch_codes, branch_counts = self._score(level)
+            splits[-1][growing] = best
             codes.append(branch_codes)
             counts.append(branch_counts)
             growing = self._worth_splitting(branch_counts, len(splits))
             if growing.any():
-                level = self._next(level, found, branch_codes, branch_counts, growing)
+                level = self._next(level, best, branch_codes, branch_counts, growing)
 
     def _root(self, rows: Array, weights: npt.NDArray[np.float64] | None) -> TreeLevel:
         columns = self._columns

@@ -83,12 +83,12 @@ def splits_to_keep(counts: Floats, parents: npt.NDArray[np.int64], confidence: f
     kept = inner.tolist()
     leaf_errors, parent_of, errors = as_leaf.tolist(), parents.tolist(), [0.0] * len(counts)
     for number in reversed(range(len(counts))):
-        found = leaf_errors[number]
+        fewest = leaf_errors[number]
         if kept[number]:
             as_is = at_node[number] + errors[number]
-            kept[number] = found > as_is + SLACK
-            found = as_is if kept[number] else found
-        errors[parent_of[number]] += found
+            kept[number] = fewest > as_is + SLACK
+            fewest = as_is if kept[number] else fewest
+        errors[parent_of[number]] += fewest
     return np.array(kept, np.bool_)
 
 

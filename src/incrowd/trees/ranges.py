@@ -45,8 +45,8 @@ class Ranges:
         """The child each row goes to from a node, or ``STAY``."""
         lo, hi = self.begin[node], self.begin[node + 1]
         codes = self.columns[self.column[node]].codes[rows]
-        found: Ints = self.child[lo:hi][np.searchsorted(self.start[lo:hi], codes, side="right") - 1]
-        return found
+        children: Ints = self.child[lo:hi][np.searchsorted(self.start[lo:hi], codes, side="right") - 1]
+        return children
 
     def missing(self, node: int, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
         """Which rows have no value for the test of a node."""

@@ -46,10 +46,10 @@ def _judged(line: str) -> int:
     from incrowd.verification.judge import judge
     from incrowd.verification.request import Request
 
-    asked = json.loads(line)
-    answer: dict[str, Any] = {"nonce": asked["nonce"]}
+    question = json.loads(line)
+    answer: dict[str, Any] = {"nonce": question["nonce"]}
     try:
-        request = Request.from_text(Path(asked["request"]).read_text(encoding="utf-8"))
+        request = Request.from_text(Path(question["request"]).read_text(encoding="utf-8"))
         _confine(request.memory)
         verdict = judge(request, lambda done, rows: _say({"done": done, "rows": rows}))
         answer["verdict"] = verdict.to_json()
@@ -66,7 +66,7 @@ def _judged(line: str) -> int:
     except BaseException as error:  # what it says may quote cells
         answer["error"] = ["FileFormatError", f"the verification broke off ({type(error).__name__})"]
         status = UNKNOWN
-    Path(asked["answer"]).write_text(json.dumps(answer), encoding="utf-8")
+    Path(question["answer"]).write_text(json.dumps(answer), encoding="utf-8")
     return status
 
 

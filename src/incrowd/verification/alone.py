@@ -69,7 +69,7 @@ class _Column:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ColumnSet:
     """A set of columns, how many people are alone by it, and whether all sets of its size were compared."""
 
     columns: tuple[_Column, ...]
@@ -92,14 +92,14 @@ def _alone(columns: Sequence[_Column], rows: int) -> int:
     return int((tally(keys)[1] == 1).sum())
 
 
-def _best_sets(columns: Sequence[_Column], rows: int, limit: int) -> Iterator[_Found]:
+def _best_sets(columns: Sequence[_Column], rows: int, limit: int) -> Iterator[_ColumnSet]:
     """For one, two and three columns the set by which most people are alone."""
     best: tuple[_Column, ...] = ()
     for size in _SIZES[: len(columns)]:
         exact = rows * comb(len(columns), size) <= limit
-        found = _best(combinations(columns, size) if exact else _grown(best, columns), rows, exact)
-        best = found.columns
-        yield found
+        best_set = _best(combinations(columns, size) if exact else _grown(best, columns), rows, exact)
+        best = best_set.columns
+        yield best_set
 
 
 def _grown(before: tuple[_Column, ...], columns: Sequence[_Column]) -> Iterator[tuple[_Column, ...]]:
@@ -109,20 +109,20 @@ def _grown(before: tuple[_Column, ...], columns: Sequence[_Column]) -> Iterator[
             yield tuple(sorted((*before, one), key=lambda each: each.place))
 
 
-def _best(sets: Iterator[tuple[_Column, ...]], rows: int, exact: bool) -> _Found:
+def _best(sets: Iterator[tuple[_Column, ...]], rows: int, exact: bool) -> _ColumnSet:
     """The first of the sets by which most people are alone; no more can be than the columns have combinations."""
     first = next(sets)
-    best = _Found(first, _alone(first, rows), exact)
+    best = _ColumnSet(first, _alone(first, rows), exact)
     for chosen in sets:
         if prod(one.different for one in chosen) > best.people:
             people = _alone(chosen, rows)
-            best = _Found(chosen, people, exact) if people > best.people else best
+            best = _ColumnSet(chosen, people, exact) if people > best.people else best
     return best
 
 
-def _telling(best: Sequence[_Found], everybody: int, columns: Sequence[_Column], rows: int) -> _Found:
+def _telling(best: Sequence[_ColumnSet], everybody: int, columns: Sequence[_Column], rows: int) -> _ColumnSet:
     """The smallest set by which half of the people are alone who are by all; beyond three columns it grows."""
-    found = next((one for one in best if 2 * one.people >= everybody), best[-1])
-    while 2 * found.people < everybody:
-        found = _best(_grown(found.columns, columns), rows, exact=False)
-    return found
+    chosen = next((one for one in best if 2 * one.people >= everybody), best[-1])
+    while 2 * chosen.people < everybody:
+        chosen = _best(_grown(chosen.columns, columns), rows, exact=False)
+    return chosen

@@ -210,7 +210,7 @@ def unchanged_counts(
     connection: Any,
     request: Request,
     sources: Sequence[ReleasedColumn],
-    asked: Expected,
+    expected: Expected,
     original: Original | Originals,
 ) -> UnchangedCounts | None:
     """What unchanged columns undo, of the table ``released`` and what the input held; None if it is too large."""
@@ -221,9 +221,9 @@ def unchanged_counts(
     names = [one.name for one in sources]
     own = _own(pieces, names)
     transformed = [
-        _transformed(connection, names, one, own, asked)
+        _transformed(connection, names, one, own, expected)
         for one in sources
-        if one.understood and one.name not in {high for _, high in asked.bounds}
+        if one.understood and one.name not in {high for _, high in expected.bounds}
     ]
     unchanged = [
         UnchangedColumn(one.name, codes, values, _role(one))
@@ -278,9 +278,9 @@ def _sortable(words: Any) -> Any:
         return words
 
 
-def _transformed(connection: Any, names: Sequence[str], one: ReleasedColumn, own: Any, asked: Expected) -> Any:
+def _transformed(connection: Any, names: Sequence[str], one: ReleasedColumn, own: Any, expected: Expected) -> Any:
     values, _, codes = own[one.name]
-    low, high = _labels(connection, names.index(one.name)), dict(asked.bounds).get(one.name)
+    low, high = _labels(connection, names.index(one.name)), dict(expected.bounds).get(one.name)
     texts, labels = low if high is None else _paired(low, _labels(connection, names.index(high)))
     return quasi_identifier(
         one.column.name,
@@ -289,7 +289,7 @@ def _transformed(connection: Any, names: Sequence[str], one: ReleasedColumn, own
         texts,
         labels,
         hierarchy=one.column.hierarchy,
-        counts=one.name in asked.counts,
+        counts=one.name in expected.counts,
     )
 
 

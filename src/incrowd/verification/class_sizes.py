@@ -185,7 +185,7 @@ def sizes_of(bars: Sequence[tuple[int, int]]) -> ClassSizes:
 def k_check(sizes: ClassSizes, name: str, k: int) -> Check:
     """The check that no class is smaller than k."""
     passed = sizes.smallest >= k
-    found = f"smallest of {sizes.classes:,} classes: {sizes.smallest:,} rows"
+    finding = f"smallest of {sizes.classes:,} classes: {sizes.smallest:,} rows"
     if not passed:
-        found += f"; {sizes.rows_below(k):,} rows are in {sizes.classes_below(k):,} classes below {k}"
-    return Check(name, passed, found)
+        finding += f"; {sizes.rows_below(k):,} rows are in {sizes.classes_below(k):,} classes below {k}"
+    return Check(name, passed, finding)

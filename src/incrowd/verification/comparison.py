@@ -63,28 +63,28 @@ class CellComparison:
         Whether counts come from a table of their own, where values stand alone in a cell.
     """
 
-    def __init__(self, connection: Any, asked: Expected, *, escapes: bool, pair: bool = False) -> None:
-        self._connection, self._columns, self._escapes = connection, list(asked.columns), escapes
-        known_as = {name: column(i) for i, name in enumerate(asked.columns)}
+    def __init__(self, connection: Any, expected: Expected, *, escapes: bool, pair: bool = False) -> None:
+        self._connection, self._columns, self._escapes = connection, list(expected.columns), escapes
+        known_as = {name: column(i) for i, name in enumerate(expected.columns)}
         self._known_as = known_as
-        self._keys = [known_as[name] for name in asked.quasi_identifiers]
-        self._shared = {known_as[name] for name in asked.shared_means}
-        self._extremes = asked.extremes
-        asked_for = asked.columns if asked.may_lose or asked.extremes else asked.hierarchies
-        self._cut = {known_as[name] for name in asked.columns if name not in asked_for}
-        self._exact_sets = asked.people is None  # where people outside of the table count, sets may name their values
+        self._keys = [known_as[name] for name in expected.quasi_identifiers]
+        self._shared = {known_as[name] for name in expected.shared_means}
+        self._extremes = expected.extremes
+        asked_for = expected.columns if expected.may_lose or expected.extremes else expected.hierarchies
+        self._cut = {known_as[name] for name in expected.columns if name not in asked_for}
+        self._exact_sets = expected.people is None  # where people outside the table count, sets may name their values
         self._ends = {
-            known_as[end]: (known_as[low], known_as[high]) for low, high in asked.bounds for end in (low, high)
+            known_as[end]: (known_as[low], known_as[high]) for low, high in expected.bounds for end in (low, high)
         }
         self._middles: set[str] = set()
         self._written: dict[str, str] = {}
-        self._given: dict[str, str] = {}
+        self._own_types: dict[str, str] = {}
         for macro in MACROS:
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
-        self._counted = [known_as[name] for name in asked.counts]
+        self._counted = [known_as[name] for name in expected.counts]
         counts = CountsComparison(connection, self._keys, self._counted, escaped=escapes and pair)
         self._counts = counts if self._counted else None
-        named = {known_as[name]: found for name, found in asked.hierarchies.items() if found.kind is Leaves.VALUES}
+        named = {known_as[name]: tree for name, tree in expected.hierarchies.items() if tree.kind is Leaves.VALUES}
         for at, hierarchy in named.items():
             self._register_groups(at, hierarchy)
         self._named = set(named)
@@ -94,7 +94,7 @@ class CellComparison:
         register(self._connection, original.table.select(self._columns), "original")
         self._register_claims(original)
         self._middles = {self._known_as[name] for name in original.claims}
-        self._written, self._given = self._describe("released"), self._describe("original")
+        self._written, self._own_types = self._describe("released"), self._describe("original")
         wrong = {name: self._wrong(at) for name, at in self._known_as.items()}
         means = {name: self._sums(at) for name, at in self._known_as.items() if self._shows_means(at)}
         numbers = {at: self._own_number(at) if self._is_number(at) else None for at in self._counted}
@@ -134,8 +134,8 @@ class CellComparison:
         for name, both in ends.items():
             greatest_own = max(own for own, _ in both)
             wrong[name] += math.isfinite(greatest_own) and greatest_own == max(shown for _, shown in both)
-        found = self._counts.added(counts) if self._counts else {}
-        return {name: cells + found.get(self._known_as[name], 0) for name, cells in wrong.items()}
+        wrong_counts = self._counts.added(counts) if self._counts else {}
+        return {name: cells + wrong_counts.get(self._known_as[name], 0) for name, cells in wrong.items()}
 
     def _register_claims(self, original: Original) -> None:
         import pyarrow as pa
@@ -220,10 +220,10 @@ class CellComparison:
         return {row[0]: row[1] for row in self._connection.execute(f"DESCRIBE {table}").fetchall()}
 
     def _is_number(self, at: str) -> bool:
-        return self._given[at] not in ("VARCHAR", "BOOLEAN")
+        return self._own_types[at] not in ("VARCHAR", "BOOLEAN")
 
     def _own_number(self, at: str) -> str:
-        return f"day(o.{at})" if self._given[at] == "DATE" else f"o.{at}::DOUBLE"
+        return f"day(o.{at})" if self._own_types[at] == "DATE" else f"o.{at}::DOUBLE"
 
     def _as_written(self, own: str) -> str:
         """SQL: how a value alone in a cell is written."""
@@ -235,19 +235,19 @@ class CellComparison:
         A number that is none may have become a missing one, which it means.
         """
         here, there = f"r.{at}", f"o.{at}"
-        written, given = self._written[at], self._given[at]
-        if given in ("FLOAT", "DOUBLE"):
+        written, own = self._written[at], self._own_types[at]
+        if own in ("FLOAT", "DOUBLE"):
             there = f"CASE WHEN {here} IS NOT NULL OR NOT isnan({there}) THEN {there} END"
-        if written == given == "VARCHAR":
+        if written == own == "VARCHAR":
             return f"{here} IS DISTINCT FROM {self._as_written(there)}"
         only_one = f"({here} IS NULL) <> ({there} IS NULL)"
         if written == "VARCHAR":
-            only_one += f" OR NOT coalesce({is_spelled(here, given)}, true)"
-            here = f"TRY_CAST({here} AS {given})"
-        elif given == "VARCHAR":
+            only_one += f" OR NOT coalesce({is_spelled(here, own)}, true)"
+            here = f"TRY_CAST({here} AS {own})"
+        elif own == "VARCHAR":
             there = f"CASE WHEN {is_held(there, written)} THEN TRY_CAST({there} AS {written}) END"
-        elif written != given:
-            there = f"CASE WHEN TRY_CAST(TRY_CAST({there} AS {written}) AS {given}) = {there} THEN {there} END"
+        elif written != own:
+            there = f"CASE WHEN TRY_CAST(TRY_CAST({there} AS {written}) AS {own}) = {there} THEN {there} END"
         return f"{only_one} OR {here} IS DISTINCT FROM {there}"
 
     def _wrong_values(self, at: str) -> int:
@@ -315,7 +315,7 @@ class CellComparison:
         low, high = f"c.{at}_low", f"c.{at}_high"
         middle = f"{low} / 2 + {high} / 2"
         right, least = f"close_to({middle}, {shown}, {low}, {high})", low
-        if self._given[at] == "DATE":
+        if self._own_types[at] == "DATE":
             right, least = f"floor({middle}) = {shown}", f"floor({low})"
         inside = f"{shown} >= {least} AND {shown} <= {high}"
         right = f"CASE WHEN isinf({low}) OR isinf({high}) THEN {inside} ELSE {right} END"
@@ -354,7 +354,7 @@ class CellComparison:
         return self._connection.sql(
             f"SELECT {keys}, any_value({number}) AS shown, fsum({own}) AS total, count({own}) AS rows, "
             f"min({own}) AS low, max({own}) AS high, bool_and({own} IS NOT NULL) AS whole, "
-            f"{self._given[at] == 'DATE'} AS days FROM {_PAIRS} WHERE {number} IS NOT NULL GROUP BY {keys}"
+            f"{self._own_types[at] == 'DATE'} AS days FROM {_PAIRS} WHERE {number} IS NOT NULL GROUP BY {keys}"
         ).to_arrow_table()
 
     def _wrong_means(self, at: str, parts: Sequence[Any]) -> int:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from incrowd.errors import FileFormatError
 from incrowd.vocabulary.forms import FileForm
 
-LONGEST_LINE = 16_000_000
+LONGEST_LINE = 16_000_000  # bytes; a line is held until it ends, and a quote that never ends must not fill the memory
 _QUOTE, _FEED, _RETURN = (ord(mark) for mark in '"\n\r')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -165,11 +165,11 @@ class _Scan:
 
     def _add(self, blank: npt.NDArray[np.bool_]) -> None:
         """Count lines that are rows; none may come after a blank one."""
-        told = np.append(self._blanks, blank)
-        if (told[:-1] > told[1:]).any():
+        blanks = np.append(self._blanks, blank)
+        if (blanks[:-1] > blanks[1:]).any():
             raise _refused(self._file, "there is a blank line between its rows")
         self._rows += int(np.count_nonzero(~blank))
-        self._blanks = bool(told[-1])
+        self._blanks = bool(blanks[-1])
 
     def _blank(self, letters: npt.NDArray[np.uint8], ends: Places) -> npt.NDArray[np.bool_]:
         """Of each line, whether nothing is in it."""

@@ -35,12 +35,12 @@ from incrowd.vocabulary.resources import Resources
 # Compare a release with its original piece by piece, some at the same time.
 def compare_pieces(
     path: Path,
-    asked: Expected,
+    expected: Expected,
     original: Originals,
     limits: Resources,
     *,
     escapes: bool,
-    told: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[PieceFindings]:
     """What each piece of a Parquet file shows next to its original, in order. Each thread has its own database."""
     ends = list(accumulate(original.sizes))
@@ -49,37 +49,39 @@ def compare_pieces(
     def compared(piece: int) -> PieceFindings:
         if not hasattr(mine, "connection"):
             mine.connection = opened.enter_context(connect(limits.share(0.25 / limits.threads), 1, limits.scratch))
-            mine.comparison = CellComparison(mine.connection, asked, escapes=escapes)
+            mine.comparison = CellComparison(mine.connection, expected, escapes=escapes)
         size = original.sizes[piece]
-        open_rows(mine.connection, path, asked.columns, ends[piece] - size, size)
-        found: PieceFindings = mine.comparison.piece(original.piece(piece))
-        return found
+        open_rows(mine.connection, path, expected.columns, ends[piece] - size, size)
+        findings: PieceFindings = mine.comparison.piece(original.piece(piece))
+        return findings
 
     with opened, ThreadPoolExecutor(limits.threads) as pool:
-        for piece, found in enumerate(pool.map(compared, range(len(ends)))):
-            if told is not None:
-                told(ends[piece], ends[-1])
-            yield found
+        for piece, findings in enumerate(pool.map(compared, range(len(ends)))):
+            if progress is not None:
+                progress(ends[piece], ends[-1])
+            yield findings
 
 
-def compare_piece(written: Any, asked: Expected, original: Original) -> tuple[PieceFindings, dict[str, dict[str, int]]]:
+def compare_piece(
+    written: Any, expected: Expected, original: Original
+) -> tuple[PieceFindings, dict[str, dict[str, int]]]:
     """What a PyArrow table that was read back shows next to its original, and how many of its cells show what.
 
     For who reads the pieces elsewhere, where text has no apostrophe before it.
     """
     with connect(threads=1) as connection:
         register(connection, written, "released")
-        shown = count_shown(connection, asked.columns, asked.quasi_identifiers, asked.counts)
-        return CellComparison(connection, asked, escapes=False).piece(original), shown
+        shown = count_shown(connection, expected.columns, expected.quasi_identifiers, expected.counts)
+        return CellComparison(connection, expected, escapes=False).piece(original), shown
 
 
-def added_pieces(found: Iterable[PieceFindings], asked: Expected) -> dict[str, int]:
+def added_pieces(findings: Iterable[PieceFindings], expected: Expected) -> dict[str, int]:
     """How many cells of each column of all such pieces do not follow from the original."""
     with connect() as connection:
-        return CellComparison(connection, asked, escapes=False).added(found)
+        return CellComparison(connection, expected, escapes=False).added(findings)
 
 
-Told = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 """Told as pieces are compared: rows done, and rows in all."""
 
 More = Callable[[Any], Iterable[Check]]
@@ -89,10 +91,10 @@ More = Callable[[Any], Iterable[Check]]
 def verify_release(
     path: Path,
     form: FileForm,
-    asked: Expected,
+    expected: Expected,
     original: Original | Originals,
     resources: Resources | None = None,
-    told: Told | None = None,
+    progress: Progress | None = None,
     groups: Path | None = None,
     more: More | None = None,
     database: Any = None,
@@ -109,35 +111,37 @@ def verify_release(
         try:
             joined: tuple[Check, ...] = ()
             if groups is not None:
-                found, check = open_pair(connection, path, groups, form, asked.columns, list(asked.counts))
+                names, check = open_pair(connection, path, groups, form, expected.columns, list(expected.counts))
                 place, joined = path, (check,)
             elif whole:
-                found, place = open_table(connection, path, form, copy=True), path
+                names, place = open_table(connection, path, form, copy=True), path
             else:
-                found, place = open_large(connection, path, form, limits.scratch)
-            if found != list(asked.columns):
-                return Verdict(sizes_of([]), (Check("columns", False, f"{len(found)} columns, not those asked for"),))
-            sizes, counted = recount_promises(connection, found, asked.promises)
+                names, place = open_large(connection, path, form, limits.scratch)
+            if names != list(expected.columns):
+                return Verdict(sizes_of([]), (Check("columns", False, f"{len(names)} columns, not those asked for"),))
+            sizes, counted = recount_promises(connection, names, expected.promises)
             checks = [
-                Check("columns", True, f"{len(found)} columns, as asked for"),
+                Check("columns", True, f"{len(names)} columns, as asked for"),
                 *joined,
                 *counted,
-                *recount_requirements(connection, found, [names for _, names, _ in asked.promises], asked.further),
-                *recount_population(connection, found, asked.quasi_identifiers, asked.people),
+                *recount_requirements(
+                    connection, names, [known for _, known, _ in expected.promises], expected.further
+                ),
+                *recount_population(connection, names, expected.quasi_identifiers, expected.people),
             ]
-            shown = count_shown(connection, found, asked.quasi_identifiers, asked.counts)
+            shown = count_shown(connection, names, expected.quasi_identifiers, expected.counts)
             escapes = form.kind == "csv"
-            checks += [formulas_check(connection, found)] if escapes else []
-            rows = rows_check(sizes.rows, Originals.of(original), asked.may_lose)
+            checks += [formulas_check(connection, names)] if escapes else []
+            rows = rows_check(sizes.rows, Originals.of(original), expected.may_lose)
             checks.append(rows)
             if rows.passed:
-                compare = CellComparison(connection, asked, escapes=escapes, pair=groups is not None)
+                compare = CellComparison(connection, expected, escapes=escapes, pair=groups is not None)
                 wrong = compare.added(
                     [compare.piece(original)]
                     if isinstance(original, Original)
-                    else compare_pieces(place, asked, original, limits, escapes=escapes, told=told)
+                    else compare_pieces(place, expected, original, limits, escapes=escapes, progress=progress)
                 )
-                checks += [cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in found]
+                checks += [cells_check(name, wrong[name], name in expected.quasi_identifiers) for name in names]
                 checks += more(connection) if more is not None else ()
         except duckdb.Error as error:
             reason = type(error).__name__
@@ -152,8 +156,8 @@ def formulas_check(connection: Any, names: Sequence[str]) -> Check:
     counted = ", ".join(f"count(*) FILTER (is_formula({column(place)}))" for place in range(len(names)))
     cells = sum(connection.execute(f"SELECT {counted} FROM released").fetchall()[0])
     risky = sum(len(name) > 1 and name[0] in "=+@-\t\r" for name in names)
-    told = "no cell is a formula" if not cells + risky else f"{cells:,} cells and {risky} names are formulas"
-    return Check("formulas", not cells + risky, told)
+    finding = "no cell is a formula" if not cells + risky else f"{cells:,} cells and {risky} names are formulas"
+    return Check("formulas", not cells + risky, finding)
 
 
 def rows_check(released: int, original: Originals, may_lose: int) -> Check:
@@ -168,5 +172,5 @@ def rows_check(released: int, original: Originals, may_lose: int) -> Check:
 def cells_check(name: str, wrong: int, transformed: bool) -> Check:
     """The check that every cell of a column follows from the original."""
     promise = "faithful" if transformed else "untouched"
-    found = "every cell" if not wrong else f"{wrong:,} cells or numbers differ from the original"
-    return Check(f"{name} {promise}", wrong == 0, found)
+    finding = "every cell" if not wrong else f"{wrong:,} cells or numbers differ from the original"
+    return Check(f"{name} {promise}", wrong == 0, finding)

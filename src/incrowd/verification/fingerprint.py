@@ -65,8 +65,8 @@ class InputReader:
         """The fingerprint of all batches."""
         import pyarrow as pa
 
-        found = Fingerprint()
+        total = Fingerprint()
         for batch in batches:
             raw = pa.Table.from_batches([batch])
-            found += fingerprint(understood(raw, self.sources, self.meanings), self.salt)
-        return found
+            total += fingerprint(understood(raw, self.sources, self.meanings), self.salt)
+        return total

@@ -69,16 +69,16 @@ class GiveBackRules:
         A set without the person's own value misleads and is left out.
         """
         own = cells.values[rows]
-        told = np.flatnonzero(self.decided[xs] == own)
-        yield told, own[told]
+        certain = np.flatnonzero(self.decided[xs] == own)
+        yield certain, own[certain]
         likely = np.flatnonzero(self.place[xs] < len(self.counts))
         xs, others, meeting = combinations(self.place[xs[likely]], cells.allowed[rows[likely]], len(cells.allows))
         lists = np.zeros((len(xs), cells.width), np.bool_)
         for some in np.array_split(np.arange(len(xs)), 1 + lists.size // CHUNK):
             lists[some] = self._shortest(xs[some], cells.allows[others[some]])
         numbers = np.zeros(len(xs), np.int64)
-        found = lists.any(axis=1)
-        numbers[found] = cells.sets.add_all(lists[found])
+        filled = lists.any(axis=1)
+        numbers[filled] = cells.sets.add_all(lists[filled])
         kept = lists[meeting, own[likely]]
         yield likely[kept], numbers[meeting[kept]]
 
@@ -124,11 +124,11 @@ def rules_of(keys: Codes, width: int, cells: OpenCells, members: Sequence[Crowd]
     members
         For a pair, the people of the values of its two members.
     """
-    found, counts = tally(keys)
-    x, values = np.divmod(found, cells.width)
+    pairs, counts = tally(keys)
+    x, values = np.divmod(pairs, cells.width)
     sizes = np.bincount(x, counts, width).astype(np.int64)
     crowds = (Crowd(cells.people[None, :]), *members)
-    told = _decided(x, counts, sizes, min(crowd.errors for crowd in crowds), cells)
+    certain = _decided(x, counts, sizes, min(crowd.errors for crowd in crowds), cells)
     kept = np.flatnonzero(sizes >= FEWEST)
     at = _places(kept, width)[x]
     known = np.flatnonzero(at < len(kept))
@@ -138,10 +138,10 @@ def rules_of(keys: Codes, width: int, cells: OpenCells, members: Sequence[Crowd]
         if len(kept):
             likely = may_exclude(table, crowd.at(kept))
             kept, table = kept[likely], table[likely]
-    if not len(told) and not len(kept):
+    if not len(certain) and not len(kept):
         return None
     decided = np.full(width, cells.width, np.int64)
-    decided[x[told]] = values[told]
+    decided[x[certain]] = values[certain]
     place = _places(kept, width)
     return GiveBackRules(decided, place, table, tuple(crowd.at(kept) for crowd in crowds))
 
@@ -178,18 +178,18 @@ def may_exclude(counts: Codes, crowd: Codes) -> Codes:
     """
     rows = np.arange(len(counts))
     order = np.argsort(-counts / np.maximum(crowd, 1), axis=1)
-    found = np.cumsum(counts[rows[:, None], order], axis=1)
+    people_at_x = np.cumsum(counts[rows[:, None], order], axis=1)
     among = np.cumsum(crowd[rows[:, None], order], axis=1)
-    last = (found >= FEWEST).argmax(axis=1)
+    last = (people_at_x >= FEWEST).argmax(axis=1)
     value = order[rows, last]
-    fewest = among[rows, last] + (FEWEST - found[rows, last]) * crowd[rows, value] // counts[rows, value]
+    fewest = among[rows, last] + (FEWEST - people_at_x[rows, last]) * crowd[rows, value] // counts[rows, value]
     rest = np.maximum(3 * crowd - fewest[:, None] * counts, 0).sum(axis=1)
     return np.flatnonzero(rest >= 3 * fewest)
 
 
 def joined(parts: Iterator[tuple[Codes, Codes]], start: Codes, sets: Sets) -> Codes:
     """For each row, what its set has in common with all sets that are given for it."""
-    found = start.copy()
+    shared = start.copy()
     for rows, numbers in parts:
-        found[rows] = sets.both(found[rows], numbers)
-    return found
+        shared[rows] = sets.both(shared[rows], numbers)
+    return shared

@@ -86,14 +86,14 @@ class HiddenPieces:
         Gives all rows, in their order, as PyArrow tables.
     resources
         What the comparison may use; it needs the scratch folder.
-    told
+    progress
         Called after each piece: rows done, and rows in all.
     """
 
     rows: int
     tables: Callable[[], Iterator[Any]]
     resources: Resources
-    told: Callable[[int, int], None] | None = None
+    progress: Callable[[int, int], None] | None = None
 
 
 @dataclass(eq=False)
@@ -109,7 +109,7 @@ class _Compared:
     undeleted: int = 0
 
 
-def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withheld) -> Verdict:
+def verify_hidden_cells(path: Path, form: FileForm, original: Any, withheld: Withheld) -> Verdict:
     """Recount what a hiding promises, from the bytes on disk.
 
     Parameters
@@ -118,7 +118,7 @@ def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withhel
         The written table.
     original
         The table it came from, a PyArrow table with the same columns, or its :class:`HiddenPieces`.
-    told
+    withheld
         What is said to have been done.
     """
     duckdb = duckdb_module()
@@ -127,73 +127,79 @@ def verify_hidden_cells(path: Path, form: FileForm, original: Any, told: Withhel
     with connect(limits.share(0.25), None, limits.scratch) as connection:
         try:
             if pieces is None:
-                found, place, expected = open_table(connection, path, form, copy=True), path, original.num_rows
+                names, place, expected = open_table(connection, path, form, copy=True), path, original.num_rows
             else:
-                found, place = open_large(connection, path, form, limits.scratch)
+                names, place = open_large(connection, path, form, limits.scratch)
                 expected = pieces.rows
             [(rows,)] = connection.execute("SELECT count(*) FROM released").fetchall()
-            checks = [_columns_check(found, told), _rows_check(rows, expected)]
+            checks = [_columns_check(names, withheld), _rows_check(rows, expected)]
             if all(check.passed for check in checks):
                 escapes, compared = form.kind == "csv", _Compared()
                 if pieces is None:
-                    _compare(connection, original, 0, told, compared, escapes=escapes)
+                    _compare(connection, original, 0, withheld, compared, escapes=escapes)
                 else:
-                    _compare_pieces(place, pieces, told, compared, escapes=escapes)
-                checks += list(_cell_checks(compared, told))
-                if told.inference is not None and all(check.passed for check in checks):
-                    checks.append(_inference_check(connection, told.inference, compared.differences))
+                    _compare_pieces(place, pieces, withheld, compared, escapes=escapes)
+                checks += list(_cell_checks(compared, withheld))
+                if withheld.inference is not None and all(check.passed for check in checks):
+                    checks.append(_inference_check(connection, withheld.inference, compared.differences))
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
     return Verdict(ClassSizes(rows, 0, 0, ()), tuple(checks))
 
 
-def _compare_pieces(path: Path, original: HiddenPieces, told: Withheld, compared: _Compared, *, escapes: bool) -> None:
+def _compare_pieces(
+    path: Path, original: HiddenPieces, withheld: Withheld, compared: _Compared, *, escapes: bool
+) -> None:
     """Compare a Parquet file with its original piece by piece."""
     limits, start = original.resources, 0
     with connect(limits.share(0.25), None, limits.scratch) as connection:
         for piece in original.tables():
-            open_rows(connection, path, told.columns, start, piece.num_rows)
-            _compare(connection, piece, start, told, compared, escapes=escapes)
+            open_rows(connection, path, withheld.columns, start, piece.num_rows)
+            _compare(connection, piece, start, withheld, compared, escapes=escapes)
             start += piece.num_rows
-            if original.told is not None:
-                original.told(start, original.rows)
+            if original.progress is not None:
+                original.progress(start, original.rows)
 
 
-def _compare(connection: Any, original: Any, start: int, told: Withheld, compared: _Compared, *, escapes: bool) -> None:
+def _compare(
+    connection: Any, original: Any, start: int, withheld: Withheld, compared: _Compared, *, escapes: bool
+) -> None:
     """The table ``released`` next to the rows it came from, the first of which is the row ``start``."""
     _register(connection, original, start)
-    most = len(told.changes) + _MOST_FAULTS - len(compared.differences)
-    compared.differences += islice(_differences(connection, told.columns, most, escapes=escapes), most)
-    for name, values in _values_in_groups(connection, told):
+    most = len(withheld.changes) + _MOST_FAULTS - len(compared.differences)
+    compared.differences += islice(_differences(connection, withheld.columns, most, escapes=escapes), most)
+    for name, values in _values_in_groups(connection, withheld):
         compared.values.setdefault(name, set()).update(values)
-    compared.undeleted += _undeleted(connection, told)
+    compared.undeleted += _undeleted(connection, withheld)
 
 
-def _columns_check(found: Sequence[str], told: Withheld) -> Check:
-    same = list(found) == list(told.columns)
-    return Check("columns", same, f"{len(found)} columns, {'all' if same else 'not'} those of the table")
+def _columns_check(names: Sequence[str], withheld: Withheld) -> Check:
+    same = list(names) == list(withheld.columns)
+    return Check("columns", same, f"{len(names)} columns, {'all' if same else 'not'} those of the table")
 
 
-def _rows_check(found: int, expected: int) -> Check:
-    return Check("rows", found == expected, f"{found:,} rows; the table has {expected:,}")
+def _rows_check(rows: int, expected: int) -> Check:
+    return Check("rows", rows == expected, f"{rows:,} rows; the table has {expected:,}")
 
 
-def _cell_checks(compared: _Compared, told: Withheld) -> Iterator[Check]:
+def _cell_checks(compared: _Compared, withheld: Withheld) -> Iterator[Check]:
     """The checks of the cells that differ, and of the rows that are blank."""
     differences = compared.differences
-    judge = _Judge(told.hierarchies, {name: sorted(values) for name, values in compared.values.items()})
+    judge = _Judge(withheld.hierarchies, {name: sorted(values) for name, values in compared.values.items()})
     changed = {each.place: each for each in differences}
-    wanted = set(told.confidential)
+    wanted = set(withheld.confidential)
     bare = sum(place not in changed or not judge.conceals(changed[place]) for place in wanted)
     yield _check("confidential cells", bare, "show their value", f"{len(wanted):,}, none shows its value")
     others = [each for each in differences if each.place not in wanted]
     untrue = sum(not judge.is_true(each) for each in others)
     yield _check("other cells", untrue, "show what is not true", f"{len(others):,} withheld, all others as they were")
-    silent = sum(each.place not in told.changes or each.shown != told.changes[each.place] for each in differences)
-    unmade = sum(place not in changed for place in told.changes)
+    silent = sum(
+        each.place not in withheld.changes or each.shown != withheld.changes[each.place] for each in differences
+    )
+    unmade = sum(place not in changed for place in withheld.changes)
     yield _check("cells told", silent + unmade, "differ from what was told", f"{len(differences):,}, as told")
-    blank = f"{len(set(told.deleted)):,}, blank throughout"
+    blank = f"{len(set(withheld.deleted)):,}, blank throughout"
     yield _check("deleted rows", compared.undeleted, "still show something", blank)
 
 
@@ -201,19 +207,19 @@ def _check(name: str, wrong: int, fault: str, fine: str) -> Check:
     return Check(name, not wrong, f"{wrong:,} {fault}" if wrong else fine)
 
 
-def _undeleted(connection: Any, told: Withheld) -> int:
+def _undeleted(connection: Any, withheld: Withheld) -> int:
     """Rows that were told to be deleted and show something all the same."""
-    rows = sorted(set(told.deleted))
-    any_shown = " OR ".join(f"r.{column(i)} IS NOT NULL" for i in range(len(told.columns)))
+    rows = sorted(set(withheld.deleted))
+    any_shown = " OR ".join(f"r.{column(i)} IS NOT NULL" for i in range(len(withheld.columns)))
     query = f"SELECT o.place FROM {_PAIRS} WHERE list_contains($rows, o.place) AND ({any_shown})"
     return len(connection.execute(query, {"rows": rows}).fetchall()) if rows else 0
 
 
-def _inference_check(connection: Any, told: Inference, differences: Sequence[_Difference]) -> Check:
+def _inference_check(connection: Any, inference: Inference, differences: Sequence[_Difference]) -> Check:
     """Naive Bayes is right about the cells it was said to be right about, and no others."""
-    found = recounted_guesses(connection, told, {each.place for each in differences})
-    other = sum(found[place] != said for place, said in told.right.items())
-    fine = f"naive Bayes guesses {sum(found.values()):,} of {len(found):,} confidential cells, as told"
+    guesses = recounted_guesses(connection, inference, {each.place for each in differences})
+    other = sum(guesses[place] != right for place, right in inference.right.items())
+    fine = f"naive Bayes guesses {sum(guesses.values()):,} of {len(guesses):,} confidential cells, as told"
     return _check("inference", other, "are not as told about naive Bayes", fine)
 
 
@@ -227,10 +233,10 @@ def _register(connection: Any, original: Any, start: int) -> None:
     connection.execute(f"CREATE OR REPLACE TEMP MACRO {_ESCAPED}")
 
 
-def _values_in_groups(connection: Any, told: Withheld) -> Iterator[tuple[str, list[str]]]:
+def _values_in_groups(connection: Any, withheld: Withheld) -> Iterator[tuple[str, list[str]]]:
     """The distinct values of the columns whose groups are intervals."""
-    for position, name in enumerate(told.columns):
-        if name in told.hierarchies and told.hierarchies[name].kind is not Leaves.VALUES:
+    for position, name in enumerate(withheld.columns):
+        if name in withheld.hierarchies and withheld.hierarchies[name].kind is not Leaves.VALUES:
             at = column(position)
             query = f"SELECT DISTINCT {at}::VARCHAR FROM original WHERE {at} IS NOT NULL"
             yield name, [value for (value,) in connection.execute(query).fetchall()]
@@ -251,15 +257,15 @@ def _differences(connection: Any, names: Sequence[str], most: int, *, escapes: b
             yield _Difference((int(row), name), plain, own)
 
 
-def _differs(at: str, written: str, given: str, escapes: bool) -> str:
+def _differs(at: str, written: str, own: str, escapes: bool) -> str:
     """The condition that a cell is not what it was."""
     here, there = f"r.{at}", f"o.{at}"
-    if written == given == "VARCHAR" and escapes:
+    if written == own == "VARCHAR" and escapes:
         return f"{here} IS DISTINCT FROM {there} AND {here} IS DISTINCT FROM escaped({there})"
     only_one = f"({here} IS NULL) <> ({there} IS NULL)"
     if written == "VARCHAR":
-        here = f"TRY_CAST({here} AS {given})"
-    elif given == "VARCHAR":
+        here = f"TRY_CAST({here} AS {own})"
+    elif own == "VARCHAR":
         there = f"TRY_CAST({there} AS {written})"
     return f"{only_one} OR {here} IS DISTINCT FROM {there}"
 

@@ -43,24 +43,24 @@ class Inference:
     blanks_count: bool = True
 
 
-def recounted_guesses(connection: Any, told: Inference, differing: Collection[Place]) -> Guesses:
+def recounted_guesses(connection: Any, inference: Inference, differing: Collection[Place]) -> Guesses:
     """For each confidential cell, whether naive Bayes guesses it from what is shown."""
-    names = _open_values(connection, told.values)
-    found: Guesses = {}
-    asked: dict[str, list[int]] = defaultdict(list)
-    for row, name in told.right:
-        asked[name].append(row)
-    own = {name: _own(connection, names.index(name), rows) for name, rows in asked.items()}
+    names = _open_values(connection, inference.values)
+    guesses: Guesses = {}
+    rows_of: dict[str, list[int]] = defaultdict(list)
+    for row, name in inference.right:
+        rows_of[name].append(row)
+    own = {name: _own(connection, names.index(name), rows) for name, rows in rows_of.items()}
     _blank(connection, names, differing)
-    for name, rows in asked.items():
-        others = [other for other in told.predictors if other != name]
+    for name, rows in rows_of.items():
+        others = [other for other in inference.predictors if other != name]
         shown = {row: _row(connection, names, others, row) for row in rows}
-        model = _Counts(connection, names, name, told.blanks_count)
+        model = _Counts(connection, names, name, inference.blanks_count)
         for other in others:
             model.count(other, {cells[other] for cells in shown.values() if other in cells})
         for row in rows:
-            found[row, name] = model.guess(shown[row]) == own[name][row]
-    return found
+            guesses[row, name] = model.guess(shown[row]) == own[name][row]
+    return guesses
 
 
 def _open_values(connection: Any, values: Any) -> list[str]:

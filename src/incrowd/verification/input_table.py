@@ -83,7 +83,7 @@ class InputTable:
         names = _open(connection, file, scratch, copy=copy)
         [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
         copied = copy and file.kind != "excel"
-        return cls(connection, names, rows, file.missing, file.kind == "csv", typed, copied)
+        return cls(connection, names, rows, missing=file.missing, drafts=file.kind == "csv", typed=typed, copied=copied)
 
     def close(self) -> None:
         """Forget the rows, if they were read into memory."""
@@ -163,7 +163,7 @@ def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
 
     sources = [ReleasedColumn(one.name, replace(one, role=Role.QUASI_IDENTIFIER)) for one in columns]
     meant = all_rows(table, sources)
-    found = []
+    coded = []
     for one in columns:
         cells = pl.Series(meant[one.name])
         cells = cells.cast(pl.String) if isinstance(cells.dtype, pl.Categorical | pl.Enum) else cells
@@ -172,8 +172,8 @@ def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
             values = pl.Series([value for value in one.order if value in set(values)], dtype=pl.String)
         numbers = list(range(len(values)))
         codes = cells.replace_strict(values, numbers, default=len(values), return_dtype=pl.Int32)
-        found.append(EncodedColumn(one.name, one.type, codes.fill_null(len(values)).to_numpy(), values))
-    return EncodedTable.of(found)
+        coded.append(EncodedColumn(one.name, one.type, codes.fill_null(len(values)).to_numpy(), values))
+    return EncodedTable.of(coded)
 
 
 def checked_origin(origin: Rows, rows: int, released: int) -> Rows:
@@ -216,7 +216,7 @@ def _column(connection: Any, cells: Any, meaning: CellMeaning, understood: bool)
     import pyarrow as pa
 
     if not meaning.by_text:
-        [meant] = _asked(connection, cells, meaning.value("t") if understood else meaning.raw("t"))
+        [meant] = _evaluate(connection, cells, meaning.value("t") if understood else meaning.raw("t"))
         return meant
     texts = cells
     if not pa.types.is_dictionary(cells.type):
@@ -224,17 +224,17 @@ def _column(connection: Any, cells: Any, meaning: CellMeaning, understood: bool)
     indices = pa.chunked_array([chunk.indices for chunk in texts.chunks], pa.int32()).combine_chunks()
     words = texts.chunk(0).dictionary if texts.num_chunks else pa.array([], texts.type.value_type)
     if understood:
-        meant, strange = _asked(connection, words, meaning.value("t"), meaning.is_strange("t"))
+        meant, strange = _evaluate(connection, words, meaning.value("t"), meaning.is_strange("t"))
         if any(strange.to_pylist()):
             raise VerificationError(f"A quasi-identifier has cells that are no {meaning.type}. Nothing was published.")
     else:
-        [meant] = _asked(connection, words, meaning.raw("t"))
+        [meant] = _evaluate(connection, words, meaning.raw("t"))
     meant = meant.combine_chunks()
     coded = meant.dictionary_encode()
     return pa.DictionaryArray.from_arrays(coded.indices.take(indices), coded.dictionary)
 
 
-def _asked(connection: Any, cells: Any, *expressions: str) -> list[Any]:
+def _evaluate(connection: Any, cells: Any, *expressions: str) -> list[Any]:
     """What expressions of SQL make of the cells ``t``."""
     import pyarrow as pa
 

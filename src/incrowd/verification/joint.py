@@ -182,7 +182,7 @@ def recount_together(now: Any, earlier: Sequence[Then], k: int, *, bare: Mapping
         below_shared, below_new, smallest_shared, smallest_new, closer = _here(laid, k)
         below, smallest = _gone(laid, k)
     below_k, fewest = Figures(below_shared, below_new, below), Figures(smallest_shared, smallest_new, smallest)
-    return Joint(k, people, shared, below_k, fewest, closer)
+    return Joint(k, people, shared, below=below_k, smallest=fewest, closer=closer)
 
 
 def has_same_groups(now: Any, then: Then) -> bool:

@@ -65,35 +65,43 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         if request.file:
             checks += _order_checks(request, hidden, np.asarray(original.origin))
         table.close()
-        asked = asked_of(request, sources, people)
+        expected = asked_of(request, sources, people)
 
         def more(connection: Any) -> Iterator[Check]:
             nonlocal counted
-            counted = unchanged_counts(connection, request, sources, asked, original)
+            counted = unchanged_counts(connection, request, sources, expected, original)
             if everybody is not None:
-                yield _rare_values(connection, request, asked, everybody)
+                yield _rare_values(connection, request, expected, everybody)
             if request.file:
-                yield class_order_check(hidden, _classes(connection, asked, window(len(original.origin))))
+                yield class_order_check(hidden, _classes(connection, expected, window(len(original.origin))))
 
         verdict = verify_release(
-            request.release, request.form, asked, original, limits, progress, request.groups, more, connection
+            request.release,
+            request.form,
+            expected,
+            original,
+            resources=limits,
+            progress=progress,
+            groups=request.groups,
+            more=more,
+            database=connection,
         )
     checks += [_left_out(request, verdict, original)]
     return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted)
 
 
-def _rare_values(connection: Any, request: Request, asked: Expected, everybody: Any) -> Check:
+def _rare_values(connection: Any, request: Request, expected: Expected, everybody: Any) -> Check:
     """No cell names what fewer people have than was asked for."""
-    register(connection, everybody.select(asked.columns), "everybody")
+    register(connection, everybody.select(expected.columns), "everybody")
     return RareValues(
         connection,
-        asked.columns,
-        asked.quasi_identifiers,
+        expected.columns,
+        expected.quasi_identifiers,
         request.rarest,
         "everybody",
-        counts=asked.counts,
-        bounds=asked.bounds,
-        hierarchies=asked.hierarchies,
+        counts=expected.counts,
+        bounds=expected.bounds,
+        hierarchies=expected.hierarchies,
         escapes=request.form.kind == "csv",
         pair=request.groups is not None,
     ).check()
@@ -179,7 +187,9 @@ def _further(request: Request) -> tuple[Further, ...]:
     target = next(iter(request.role(Role.TARGET)), "")
     subjects = [(part, by_name[part.on or target]) for part in request.requirement.on_columns]
     return tuple(
-        Further(part, written(c.name, request), c.type, c.order, c.hierarchy, request.input.missing)
+        Further(
+            part, written(c.name, request), c.type, order=c.order, hierarchy=c.hierarchy, missing=request.input.missing
+        )
         for part, c in subjects
     )
 
@@ -191,9 +201,9 @@ def _hidden(request: Request, table: InputTable, origin: Any) -> list[tuple[str,
     return [(name, some.column(place)) for place, name in enumerate(names)]
 
 
-def _classes(connection: Any, asked: Expected, rows: slice) -> Any:
+def _classes(connection: Any, expected: Expected, rows: slice) -> Any:
     """The class of each of some rows of the table ``released``, as a number."""
-    keys = ", ".join(column(list(asked.columns).index(name)) for name in asked.quasi_identifiers)
+    keys = ", ".join(column(list(expected.columns).index(name)) for name in expected.quasi_identifiers)
     numbered = connection.sql(
         f"SELECT dense_rank() OVER (ORDER BY {keys}) AS class FROM (SELECT {keys}, row_number() OVER () AS line FROM "
         f"(SELECT {keys} FROM released LIMIT {rows.stop - rows.start} OFFSET {rows.start})) ORDER BY line"

@@ -205,5 +205,5 @@ def _listed(texts: Any) -> str:
 
 
 def _one(connection: Any, query: str) -> bool:
-    [(found,)] = connection.execute(query).fetchall()
-    return bool(found)
+    [(answer,)] = connection.execute(query).fetchall()
+    return bool(answer)

@@ -18,7 +18,7 @@ from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirements.together import Columnwise, part_from_json
 from incrowd.vocabulary.schema import ColumnType
 
-_MOST = 1 << 62
+_MOST = 1 << 62  # numbers of a file are held in 64 bits, with room for the sum of two
 
 
 @dataclass(frozen=True)
@@ -78,19 +78,19 @@ class ModelFile:
         """Read the plain data of a model's JSON file, and refuse what is malformed."""
         try:
             _expect(data["incrowd_model"] == 1)
-            asked = data["requirement"]
+            requirement = data["requirement"]
             model = cls(
-                data["target"],
-                tuple(data["classes"]),
-                _truth(data["class_private"]),
-                {each["name"]: _attribute(each) for each in data["attributes"]},
-                tuple(_node(each) for each in data["nodes"]),
-                _whole(asked["k"], 1),
-                _number(asked["l"], 1, math.inf),
-                _number(asked["max_confidence"], 0, 1),
-                _whole(data["smallest_span"]),
-                _whole(data["spans"]),
-                tuple(_further(part, data["target"]) for part in asked.get("further", [])),
+                target=data["target"],
+                classes=tuple(data["classes"]),
+                class_private=_truth(data["class_private"]),
+                attributes={each["name"]: _attribute(each) for each in data["attributes"]},
+                nodes=tuple(_node(each) for each in data["nodes"]),
+                k=_whole(requirement["k"], 1),
+                l=_number(requirement["l"], 1, math.inf),
+                cap=_number(requirement["max_confidence"], 0, 1),
+                smallest=_whole(data["smallest_span"]),
+                spans=_whole(data["spans"]),
+                further=tuple(_further(part, data["target"]) for part in requirement.get("further", [])),
             )
             model._check()
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -207,7 +207,7 @@ def recount_spans(model: ModelFile, table: EncodedTable, spans: Places) -> tuple
     column = table[model.target]
     with connect() as connection:
         names = register(connection, _rows(spans, column.codes.astype(np.int64)), "released")
-        return recount_requirements(connection, names, [[_GROUP]], _asked(model, table))
+        return recount_requirements(connection, names, [[_GROUP]], _requirements(model, table))
 
 
 def unsafe_nodes(model: ModelFile, table: EncodedTable, arrived: Places) -> set[int]:
@@ -223,11 +223,11 @@ def unsafe_nodes(model: ModelFile, table: EncodedTable, arrived: Places) -> set[
     present = sorted(set(nodes.tolist()))
     with connect() as connection:
         names = register(connection, _rows(np.repeat(nodes, times), np.repeat(classes, times)), "released")
-        broken = [broken_classes(connection, names, [_GROUP], one) for one in _asked(model, table)]
+        broken = [broken_classes(connection, names, [_GROUP], one) for one in _requirements(model, table)]
     return {present[number - 1] for each in broken for number in each}
 
 
-def _asked(model: ModelFile, table: EncodedTable) -> list[Further]:
+def _requirements(model: ModelFile, table: EncodedTable) -> list[Further]:
     """The requirements; classes are numbered in their order, which is all that a distance needs."""
     kind = ColumnType.INTEGER if table[model.target].type.has_order else ColumnType.CATEGORICAL
     return [Further(part, _CLASS, kind) for part in model.further]

@@ -105,7 +105,7 @@ def own_cells(column: QuasiIdentifier) -> OpenCells:
     members[column.labels[~members[column.labels, values]]] = True
     sets = Sets(people)
     allowed = sets.add_all(members)[column.labels]
-    return OpenCells(column.name, values, people, sets, allowed, sets.members())
+    return OpenCells(column.name, values, people, sets=sets, allowed=allowed, allows=sets.members())
 
 
 def _members(allowed: Codes | range | None, there: Bools, place: Codes, width: int) -> Bools:
@@ -199,8 +199,8 @@ def tally(keys: Codes) -> tuple[Codes, Codes]:
     if _are_far_apart(keys):
         return np.unique(keys, return_counts=True)
     counts = np.bincount(keys)
-    found = np.flatnonzero(counts)
-    return found, counts[found]
+    present = np.flatnonzero(counts)
+    return present, counts[present]
 
 
 def _are_far_apart(keys: Codes) -> bool:

@@ -42,7 +42,7 @@ def examine_arff(path: Path) -> tuple[list[str], int, int]:
                 continue
             before += 1
             data = content.lower() == "@data"
-            names += [_unquoted(found[1]) for found in [_NAME.match(content)] if found]
+            names += [_unquoted(match[1]) for match in [_NAME.match(content)] if match]
     if not data or not names:
         raise FileFormatError(f"{path.name} could not be verified: it is no ARFF file with attributes and data.")
     return names, before, rows
@@ -298,11 +298,11 @@ def _open_parquet(connection: Any, path: Path) -> Opened:
 
     files = parquet_files(path)
     footers = [pq.read_metadata(file) for file in files]
-    found = {tuple(footer.schema.to_arrow_schema().names) for footer in footers}
-    if len(found) != 1:
+    headers = {tuple(footer.schema.to_arrow_schema().names) for footer in footers}
+    if len(headers) != 1:
         raise FileFormatError(f"{path.name} could not be verified: its files do not have the same columns.")
     listed = ", ".join(exactly(connection, file) for file in files)
-    [names] = found
+    [names] = headers
     columns = ", ".join(map(column, range(len(names))))
     query = f"SELECT {columns} FROM read_parquet([{listed}], {_PLAIN_PARQUET}) AS t({columns})"
     return Opened(list(names), sum(footer.num_rows for footer in footers), query)

@@ -20,7 +20,7 @@ Numbers = npt.NDArray[np.float64]
 
 _SIGMAS = 6.0  # a normal deviate beyond it has probability 2e-9
 _FEWEST = 12  # of so few rows only a perfect order is improbable: two orders of 12! = 479,001,600
-_PERFECT = 1 - 1e-9
+_PERFECT = 1 - 1e-9  # what rounding may leave of a correlation of 1
 _NEIGHBOURS = 24  # of a fair shuffle two are expected; so many have probability 1e-18
 _WINDOW = 4096  # rows that are looked at where values must be ranked: a sorted table is sorted in every part
 _SEEDS = (0, 1, 2, 3, 7, 42, 123, 1234, 12345)  # those that people leave in programs
@@ -53,8 +53,8 @@ def hidden_order_check(columns: Iterable[tuple[str, Any]]) -> Check:
     ``columns`` gives names and, in the order of the release, the values of as many rows as are worth looking at.
     """
     sorted_by = [name for name, values in columns if is_ordered(ranks(values))]
-    told = f"rows are sorted by {', '.join(sorted_by)}" if sorted_by else "hidden columns do not order the rows"
-    return Check("hidden order", not sorted_by, told)
+    finding = f"rows are sorted by {', '.join(sorted_by)}" if sorted_by else "hidden columns do not order the rows"
+    return Check("hidden order", not sorted_by, finding)
 
 
 def class_order_check(columns: Iterable[tuple[str, Any]], classes: npt.NDArray[np.int64]) -> Check:
@@ -70,8 +70,10 @@ def class_order_check(columns: Iterable[tuple[str, Any]], classes: npt.NDArray[n
     False
     """
     sorted_by = [name for name, values in columns if _is_ordered_within(ranks(values), classes)]
-    told = f"rows of a class are sorted by {', '.join(sorted_by)}" if sorted_by else "rows of a class are in no order"
-    return Check("order in classes", not sorted_by, told)
+    finding = (
+        f"rows of a class are sorted by {', '.join(sorted_by)}" if sorted_by else "rows of a class are in no order"
+    )
+    return Check("order in classes", not sorted_by, finding)
 
 
 def _is_ordered_within(numbers: Numbers, classes: npt.NDArray[np.int64]) -> bool:
@@ -94,8 +96,8 @@ def _is_ordered_within(numbers: Numbers, classes: npt.NDArray[np.int64]) -> bool
 def group_numbers_check(numbers: npt.NDArray[np.int64], origin: npt.NDArray[np.int64]) -> Check:
     """The check that groups are not numbered as their rows come, in the input or in the release."""
     ordered = [_numbered_by(numbers, places) for places in (origin, np.arange(len(origin)))]
-    told = "groups are numbered as their rows come" if any(ordered) else "in no order of rows"
-    return Check("group numbers", not any(ordered), told)
+    finding = "groups are numbered as their rows come" if any(ordered) else "in no order of rows"
+    return Check("group numbers", not any(ordered), finding)
 
 
 def _numbered_by(numbers: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> bool:

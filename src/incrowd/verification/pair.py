@@ -24,12 +24,12 @@ def open_pair(
     then the classes of the joined table are the groups. The names are those that were found if they are not as asked.
     """
     beside = [name for name in columns if name not in counted]
-    found = open_table(connection, groups, form, copy=True)
-    if found[1:] != _GROUP_COLUMNS:
-        return found, Check("groups", False, "the table of groups has other columns")
+    group_names = open_table(connection, groups, form, copy=True)
+    if group_names[1:] != _GROUP_COLUMNS:
+        return group_names, Check("groups", False, "the table of groups has other columns")
     connection.execute("CREATE OR REPLACE TEMP TABLE told AS FROM released")
     names = open_table(connection, rows, form, copy=True)
-    if names != [found[0], *beside]:
+    if names != [group_names[0], *beside]:
         return names, Check("groups", False, "the table of rows has other columns")
     connection.execute("CREATE OR REPLACE TEMP TABLE listed AS FROM released")
     for macro in (*CELLS, *MEMBERS):

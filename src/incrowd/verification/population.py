@@ -35,7 +35,7 @@ class People:
         The people, with the quasi-identifiers.
     columns
         For each released column (two for bounds: the first of the pair) its name in the population.
-    asked
+    requirements
         What is required.
     hierarchies, bounds
         As in :class:`~incrowd.verification.request.Expected`.
@@ -43,7 +43,7 @@ class People:
 
     table: EncodedTable
     columns: Mapping[str, str]
-    asked: Sequence[KMap | DeltaPresence]
+    requirements: Sequence[KMap | DeltaPresence]
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     bounds: Sequence[tuple[str, str]] = ()
 
@@ -55,10 +55,10 @@ def recount_population(
     if people is None:
         return ()
     keys = ", ".join(column(names.index(name)) for name in quasi_identifiers)
-    found = connection.execute(f"SELECT count(*), {keys} FROM released GROUP BY {keys}").fetchall()
-    rows = [int(each[0]) for each in found]
-    fitting, nobody = _Matching(people).counted([dict(zip(quasi_identifiers, each[1:], strict=True)) for each in found])
-    return tuple(_check(part, rows, fitting, nobody) for part in people.asked)
+    looks = connection.execute(f"SELECT count(*), {keys} FROM released GROUP BY {keys}").fetchall()
+    rows = [int(each[0]) for each in looks]
+    fitting, nobody = _Matching(people).counted([dict(zip(quasi_identifiers, each[1:], strict=True)) for each in looks])
+    return tuple(_check(part, rows, fitting, nobody) for part in people.requirements)
 
 
 def combinations_kept(part: KMap | DeltaPresence, rows: Sequence[int], fitting: Sequence[int]) -> list[bool]:
@@ -79,13 +79,13 @@ def _check(part: KMap | DeltaPresence, rows: Sequence[int], fitting: Sequence[in
     kept = combinations_kept(part, rows, fitting)
     everybody = isinstance(part, KMap) or part.low == 0 or not nobody
     strange = fitting.count(0)
-    found = f"fewest people that fit one of {len(rows):,} combinations: {min(fitting):,}"
+    finding = f"fewest people that fit one of {len(rows):,} combinations: {min(fitting):,}"
     if isinstance(part, DeltaPresence):
         shares = [mine / theirs for mine, theirs in zip(rows, fitting, strict=True) if theirs]
-        found = f"shares from {min(shares):.4f} to {max(shares):.4f}" if shares else "no shares"
-        found += f"; {nobody:,} people fit no combination" if nobody else ""
-    found += f"; {strange:,} combinations fit nobody" if strange else ""
-    return Check(str(part), all(kept) and everybody, found)
+        finding = f"shares from {min(shares):.4f} to {max(shares):.4f}" if shares else "no shares"
+        finding += f"; {nobody:,} people fit no combination" if nobody else ""
+    finding += f"; {strange:,} combinations fit nobody" if strange else ""
+    return Check(str(part), all(kept) and everybody, finding)
 
 
 class _Matching:
@@ -135,18 +135,18 @@ class _Reader:
     def _read(self, text: str) -> Flags:
         """A text may be as it is, or have got an apostrophe before what looks like a formula."""
         plain = _FORMULA.sub("", text)
-        return self._said(text) if plain == text else self._said(text) | self._said(plain)
+        return self._meaning(text) if plain == text else self._meaning(text) | self._meaning(plain)
 
-    def _said(self, text: str) -> Flags:
+    def _meaning(self, text: str) -> Flags:
         if self._tree is not None and text in self._tree[0].labels:
             hierarchy, leaves = self._tree
             below = hierarchy.leaves_below(hierarchy.labels.index(text))
             return np.asarray((leaves >= below.start) & (leaves < below.stop))
         members = {text, *(part.replace("%7C", "|").replace("%25", "%") for part in text.split("|"))}
         if not self._own.type.is_numeric:
-            found = np.zeros(self._own.width, np.bool_)
-            found[[self._codes[member] for member in members if member in self._codes]] = True
-            return found
+            flags = np.zeros(self._own.width, np.bool_)
+            flags[[self._codes[member] for member in members if member in self._codes]] = True
+            return flags
         interval = parse_interval(text, dates=self._own.type is ColumnType.DATE) if text[:1] == "(" else None
         if interval is not None:
             return self._between(interval.low, interval.high)

@@ -38,8 +38,8 @@ def verdict_on(request: Request, folder: Path, progress: Progress | None = None)
     nonce = secrets.token_hex(16)
     document, answer = folder / "request.json", folder / f"verdict-{nonce}.json"
     document.write_text(request.to_text(), encoding="utf-8")
-    asked = {"request": str(document.resolve()), "answer": str(answer.resolve()), "nonce": nonce}
-    status = _verifier().ask(json.dumps(asked), progress or (lambda _done, _rows: None))
+    question = {"request": str(document.resolve()), "answer": str(answer.resolve()), "nonce": nonce}
+    status = _verifier().ask(json.dumps(question), progress or (lambda _done, _rows: None))
     return _believed(status, answer, nonce)
 
 
@@ -49,16 +49,16 @@ def start() -> None:
 
 
 def _believed(status: int, answer: Path, nonce: str) -> Verdict:
-    told: dict[str, Any]
+    reply: dict[str, Any]
     try:
-        told = json.loads(answer.read_text(encoding="utf-8"))
+        reply = json.loads(answer.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        told = {}
+        reply = {}
     answer.unlink(missing_ok=True)
-    if told.get("nonce") == nonce and "error" in told and status in (1, 2):
-        raise _error(*told["error"])
-    mine = told.get("nonce") == nonce and "verdict" in told
-    verdict = Verdict.from_json(told["verdict"], **told["counted"]) if mine else None
+    if reply.get("nonce") == nonce and "error" in reply and status in (1, 2):
+        raise _error(*reply["error"])
+    mine = reply.get("nonce") == nonce and "verdict" in reply
+    verdict = Verdict.from_json(reply["verdict"], **reply["counted"]) if mine else None
     if verdict is None or _STATUSES.get(status) is not verdict.passed:
         raise UndeterminedError(
             f"The verification ended without a verdict (status {status}). Nothing was published: try again, with more "

@@ -180,5 +180,5 @@ def rare_values_check(cells: Mapping[str, int], people: int) -> Check:
     True
     """
     wrong = {name: many for name, many in cells.items() if many}
-    found = f"{sum(wrong.values()):,} cells of {', '.join(map(repr, wrong))} name rarer ones" if wrong else "every cell"
-    return Check(f"names only what {people:,} people or more have", not wrong, found)
+    rarer = f"{sum(wrong.values()):,} cells of {', '.join(map(repr, wrong))} name rarer ones"
+    return Check(f"names only what {people:,} people or more have", not wrong, rarer if wrong else "every cell")

@@ -185,7 +185,9 @@ def _column_data(column: Column) -> dict[str, Any]:
 
 def _column(data: dict[str, Any]) -> Column:
     hierarchy = Hierarchy.from_json(data["hierarchy"]) if data["hierarchy"] else None
-    return Column(data["name"], Role(data["role"]), ColumnType(data["type"]), tuple(data["order"]), "", hierarchy)
+    return Column(
+        data["name"], Role(data["role"]), ColumnType(data["type"]), order=tuple(data["order"]), hierarchy=hierarchy
+    )
 
 
 def _plain(value: Any) -> Any:

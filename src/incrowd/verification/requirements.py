@@ -51,9 +51,9 @@ class Further:
     @property
     def distance(self) -> str:
         """The distance of t-closeness that is meant."""
-        asked = self.part.distance if isinstance(self.part, TCloseness) else None
-        if asked is not None:
-            return asked
+        distance = self.part.distance if isinstance(self.part, TCloseness) else None
+        if distance is not None:
+            return distance
         return "hierarchical" if self.hierarchy is not None else "ordered" if self.type.has_order else "equal"
 
     @property
@@ -64,13 +64,13 @@ class Further:
 
 
 def recount_requirements(
-    connection: Any, names: Sequence[str], sets: Sequence[Sequence[str]], asked: Sequence[Further]
+    connection: Any, names: Sequence[str], sets: Sequence[Sequence[str]], requirements: Sequence[Further]
 ) -> tuple[Check, ...]:
     """A check for each requirement: whether every class of rows alike in each set of columns keeps it.
 
     ``names`` are the columns of the table ``released``, in order.
     """
-    return tuple(_check(connection, names, sets, one) for one in asked)
+    return tuple(_check(connection, names, sets, one) for one in requirements)
 
 
 def _check(connection: Any, names: Sequence[str], sets: Sequence[Sequence[str]], one: Further) -> Check:
@@ -81,20 +81,20 @@ def _check(connection: Any, names: Sequence[str], sets: Sequence[Sequence[str]],
     unread = _value_table(connection, names.index(one.name), one)
     if unread:
         return Check(str(one.part), False, f"{unread:,} cells of {one.name} are no {one.type}")
-    passed, told = True, []
+    passed, findings = True, []
     for together in sets:
         _cell_table(connection, [names.index(name) for name in together])
-        broken, found = _asked(connection, one)
+        broken, finding = _answer(connection, one)
         passed &= not broken
-        told.append(f"{found}; {len(broken):,} classes break it" if broken else found)
-    return Check(str(one.part), passed, "; ".join(dict.fromkeys(told)))
+        findings.append(f"{finding}; {len(broken):,} classes break it" if broken else finding)
+    return Check(str(one.part), passed, "; ".join(dict.fromkeys(findings)))
 
 
 def broken_classes(connection: Any, names: Sequence[str], together: Sequence[str], one: Further) -> list[int]:
     """The classes that break a requirement, numbered from 1 in the order of the columns' values."""
     _value_table(connection, names.index(one.name), one)
     _cell_table(connection, [names.index(name) for name in together])
-    return sorted(_asked(connection, one)[0])
+    return sorted(_answer(connection, one)[0])
 
 
 def _value_table(connection: Any, position: int, one: Further) -> int:
@@ -129,7 +129,7 @@ def _cell_table(connection: Any, positions: Sequence[int]) -> None:
     )
 
 
-def _asked(connection: Any, one: Further) -> sql.Answer:
+def _answer(connection: Any, one: Further) -> sql.Answer:
     """The classes that break the requirement, and what was found."""
     match one.part:
         case DistinctDiversity(l):

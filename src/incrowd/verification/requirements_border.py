@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-_DIGITS = 120
+_DIGITS = 120  # the 90 behind the point that are compared, and 30 for those before it and for rounding
 _EQUAL = Decimal("1e-90")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from incrowd.verification import requirements_border as border
 
 Answer = tuple[list[int], str]
-NEAR = 1e-7
+NEAR = 1e-7  # rounding errors of these sums are far smaller: what is further from a limit, floats decide
 _SHARES = (
     "SELECT c.g AS g, c.n AS n, classes.rows AS rows, w.n AS all_n, w.rows AS all_rows FROM cells c "
     "JOIN classes USING (g) JOIN whole w ON c.v IS NOT DISTINCT FROM w.v"
@@ -87,8 +87,8 @@ def disclosure(connection: Any, delta: Fraction) -> Answer:
         f"SELECT g, n, rows, all_n, all_rows FROM ({_SHARES}) WHERE {ratio} > $near", {"near": float(delta) - NEAR}
     ).fetchall()
     broken = {g for g, *counts in doubtful if not border.ratio_below(counts, delta)}
-    found = f"largest logarithm of a ratio of shares: {worst:.4f}"
-    return sorted({*broken, *lacking}), f"{len(lacking):,} classes lack a value; {found}" if lacking else found
+    finding = f"largest logarithm of a ratio of shares: {worst:.4f}"
+    return sorted({*broken, *lacking}), f"{len(lacking):,} classes lack a value; {finding}" if lacking else finding
 
 
 def equal_distance(connection: Any, t: Fraction) -> Answer:

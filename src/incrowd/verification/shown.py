@@ -50,14 +50,14 @@ def _shown(connection: Any, position: int, counted: bool) -> dict[str, int]:
         else f"CASE WHEN regexp_matches(cell, {text(_INTERVAL)}) THEN 'interval' WHEN contains(cell, '|') THEN 'set' "
         "ELSE 'single' END"
     )
-    found = dict(
+    rows = dict(
         connection.execute(
             f"SELECT CASE WHEN {hidden} THEN '{EMPTY}' ELSE {some} END AS form, sum(n)::BIGINT FROM "
             f"(SELECT CAST({column(position)} AS VARCHAR) AS cell, count(*) AS n FROM released GROUP BY ALL) "
             "GROUP BY form"
         ).fetchall()
     )
-    return {form: int(found[form]) for form in FORMS if form in found}
+    return {form: int(rows[form]) for form in FORMS if form in rows}
 
 
 MACROS = (
@@ -123,17 +123,17 @@ class CountsComparison:
         """In how many rows the counts of each column are wrong."""
         import pyarrow as pa
 
-        found = list(pieces)
-        if not found:
+        parts = list(pieces)
+        if not parts:
             return dict.fromkeys(self._counted, 0)
-        self._connection.register("parts", pa.concat_tables([one.looks for one in found]))
+        self._connection.register("parts", pa.concat_tables([one.looks for one in parts]))
         texts = "".join(f", any_value({at}) AS {at}" for at in self._counted)
         self._run(
             "CREATE OR REPLACE TEMP TABLE looks_of_all AS "
             f"SELECT look, sum(rows)::BIGINT AS rows{texts} FROM parts GROUP BY look"
         )
-        numeric = frozenset[str]().union(*(one.numeric for one in found))
-        wrong = {at: self._wrong(at, pa.concat_tables([one.own[at] for one in found])) for at in self._counted}
+        numeric = frozenset[str]().union(*(one.numeric for one in parts))
+        wrong = {at: self._wrong(at, pa.concat_tables([one.own[at] for one in parts])) for at in self._counted}
         return {at: rows + (self._wrong_bins(at) if at in numeric else 0) for at, rows in wrong.items()}
 
     def _own(self, at: str, number: str | None) -> Any:

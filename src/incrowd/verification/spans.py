@@ -25,8 +25,8 @@ from incrowd.verification.requirements_border import diverse
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 
-MOST_VISITS = 50_000_000
-SLACK = 1e-9
+MOST_VISITS = 50_000_000  # they may double with every private attribute: without a bound it would not end
+SLACK = 1e-9  # of an entropy in bits: rounding is far smaller, so what is further from the limit, floats decide
 
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
@@ -58,10 +58,10 @@ def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISI
     >>> from incrowd.vocabulary.schema import ColumnType
     >>> codes = np.array([0, 1, 1], np.int32)
     >>> ill = EncodedColumn("ill", ColumnType.CATEGORICAL, codes, pl.Series(["no", "yes"]))
-    >>> asked = {"k": 4, "l": None, "max_confidence": None}
-    >>> said = {"target": "ill", "classes": ["no", "yes"], "class_private": True, "smallest_span": 3, "spans": 1}
-    >>> model = {"incrowd_model": 1, **said, "attributes": [], "requirement": asked, "nodes": [{"label": 1}]}
-    >>> print(verify_spans(model, EncodedTable.of([ill])).checks[0].found)
+    >>> requirement = {"k": 4, "l": None, "max_confidence": None}
+    >>> model = {"target": "ill", "classes": ["no", "yes"], "class_private": True, "smallest_span": 3, "spans": 1}
+    >>> model |= {"incrowd_model": 1, "attributes": [], "requirement": requirement, "nodes": [{"label": 1}]}
+    >>> print(verify_spans(model, EncodedTable.of([ill])).checks[0].finding)
     smallest of 1 spans: 3 rows; 3 rows are in 1 spans below 4
     """
     model = ModelFile.of(data)
@@ -133,10 +133,10 @@ class _Values:
 
     def ways(self, node: ModelNode) -> list[tuple[int, Flags]]:
         """Where the branches of a node lead, and which values take them."""
-        found = [(test.child, self.holds(test)) for test in node.tests]
-        if (np.sum([going for _, going in found], axis=0) > 1).any():
+        branches = [(test.child, self.holds(test)) for test in node.tests]
+        if (np.sum([going for _, going in branches], axis=0) > 1).any():
             raise PlanError(f"A test of {node.attribute!r} has branches that overlap: nobody knows where to go.")
-        return found
+        return branches
 
 
 def _stretches(thresholds: Sequence[float], whole: bool) -> list[float]:
@@ -243,27 +243,27 @@ def _classes(model: ModelFile, table: EncodedTable) -> Places:
 
 def _arrivals(model: ModelFile, columns: Mapping[str, _Values], classes: Places) -> Places:
     """How many rows of each class pass or reach each node."""
-    found = np.zeros((len(model.nodes), len(model.classes)), np.int64)
+    counts = np.zeros((len(model.nodes), len(model.classes)), np.int64)
     waiting = [(0, np.arange(len(classes)))]
     while waiting:
         number, rows = waiting.pop()
-        found[number] = np.bincount(classes[rows], minlength=len(model.classes))
+        counts[number] = np.bincount(classes[rows], minlength=len(model.classes))
         node = model.nodes[number]
         if node.attribute is not None:
             values = columns[node.attribute]
             assert values.codes is not None
             own = values.codes[rows]
             waiting += [(child, rows[going[own]]) for child, going in values.ways(node)]
-    return found
+    return counts
 
 
 def _promises(model: ModelFile, counts: Places, sizes: Places) -> Iterator[Check]:
     """k, and what is promised about the classes."""
     below = sizes[sizes < model.k]
-    found = f"smallest of {len(sizes):,} spans: {sizes.min():,} rows"
+    finding = f"smallest of {len(sizes):,} spans: {sizes.min():,} rows"
     if len(below):
-        found += f"; {below.sum():,} rows are in {len(below):,} spans below {model.k}"
-    yield Check(f"{model.k}-anonymity of spans", not len(below), found)
+        finding += f"; {below.sum():,} rows are in {len(below):,} spans below {model.k}"
+    yield Check(f"{model.k}-anonymity of spans", not len(below), finding)
     if model.l is not None:
         least = float(_entropies(counts).min())
         passed = _diverse(model, counts)
@@ -301,8 +301,9 @@ def _capped(cap: float, counts: Places) -> bool:
 
 def _as_published(model: ModelFile, sizes: Places) -> Check:
     passed = (model.spans, model.smallest) == (len(sizes), int(sizes.min()))
-    said = f"the model says {model.spans:,} spans, the smallest of {model.smallest:,} rows"
-    return Check("spans as published", passed, said if passed else f"{said}; recounted {len(sizes):,}, {sizes.min():,}")
+    sentence = f"the model says {model.spans:,} spans, the smallest of {model.smallest:,} rows"
+    sentence += "" if passed else f"; recounted {len(sizes):,}, {sizes.min():,}"
+    return Check("spans as published", passed, sentence)
 
 
 def _shown_counts(model: ModelFile, table: EncodedTable, arrived: Places) -> Check:
@@ -312,10 +313,10 @@ def _shown_counts(model: ModelFile, table: EncodedTable, arrived: Places) -> Che
     uneven = unsafe_nodes(model, table, arrived)
     unsafe = sum(i in uneven or not _may_show(model, arrived[i : i + 1]) for i in shown)
     leaves = sum(not node.tests for node in model.nodes)
-    found = f"{len(shown)} of {leaves} leaves show counts"
-    found += f"; {wrong} of them not as recounted" if wrong else ""
-    found += f"; {unsafe} of them too small or too uneven to be shown" if unsafe else ""
-    return Check("counts as recounted", not wrong and not unsafe, found)
+    finding = f"{len(shown)} of {leaves} leaves show counts"
+    finding += f"; {wrong} of them not as recounted" if wrong else ""
+    finding += f"; {unsafe} of them too small or too uneven to be shown" if unsafe else ""
+    return Check("counts as recounted", not wrong and not unsafe, finding)
 
 
 def _may_show(model: ModelFile, counts: Places) -> bool:
@@ -336,8 +337,8 @@ def _labels(model: ModelFile, arrived: Places) -> Check:
             wrong += int(counts[node.label] < counts.max())
         else:
             wrong += int(node.label != model.nodes[parent[number]].label)
-    found = f"all {len(model.nodes):,} nodes" if not wrong else f"{wrong:,} of {len(model.nodes):,} nodes differ"
-    return Check("labels are majorities", not wrong, found)
+    finding = f"all {len(model.nodes):,} nodes" if not wrong else f"{wrong:,} of {len(model.nodes):,} nodes differ"
+    return Check("labels are majorities", not wrong, finding)
 
 
 def _domains(model: ModelFile, columns: Mapping[str, _Values], table: EncodedTable) -> Check:
@@ -352,5 +353,5 @@ def _domains(model: ModelFile, columns: Mapping[str, _Values], table: EncodedTab
         rows = int(table[name].counts[~np.where(values.present, inside, attribute.missing)].sum())
         if rows:
             outside.append(f"{name!r} ({rows:,} rows)")
-    found = f"values outside the domain: {', '.join(outside)}" if outside else "every private value is in its domain"
-    return Check("private domains", not outside, found)
+    finding = f"values outside the domain: {', '.join(outside)}" if outside else "every private value is in its domain"
+    return Check("private domains", not outside, finding)

@@ -30,7 +30,7 @@ from incrowd.verification.open_cells import (
 from incrowd.verification.unchanged_counts import GiveBack, NotCounted, Remedy, SetCounts, UnchangedCounts
 from incrowd.vocabulary.requirement import KnownSet
 
-PAIR_TESTS = 600
+PAIR_TESTS = 600  # pairs grow with the square of the columns, and each test counts all rows
 ADVICE_COUNTS = 60  # beyond so many counts, all columns that tell are advised against at once
 TOO_FEW, BEYOND = "too few rows to tell", "not counted"
 _MANY_VALUES = 64  # an unchanged column of more values is counted in blocks, too
@@ -218,8 +218,8 @@ class _Counting:
     @cached_property
     def _in_pairs(self) -> dict[str, _Column]:
         """All columns as they are counted in pairs."""
-        found = {column.name: _in_pair(column) for column in self.unchanged}
-        return found | {cells.name: _Column(cells.values, ~cells.open) for cells in self.cells}
+        columns = {column.name: _in_pair(column) for column in self.unchanged}
+        return columns | {cells.name: _Column(cells.values, ~cells.open) for cells in self.cells}
 
     def _by_pairs(self, names: Sequence[str], narrow: list[Codes], by: list[GiveBack]) -> tuple[NotCounted, ...]:
         """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
@@ -286,7 +286,7 @@ class _Counting:
 
     def _classes(self, narrow: Sequence[Codes], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
         """The classes that are left, for each set that is known together; people below k in any of them."""
-        found, below = [], np.zeros(self.rows, np.bool_)
+        counts, below = [], np.zeros(self.rows, np.bool_)
         for number, one in enumerate(self.known):
             classes = self._labels[number]
             for at, cells in enumerate(self.cells):
@@ -295,9 +295,9 @@ class _Counting:
                     classes = compact(classes * len(cells.sets) + sets)[1]
             sizes = np.bincount(classes)
             small = (sizes < one.k)[classes]
-            found.append(SetCounts(one.names, one.k, int(sizes.min()), int(small.sum())))
+            counts.append(SetCounts(one.names, one.k, int(sizes.min()), int(small.sum())))
             below |= small
-        return tuple(found), int(below.sum())
+        return tuple(counts), int(below.sum())
 
     def _advice(self, first: _Count) -> Remedy | None:
         """Which columns to name or drop: again and again the one without which most of k is left."""

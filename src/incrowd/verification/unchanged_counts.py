@@ -135,22 +135,22 @@ class UnchangedCounts:
         """The counts that :meth:`to_json` wrote."""
         alone = data["alone"]
         return cls(
-            data["rows"],
-            tuple(SetCounts(tuple(one.pop("columns")), **one) for one in map(dict, data["sets"])),
-            data["people_below_k"],
-            data["hidden_cells"],
-            data["given_back"],
-            tuple(GiveBack(tuple(one["columns"]), one["quasi_identifier"], one["cells"]) for one in data["by"]),
-            Alone(
-                alone["without_class"],
-                alone["with_class"],
-                alone["not_called_private"],
-                tuple(_singling(one) for one in alone["best"]),
-                None if alone["telling"] is None else _singling(alone["telling"]),
-                dict(alone["roles"]),
+            rows=data["rows"],
+            sets=tuple(SetCounts(tuple(one.pop("columns")), **one) for one in map(dict, data["sets"])),
+            people_below_k=data["people_below_k"],
+            hidden_cells=data["hidden_cells"],
+            given_back=data["given_back"],
+            by=tuple(GiveBack(tuple(one["columns"]), one["quasi_identifier"], one["cells"]) for one in data["by"]),
+            alone=Alone(
+                without_class=alone["without_class"],
+                with_class=alone["with_class"],
+                not_called_private=alone["not_called_private"],
+                best=tuple(_singling(one) for one in alone["best"]),
+                telling=None if alone["telling"] is None else _singling(alone["telling"]),
+                roles=dict(alone["roles"]),
             ),
-            tuple(NotCounted(one["what"], one["why"]) for one in data["not_counted"]),
-            data["advice"] and Remedy(tuple(data["advice"]["columns"]), data["advice"]["effective_k"]),
+            not_counted=tuple(NotCounted(one["what"], one["why"]) for one in data["not_counted"]),
+            advice=data["advice"] and Remedy(tuple(data["advice"]["columns"]), data["advice"]["effective_k"]),
         )
 
 

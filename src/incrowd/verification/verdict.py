@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from incrowd.errors import VerificationError
@@ -16,7 +16,16 @@ class Check:
 
     name: str
     passed: bool
-    found: str
+    finding: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as plain data."""
+        return {"name": self.name, "passed": self.passed, "found": self.finding}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Check:
+        """The check in plain data."""
+        return cls(data["name"], data["passed"], data["found"])
 
 
 @dataclass(frozen=True)
@@ -95,7 +104,7 @@ class Verdict:
     def proven(self, thing: str) -> Verdict:
         """The verdict itself; raises unless every check passed: then the ``thing`` is not published."""
         if not self.passed:
-            failed = "; ".join(f"{check.name}: {check.found}" for check in self.checks if not check.passed)
+            failed = "; ".join(f"{check.name}: {check.finding}" for check in self.checks if not check.passed)
             raise VerificationError(f"The {thing} failed its verification and was not published. {failed}.")
         return self
 
@@ -108,7 +117,7 @@ class Verdict:
         """The verdict as plain data."""
         return {
             "passed": self.passed,
-            "checks": [asdict(check) for check in self.checks],
+            "checks": [check.to_json() for check in self.checks],
             "rows": self.sizes.rows,
             "classes": self.sizes.classes,
             "smallest_class": self.sizes.smallest,
@@ -120,11 +129,11 @@ class Verdict:
         """The verdict in plain data; what it counted beside that is given apart."""
         bars = tuple((size, classes) for size, classes in data["class_size_histogram"])
         sizes = ClassSizes(data["rows"], data["classes"], data["smallest_class"], bars)
-        found = cls(sizes, tuple(Check(**check) for check in data["checks"]), **counted)
-        unchanged = None if found.unchanged is None else UnchangedCounts.from_json(counted["unchanged"])
-        return replace(found, digests=tuple(found.digests), unchanged=unchanged)
+        verdict = cls(sizes, tuple(map(Check.from_json, data["checks"])), **counted)
+        unchanged = None if verdict.unchanged is None else UnchangedCounts.from_json(counted["unchanged"])
+        return replace(verdict, digests=tuple(verdict.digests), unchanged=unchanged)
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{'passed' if check.passed else 'FAILED'}  {check.name}: {check.found}" for check in self.checks
+            f"{'passed' if check.passed else 'FAILED'}  {check.name}: {check.finding}" for check in self.checks
         )

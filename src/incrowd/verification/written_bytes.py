@@ -100,9 +100,9 @@ def _is_frame(file: Any) -> bool:
     single = flags >> 5 & 1
     file.seek(1 - single + (single, 2, 4, 8)[flags >> 6], 1)
     while len(header := file.read(3)) == 3:
-        told = int.from_bytes(header, "little")
-        file.seek(1 if (told >> 1) & 3 == 1 else told >> 3, 1)
-        if told & 1:
+        block = int.from_bytes(header, "little")
+        file.seek(1 if (block >> 1) & 3 == 1 else block >> 3, 1)
+        if block & 1:
             file.seek(4 * (flags >> 2 & 1), 1)
             return True
     return False
@@ -206,8 +206,8 @@ def _words(path: Path) -> Iterator[str]:
         for number in range(coded.num_row_groups):
             group = coded.read_row_group(number, columns=texts, use_threads=False)
             for name in texts:
-                found = dict.fromkeys(fault for chunk in group[name].chunks for fault in _dictionary_faults(chunk))
-                yield from (f"{name} {fault}" for fault in found)
+                faults = dict.fromkeys(fault for chunk in group[name].chunks for fault in _dictionary_faults(chunk))
+                yield from (f"{name} {fault}" for fault in faults)
 
 
 def _is_text(kind: Any) -> bool:

@@ -27,7 +27,7 @@ class Clock:
     progress: Progress = lambda _stage: None
     seconds: dict[str, float] = field(default_factory=dict)
     _begun: float = field(default=0.0, repr=False)
-    _told: float = field(default=0.0, repr=False)
+    _last: float = field(default=0.0, repr=False)
     _stage: str = field(default="", repr=False)
 
     @contextmanager
@@ -43,10 +43,10 @@ class Clock:
         """Tell how far the running stage is: rows done, rows a second, time left; at most five times a second."""
         now = time.perf_counter()
         if stage != self._stage:  # a part of the announced one that begins where the last part ended
-            self._stage, self._begun = stage, self._told or self._begun
-        if now - self._told < _OFTEN and done < total:
+            self._stage, self._begun = stage, self._last or self._begun
+        if now - self._last < _OFTEN and done < total:
             return
-        self._told = now
+        self._last = now
         self.progress(stage + ": " + how_far(done, total, now - self._begun))
 
 

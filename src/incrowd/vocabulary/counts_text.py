@@ -67,11 +67,11 @@ def read_counts(text: str) -> tuple[Counted, ...] | None:
     """
     if text == HIDDEN:
         return ()
-    found = [_MEMBER.fullmatch(part) for part in text.split("|")]
-    if not all(found):
+    matches = [_MEMBER.fullmatch(part) for part in text.split("|")]
+    if not all(matches):
         return None
     try:
-        members = tuple((decode_value(part[1]), int(part[2])) for part in found if part)
+        members = tuple((decode_value(part[1]), int(part[2])) for part in matches if part)
     except UnicodeDecodeError:
         return None
     return members if len({value for value, _ in members}) == len(members) else None

@@ -193,13 +193,13 @@ class Hierarchy:
         return tuple(self._parsed(self.labels[leaf]) for leaf in self.leaves)
 
     def _parsed(self, label: str) -> Interval:
-        found = parse_interval(label, dates=self.kind is Leaves.DATES)
-        if found is None:
+        interval = parse_interval(label, dates=self.kind is Leaves.DATES)
+        if interval is None:
             wanted = interval_text(0, 59, dates=self.kind is Leaves.DATES)
             raise InputError(
                 f"Hierarchy {self.name!r}: a leaf is not an interval of {self.kind}. Write leaves like {wanted}."
             )
-        return found
+        return interval
 
     def _low_ends(self) -> list[float]:
         """The low end of each node in the order given; that of a group is the lowest below it."""
@@ -227,16 +227,18 @@ class Hierarchy:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What was handled: branches of unequal depth, and holes between intervals."""
-        found = []
+        notices = []
         early = int((self.depths[self.leaves] < self.height).sum())
         if early:
             message = f"{early} of {len(self.leaves)} branches end before level {self.height}; their leaf is repeated."
-            found.append(Notice("padded", self.name, message))
+            notices.append(Notice("padded", self.name, message))
         if self.kind is not Leaves.VALUES:
             holes = sum(a.high != b.low for a, b in zip(self._intervals, self._intervals[1:], strict=False))
             if holes:
-                found.append(Notice("holes", self.name, f"{holes} holes between intervals; values there have no leaf."))
-        return tuple(found)
+                notices.append(
+                    Notice("holes", self.name, f"{holes} holes between intervals; values there have no leaf.")
+                )
+        return tuple(notices)
 
     @cached_property
     def _by_label(self) -> dict[str, int]:
@@ -245,12 +247,12 @@ class Hierarchy:
     @cached_property
     def _by_number(self) -> dict[int | float, int]:
         """Leaves that write a number, by that number; of two that write the same, the first."""
-        found: dict[int | float, int] = {}
+        places: dict[int | float, int] = {}
         for label, place in self._by_label.items():
             number = parse_number(label)
             if number is not None:
-                found.setdefault(number, place)
-        return found
+                places.setdefault(number, place)
+        return places
 
     def leaf_of(self, value: str | float | datetime.date) -> int | None:
         """The place of the leaf that covers a value; None if there is none.

@@ -74,10 +74,10 @@ def parse_interval(text: str, *, dates: bool = False) -> Interval | None:
     """
     if dates and (period := _parse_period(text)):
         return period
-    found = _INTERVAL.match(text)
-    if not found:
+    match = _INTERVAL.match(text)
+    if not match:
         return None
-    low_text, high_text, bracket = found.groups()
+    low_text, high_text, bracket = match.groups()
     parse = parse_day if dates else parse_number
     low = None if low_text == "-inf" else parse(low_text)
     high = None if high_text == "inf" else parse(high_text)
@@ -125,10 +125,10 @@ def _parse_period(text: str) -> Interval | None:
     day = parse_day(text)
     if day is not None:
         return Interval(day - 1, day)
-    found = _PERIOD.match(text)
-    if not found:
+    match = _PERIOD.match(text)
+    if not match:
         return None
-    year, month, quarter, decade = found.groups()
+    year, month, quarter, decade = match.groups()
     if month and not 1 <= int(month) <= 12:
         return None
     first_month = int(month) if month else 3 * int(quarter) - 2 if quarter else 1

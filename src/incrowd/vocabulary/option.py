@@ -120,15 +120,15 @@ class Declared(NamedTuple):
 def options_of(group: type) -> tuple[Declared, ...]:
     """The options of a group, in their order."""
     own = {one.name: one.default for one in fields(group)} if is_dataclass(group) else None
-    found = []
+    declared = []
     for name, annotation in group.__annotations__.items():
         needed: bool = get_origin(annotation) is Required  # type: ignore[comparison-overlap]
         annotation = get_args(annotation)[0] if needed else annotation
         [option] = [fact for fact in annotation.__metadata__ if isinstance(fact, Option)]
         default = option.default if own is None else own[name]
         default = inspect.Parameter.empty if needed or default is MISSING else default
-        found.append(Declared(name, _words(annotation.__origin__), default, option))
-    return tuple(found)
+        declared.append(Declared(name, _words(annotation.__origin__), default, option))
+    return tuple(declared)
 
 
 def _words(annotation: Any) -> str:

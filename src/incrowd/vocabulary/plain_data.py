@@ -71,8 +71,8 @@ def read_plain_yaml(text: str, what: str) -> Any:
     except yaml.YAMLError as error:
         mark, trouble = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         where = f"{what}, line {mark.line + 1}" if mark else what
-        told = trouble if trouble in _TROUBLES else "it is not valid YAML. Check indentation and quotes"
-        raise ParameterError(f"{where}: {told}.") from None
+        sentence = trouble if trouble in _TROUBLES else "it is not valid YAML. Check indentation and quotes"
+        raise ParameterError(f"{where}: {sentence}.") from None
     except RecursionError:
         raise ParameterError(f"{what} is nested too deeply to be read.") from None
 

@@ -119,8 +119,8 @@ class CellReader:
             same = self.own.numbers == number
         else:
             same = (self.own.dictionary == text).to_numpy()
-        found = np.flatnonzero(same)
-        return int(found[0]) if len(found) else None
+        places = np.flatnonzero(same)
+        return int(places[0]) if len(places) else None
 
     def _only(self, codes: Sequence[int]) -> Bools:
         covers = np.zeros(self.own.width, np.bool_)
@@ -156,11 +156,11 @@ class CellReader:
             yield ReleasedCell(shares > 0, shares=shares)
 
     def _interval(self, text: str) -> Iterator[ReleasedCell]:
-        found = parse_interval(text, dates=self.own.type is ColumnType.DATE)
+        interval = parse_interval(text, dates=self.own.type is ColumnType.DATE)
         numbers = self.own.numbers
-        if found is not None:
-            low = -np.inf if found.low is None else found.low
-            high = np.inf if found.high is None else found.high
+        if interval is not None:
+            low = -np.inf if interval.low is None else interval.low
+            high = np.inf if interval.high is None else interval.high
             yield self._between((numbers > low) & (numbers <= high), low, high)
         elif closed := _RANGE.match(text):
             first, last = (self._number(end) for end in closed.groups())

@@ -91,10 +91,10 @@ def bytes_of(text: str | int) -> int:
     ...
     incrowd.errors.ParameterError: An amount of memory is a number with a unit. Give for instance 4GB.
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(text).lower())
-    if not found:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(text).lower())
+    if not match:
         raise ParameterError("An amount of memory is a number with a unit. Give for instance 4GB.")
-    size = int(float(found[1]) * _UNITS[found[2]])
+    size = int(float(match[1]) * _UNITS[match[2]])
     if size < LEAST:
         raise ParameterError("A run needs 500MB of memory at least, most of it for the program. Give for instance 4GB.")
     return size

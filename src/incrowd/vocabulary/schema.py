@@ -172,7 +172,7 @@ class Schema:
 
         A column that loses its role because another list is given becomes ``other``.
         """
-        asked: dict[Role, tuple[str, ...]] = {}
+        by_role: dict[Role, tuple[str, ...]] = {}
         for role, names in (
             (Role.QUASI_IDENTIFIER, quasi_identifiers),
             (Role.TARGET, None if target is None else (target,)),
@@ -180,22 +180,22 @@ class Schema:
             (Role.SENSITIVE, sensitive),
         ):
             if names is not None:
-                asked[role] = tuple(names)
-        roles = _roles_by_name(asked, self.names)
+                by_role[role] = tuple(names)
+        roles = _roles_by_name(by_role, self.names)
         return Schema(
             tuple(
                 replace(column, role=roles.get(column.name, Role.OTHER), reason="you said so")
-                if column.name in roles or column.role in asked
+                if column.name in roles or column.role in by_role
                 else column
                 for column in self.columns
             )
         )
 
 
-def _roles_by_name(asked: Mapping[Role, tuple[str, ...]], known: tuple[str, ...]) -> dict[str, Role]:
+def _roles_by_name(by_role: Mapping[Role, tuple[str, ...]], known: tuple[str, ...]) -> dict[str, Role]:
     """One role for each named column; unknown, repeated and doubly used names are errors."""
     roles: dict[str, Role] = {}
-    for role, names in asked.items():
+    for role, names in by_role.items():
         for name in names:
             if name not in known:
                 raise HeaderError(unknown_column(name, known))

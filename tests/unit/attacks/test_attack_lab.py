@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from incrowd.api import release
 from incrowd.attacks.catalog import ATTACKS, find_attacks
-from incrowd.attacks.opening import Given, open_scene
+from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.page import report_page
 from incrowd.attacks.run import attack_release
 from incrowd.cli.attack import attack
@@ -53,7 +53,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_certificate_says_roles_and_method(files: Path) -> None:
-    scene = open_scene(Given(files / "release.csv", files / "people.csv"))
+    scene = open_scene(AttackRequest(files / "release.csv", files / "people.csv"))
     assert scene.schema.quasi_identifiers == ("age", "sex")
     assert scene.sensitive == ("diagnosis",)
     assert scene.promised.k == 5
@@ -102,7 +102,9 @@ def test_control_rows_take_the_place_of_a_half(files: Path) -> None:
 
 
 def test_the_plan_says_it_all(files: Path) -> None:
-    scene = open_scene(Given(files / "release.csv", files / "people.csv", plan=files / "plan.json", certificate={}))
+    scene = open_scene(
+        AttackRequest(files / "release.csv", files / "people.csv", plan=files / "plan.json", certificate={})
+    )
     assert scene.again is not None
     assert scene.promised.k == 5
 
@@ -118,9 +120,9 @@ def test_seeded_releases_are_recognised() -> None:
 def test_the_default_inducer_is_known_and_anothers_is_not() -> None:
     table, roles = people(), {"quasi_identifiers": ["age", "sex"], "target": "ill"}
     made = release(table, **roles, k=5, method="kactus")
-    assert open_scene(Given(made, table)).again is not None
+    assert open_scene(AttackRequest(made, table)).again is not None
     own = release(table, **roles, k=5, method="kactus", parameters={"inducer": C45(min_node=9)})
-    assert open_scene(Given(own, table)).again is None
+    assert open_scene(AttackRequest(own, table)).again is None
 
 
 def test_released_means_are_solved() -> None:

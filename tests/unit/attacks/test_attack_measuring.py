@@ -20,7 +20,7 @@ from incrowd.attacks.measuring import (
     share_interval,
 )
 from incrowd.attacks.skewness import ordered_distance, variation
-from incrowd.attacks.tree_reconstruction import ToldTree, solve
+from incrowd.attacks.tree_reconstruction import ShownTree, solve
 
 
 def test_chance_of_a_class_of_one_value_by_all_deals() -> None:
@@ -81,5 +81,5 @@ def test_the_ends_of_the_scale() -> None:
 
 
 def test_counts_follow_up_and_down_a_tree() -> None:
-    tree = ToldTree([[1, 2], [3, 4], [], [], []], [[100], [None], [40], [25], [None]], 10, True)
+    tree = ShownTree([[1, 2], [3, 4], [], [], []], [[100], [None], [40], [25], [None]], 10, True)
     assert solve(tree) == [[100], [60], [40], [25], [35]]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.attacks.opening import Given, open_scene
+from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.run import attack_release
 from incrowd.errors import SchemaError
 from incrowd.tables.hierarchies.intervals import from_edges
@@ -84,7 +84,7 @@ def test_what_the_certificate_promises_is_read(tmp_path: Path, word: str) -> Non
         hierarchies=trees,
         to=tmp_path / "release.csv",
     )
-    scene = open_scene(Given(tmp_path / "release.csv", table, hierarchies=trees, population=everybody))
+    scene = open_scene(AttackRequest(tmp_path / "release.csv", table, hierarchies=trees, population=everybody))
     assert scene.again is not None
     assert scene.again.requirement == made.plan.requirement
     assert scene.schema.sensitive == made.plan.schema.sensitive
@@ -96,7 +96,7 @@ def test_without_the_population_a_release_is_not_made_again(tmp_path: Path) -> N
     table = patients()
     release(table, **ROLES, method="mondrian", require="k=5, k-map=9", population=table, to=tmp_path / "release.csv")
     given = {"release": tmp_path / "release.csv", "original": table}
-    assert open_scene(Given(**given)).again is None
+    assert open_scene(AttackRequest(**given)).again is None
     found = attack_release(**given, only=["sequential releases"])["sequential releases"]
     assert found.verdict == "not run"
     assert "population" in found.words
@@ -106,20 +106,20 @@ def test_a_distance_that_the_certificate_does_not_tell_is_not_guessed(tmp_path: 
     trees = {"pay": from_edges("pay", [1500, 2000, 2500], [2000])}
     release(patients(), **ROLES, method="tdr", require="t=0.4 on pay", hierarchies=trees, to=tmp_path / "release.csv")
     with pytest.raises(SchemaError, match="How far"):
-        open_scene(Given(tmp_path / "release.csv", patients()))
+        open_scene(AttackRequest(tmp_path / "release.csv", patients()))
 
 
 def test_sets_known_together_are_read_back(tmp_path: Path) -> None:
     sets = [(["age"], 4), (["sex"], 30)]
     made = release(patients(), target="ill", known_together=sets, method="tdr", to=tmp_path / "release.csv")
-    scene = open_scene(Given(tmp_path / "release.csv", patients()))
+    scene = open_scene(AttackRequest(tmp_path / "release.csv", patients()))
     assert scene.again is not None
     assert scene.again.requirement == made.plan.requirement
 
 
 def test_a_requirement_that_is_said_makes_its_column_sensitive() -> None:
     table = patients()
-    scene = open_scene(Given(table, table, **ROLES, requirement="k=2, t=0.3 on pay"))
+    scene = open_scene(AttackRequest(table, table, **ROLES, requirement="k=2, t=0.3 on pay"))
     assert "pay" in scene.sensitive
     with pytest.raises(SchemaError, match="nothing can be required"):
-        open_scene(Given(table, table, **ROLES, requirement="t=0.3 on age"))
+        open_scene(AttackRequest(table, table, **ROLES, requirement="t=0.3 on age"))

@@ -206,7 +206,7 @@ def test_nothing_but_a_target_is_needed(patients, monkeypatch):
     assert steps[0] == Step("reading")
     last = steps[-1]
     assert (
-        last.done == last.total == len({r.to_json()["method"] + str((r.k, r.repetition, r.fold)) for r in found.found})
+        last.done == last.total == len({r.to_json()["method"] + str((r.k, r.repetition, r.fold)) for r in found.runs})
     )
     assert last.left == 0
     done = [step.done for step in steps if step.total]

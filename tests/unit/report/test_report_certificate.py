@@ -95,7 +95,7 @@ def full() -> Facts:
             Joint(10, 300, 200, Figures(6, 1, 0), Figures(3, 9, None), 20),
             people=300,
             shared=200,
-            said=({"entry": 0, "what": "other people", "by": "Ada"},),
+            vouched=({"entry": 0, "what": "other people", "by": "Ada"},),
             despite=True,
             entry=3,
             mac=DIGEST,

@@ -106,7 +106,7 @@ def test_small_figures_stay_readable(number: float, shown: str) -> None:
 
 def test_hostile_words_of_attacks_stay_text() -> None:
     one = AttackFact(HOSTILE, "leak", HOSTILE, 0.5, unit=HOSTILE, asks=HOSTILE)
-    facts = example(attacks=AttackFacts((one,)), responsible=HOSTILE, asked=((HOSTILE, HOSTILE),))
+    facts = example(attacks=AttackFacts((one,)), responsible=HOSTILE, meanings=((HOSTILE, HOSTILE),))
     page = Page(report_html(facts, certificate={"output": {"sha256": HOSTILE}, "hierarchies": {HOSTILE: HOSTILE}}))
     assert "script" not in {tag for tag, _ in page.tags}
     assert page.text.count(HOSTILE) >= 9
@@ -152,7 +152,7 @@ ONE = EarlierRelease(DIGEST, shared=40)
             "Not every release in the ledger could be counted.",
         ),
         (
-            Earlier((EarlierRelease(DIGEST),), said=({"entry": 4, "what": "other people", "by": "Ada"},)),
+            Earlier((EarlierRelease(DIGEST),), vouched=({"entry": 4, "what": "other people", "by": "Ada"},)),
             "None of 1 earlier release was compared. Entry 4 is about other people, as Ada said.",
             "That 1 earlier release had other people was stated, not counted.",
         ),

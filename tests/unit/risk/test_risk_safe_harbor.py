@@ -56,7 +56,7 @@ def test_there_are_eighteen_and_a_plain_table_has_none():
 )
 def test_found_by_name(letter, name):
     found = item(with_column(name, ["x", "x", "y"]), letter)
-    assert found.standing is ItemStanding.FOUND
+    assert found.standing is ItemStanding.PRESENT
     assert [(one.column, one.why) for one in found.findings] == [(name, "the name says so")]
 
 
@@ -82,7 +82,7 @@ def test_found_by_name(letter, name):
 )
 def test_found_by_content(letter, value):
     found = item(with_column("note", [value, "x", "x"]), letter)
-    assert found.standing is ItemStanding.FOUND
+    assert found.standing is ItemStanding.PRESENT
     assert [one.column for one in found.findings] == ["note"]
     assert value not in str(found)
 
@@ -92,7 +92,7 @@ def test_found_by_content(letter, value):
 )
 def test_ordinary_cells_are_not_taken_for_identifiers(value):
     frame = with_column("note", [value, value, "x"])
-    assert [one.letter for one in safe_harbor(frame) if one.standing is ItemStanding.FOUND] == []
+    assert [one.letter for one in safe_harbor(frame) if one.standing is ItemStanding.PRESENT] == []
 
 
 def test_dates_years_and_names_that_say_date():
@@ -118,7 +118,7 @@ def test_ages(values, why):
 
 
 def test_zip_codes():
-    assert item(with_column("zip", [10115, 12345, 12345]), "B").standing is ItemStanding.FOUND
+    assert item(with_column("zip", [10115, 12345, 12345]), "B").standing is ItemStanding.PRESENT
     assert item(with_column("where", ["01234", "12345", "12345-6789"]), "B").findings[0].column == "where"
     assert item(with_column("weight", ["12345", "54321", "11111"]), "B").standing is ItemStanding.NOT_FOUND
     full = item(with_column("zip", ["10100", "10115", "10117"]), "B")
@@ -132,7 +132,7 @@ def test_three_digits_need_a_list(values):
     assert unknown.standing is ItemStanding.NOT_CHECKED
     assert "needs a list" in unknown.note
     assert item(frame, "B", {"101": 90_000, "036": 20_001}).standing is ItemStanding.NOT_FOUND
-    assert item(frame, "B", {"101": 90_000, "036": 20_000}).standing is ItemStanding.FOUND
+    assert item(frame, "B", {"101": 90_000, "036": 20_000}).standing is ItemStanding.PRESENT
     lacking = item(frame, "B", {"101": 90_000})
     assert lacking.standing is ItemStanding.NOT_CHECKED
     assert "1 cell with three digits that the list lacks" in lacking.note
@@ -161,4 +161,4 @@ def test_a_value_of_its_own_for_every_row_is_a_code():
 
 def test_empty_columns_hold_nothing():
     empty = PLAIN.with_columns(pl.lit(None, pl.String).alias("email"), pl.lit(None, pl.String).alias("city"))
-    assert [one.letter for one in safe_harbor(empty) if one.standing is ItemStanding.FOUND] == []
+    assert [one.letter for one in safe_harbor(empty) if one.standing is ItemStanding.PRESENT] == []

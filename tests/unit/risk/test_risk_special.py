@@ -37,7 +37,7 @@ def test_a_table_by_hand():
 
 def test_rows_beyond_the_bound_are_counted():
     found = found_in(PEOPLE, largest=1)
-    assert (found.rows, found.unscored, found.largest, found.asked, found.sets) == ((1,), 4, 1, 1, 3)
+    assert (found.rows, found.unscored, found.largest, found.requested, found.sets) == ((1,), 4, 1, 1, 3)
 
 
 def test_weights_are_those_of_the_paper():
@@ -49,7 +49,7 @@ def test_weights_are_those_of_the_paper():
 def test_what_is_too_much_is_left_out_and_told(monkeypatch):
     monkeypatch.setattr(module, "MOST_CELLS", 5 * 3 + 5 * 3)
     found = found_in(PEOPLE)
-    assert (found.largest, found.asked) == (2, 3)
+    assert (found.largest, found.requested) == (2, 3)
     assert found.unscored == 1
     assert reachable(10**9, 3, 3) == 1
 

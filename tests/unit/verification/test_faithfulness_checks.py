@@ -50,7 +50,7 @@ def test_every_released_row_is_a_different_input_row(released, origin, rows, may
 
 def test_rows_are_told_with_separators():
     original = Originals(5000, [], None, np.arange(3000))
-    assert rows_check(3000, original, 2000).found == "3,000 released, 2,000 left out"
+    assert rows_check(3000, original, 2000).finding == "3,000 released, 2,000 left out"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_pieces_are_compared_in_order_with_a_quarter_of_the_memory(tmp_path, mon
     monkeypatch.setattr(faithfulness, "connect", lambda *given: told.append(given) or connect(*given))
     limits = Resources(2_000_000_000, threads, tmp_path)
     path, note = written(tmp_path, LYING), lambda *rows: done.append(rows)
-    found = list(compare_pieces(path, ASKED, pieces([1, 2, 1]), limits, escapes=False, told=note))
+    found = list(compare_pieces(path, ASKED, pieces([1, 2, 1]), limits, escapes=False, progress=note))
     assert [piece.wrong for piece in found] == [{"job": 0, "age": 0, "note": note} for note in (0, 1, 1)]
     assert done == [(1, 4), (3, 4), (4, 4)]
     assert set(told) == {(500_000_000 // threads, 1, tmp_path)}
@@ -162,7 +162,7 @@ def test_a_release_is_compared_with_its_original_whole_or_in_pieces(tmp_path, en
     assert verdict.checks[0] == Check("columns", True, "3 columns, as asked for")
     lie = verify_release(written(tmp_path, LYING, ending), FileForm(ending), ASKED, given, limits)
     assert {name for name, passed in outcome(lie).items() if not passed} == {"age faithful", "note untouched"}
-    assert lie.checks[-1].found == "2 cells or numbers differ from the original"
+    assert lie.checks[-1].finding == "2 cells or numbers differ from the original"
 
 
 def test_other_columns_are_told_and_nothing_else_is_counted(tmp_path):

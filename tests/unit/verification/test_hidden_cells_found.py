@@ -54,7 +54,7 @@ def judged(tmp_path, original, shown, told, sizes=()):
     if sizes:
         assert verify_hidden_cells(path, form, pieces(tmp_path, original, sizes), told) == whole
     assert (whole.sizes.rows, whole.sizes.classes, whole.sizes.smallest, whole.sizes.histogram)[1:] == (0, 0, ())
-    return {check.name: (check.passed, check.found) for check in whole.checks}
+    return {check.name: (check.passed, check.finding) for check in whole.checks}
 
 
 def fine(**numbers):
@@ -159,7 +159,7 @@ def test_another_table_is_not_compared(tmp_path, text, name, found, in_pieces):
     original = pieces(tmp_path, TABLE, (2, 2)) if in_pieces else TABLE
     verdict = verify_hidden_cells(path, form, original, said())
     assert {check.name for check in verdict.checks} == {"columns", "rows"}
-    assert [(check.name, check.found) for check in verdict.checks if not check.passed] == [(name, found)]
+    assert [(check.name, check.finding) for check in verdict.checks if not check.passed] == [(name, found)]
     assert verdict.sizes.rows == text.count("\n") - 1
 
 
@@ -356,7 +356,7 @@ def test_faults_beyond_a_hundred_thousand_are_not_counted(tmp_path):
     told = Withheld(["x", "y"], [], {})
     path, form = written(tmp_path, release)
     verdict = verify_hidden_cells(path, form, pieces(tmp_path, original, (2, 100_000)), told)
-    found = {check.name: check.found for check in verdict.checks}
+    found = {check.name: check.finding for check in verdict.checks}
     assert found["other cells"] == "100,000 show what is not true"
 
 

@@ -182,7 +182,7 @@ def test_requirements_are_about_the_target_unless_they_name_a_column():
 def test_a_verdict_says_what_was_looked_at(tmp_path):
     asked = request(tmp_path)
     verdict = judge(asked)
-    told = {check.name: check.found for check in verdict.checks}
+    told = {check.name: check.finding for check in verdict.checks}
     assert told["left out"] == "0 rows, as announced"
     assert told["bytes"] == "nothing but the released cells"
     assert {"order", "hidden order", "order in classes"} <= set(told)
@@ -190,14 +190,14 @@ def test_a_verdict_says_what_was_looked_at(tmp_path):
     assert len(verdict.checks) == len(told)
     assert verdict.digests == (hashlib.sha256(asked.release.read_bytes()).hexdigest(),)
     wrong = judge(replace(asked, left_out=1200))
-    assert {c.name: c.found for c in wrong.checks if not c.passed} == {"left out": "0 rows, not the 1,200 announced"}
+    assert {c.name: c.finding for c in wrong.checks if not c.passed} == {"left out": "0 rows, not the 1,200 announced"}
 
 
 def test_a_column_too_many_is_told(tmp_path):
     asked = request(tmp_path)
     verdict = judge(replace(asked, columns=COLUMNS[:-1]))
     assert [(check.name, check.passed) for check in verdict.checks] == [("bytes", True), ("input", False)]
-    assert verdict.checks[-1].found == "60 rows, 4 columns"
+    assert verdict.checks[-1].finding == "60 rows, 4 columns"
     assert verdict.sizes.rows == 0
     text = asked.input.path.read_text().splitlines()
     lines = [f"{line},{'__index_level_0__' if place == 0 else place}" for place, line in enumerate(text)]

@@ -46,7 +46,7 @@ ORDERS = {
 def test_an_order_of_the_input_is_found(name):
     check = row_order_check(ORDERS[name])
     assert not check.passed
-    assert "input" in check.found or "neighbour" in check.found
+    assert "input" in check.finding or "neighbour" in check.finding
 
 
 @pytest.mark.parametrize("seed", [0, 7, 42])
@@ -65,7 +65,7 @@ def test_a_fair_shuffle_passes():
 
 
 def test_of_few_rows_nothing_can_be_told():
-    assert row_order_check(np.arange(11)).found == "too few rows to tell"
+    assert row_order_check(np.arange(11)).finding == "too few rows to tell"
     assert row_order_check(np.arange(11)).passed
     assert not row_order_check(np.arange(12)).passed
 
@@ -76,7 +76,7 @@ def test_rows_sorted_by_what_is_hidden_are_found():
     columns = {"id": pa.array([f"p{n:04d}" for n in range(ROWS)]), "age": pa.array(age), "job": pa.array(["x"] * ROWS)}
     check = hidden_order_check(iter(columns.items()))
     assert not check.passed
-    assert check.found == "rows are sorted by id, age"
+    assert check.finding == "rows are sorted by id, age"
     mixed = {name: values.take(pa.array(permutation(ROWS, SystemRandomness()))) for name, values in columns.items()}
     assert hidden_order_check(iter(mixed.items())).passed
 
@@ -105,7 +105,7 @@ def test_rows_of_a_class_that_are_sorted_by_a_hidden_value_are_found():
     for one in range(60):
         mine = np.flatnonzero(classes == one)
         ages[mine] = np.sort(ages[mine])
-    assert "age" in class_order_check([("age", pa.array(ages))], classes).found
+    assert "age" in class_order_check([("age", pa.array(ages))], classes).finding
     assert class_order_check([("sex", pa.array(["f"] * ROWS))], classes).passed
     assert class_order_check([("age", pa.array(ages))], np.arange(ROWS)).passed
 

@@ -124,14 +124,14 @@ def with_neighbours(rows, pairs, step):
 def test_more_than_two_dozen_neighbours_are_told(rows, pairs, told, step):
     check = row_order_check(with_neighbours(rows, pairs, step))
     expected = f"{pairs} rows stand beside a neighbour of the input" if told else NO_ORDER
-    assert (check.name, check.passed, check.found) == ("order", not told, expected)
+    assert (check.name, check.passed, check.finding) == ("order", not told, expected)
 
 
 def test_thousands_of_neighbours_are_told_as_such():
     pairs = np.arange(4000).reshape(-1, 2)[shuffled(2000)].reshape(-1)
     blocks = row_order_check(pairs)
-    assert blocks.found in ("2,000 rows stand beside a neighbour of the input", "rows follow the order of the input")
-    assert row_order_check(np.arange(100)).found == "rows follow the order of the input"
+    assert blocks.finding in ("2,000 rows stand beside a neighbour of the input", "rows follow the order of the input")
+    assert row_order_check(np.arange(100)).finding == "rows follow the order of the input"
 
 
 SEEDS = [0, 1, 2, 3, 7, 42, 123, 1234, 12345]
@@ -156,16 +156,16 @@ def test_orders_of_the_usual_seeds_are_told(seed, rows):
     for order in orders(seed, rows):
         for origin in (order, kept[order]):
             check = row_order_check(origin)
-            assert (check.passed, check.found) == (False, "rows are in an order that a usual seed gives")
-            assert row_order_check(origin, seeded=True).found == NO_ORDER
+            assert (check.passed, check.finding) == (False, "rows are in an order that a usual seed gives")
+            assert row_order_check(origin, seeded=True).finding == NO_ORDER
 
 
 @pytest.mark.parametrize("seed", [*SEEDS, 4, 6, 8, 41, 43])
 def test_of_few_rows_and_of_other_seeds_nothing_is_told(seed):
     for order in orders(seed, 11):
-        assert row_order_check(order).found == "too few rows to tell"
+        assert row_order_check(order).finding == "too few rows to tell"
     for order in orders(seed, 50) if seed not in SEEDS else ():
-        assert row_order_check(order).found == NO_ORDER
+        assert row_order_check(order).finding == NO_ORDER
 
 
 def test_the_slowest_generator_is_tried_on_few_rows_alone():
@@ -182,9 +182,9 @@ def test_every_column_that_sorts_the_rows_is_named():
     mixed = shuffled(rows)
     columns = [("a", pa.array(range(rows))), ("b", pa.array(mixed)), ("c", pa.array([f"{n:03}" for n in range(rows)]))]
     check = hidden_order_check(columns)
-    assert (check.name, check.passed, check.found) == ("hidden order", False, "rows are sorted by a, c")
+    assert (check.name, check.passed, check.finding) == ("hidden order", False, "rows are sorted by a, c")
     check = hidden_order_check(columns[1:2])
-    assert (check.passed, check.found) == (True, "hidden columns do not order the rows")
+    assert (check.passed, check.finding) == (True, "hidden columns do not order the rows")
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_six_deviations_within_classes_are_the_bound(size, count, alone):
         far = sigmas_in_classes([ranked[value] for value in numbers], classes)
         check = class_order_check([("age", pa.array(numbers))], np.array(classes))
         assert check.passed == (far <= 6), far
-        told.add(check.found)
+        told.add(check.finding)
     assert told == {"rows of a class are sorted by age", "rows of a class are in no order"}
 
 
@@ -263,7 +263,7 @@ def test_all_columns_that_sort_classes_are_named():
     rising, mixed = pa.array(list(range(200))), pa.array([0, 1, 1, 0] * 50)
     check = class_order_check([("a", rising), ("b", mixed), ("c", rising)], classes)
     assert (check.name, check.passed) == ("order in classes", False)
-    assert check.found == "rows of a class are sorted by a, c"
+    assert check.finding == "rows of a class are sorted by a, c"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert class_order_check([("d", pa.array([7] * 200))], classes).passed
@@ -301,8 +301,8 @@ def test_groups_that_are_numbered_by_rows_are_told(make, groups):
         for renumbered in (given, 5 * given + 3, -given):
             check = group_numbers_check(renumbered, origin)
             assert (check.name, check.passed) == ("group numbers", False)
-            assert check.found == "groups are numbered as their rows come"
+            assert check.finding == "groups are numbered as their rows come"
     fair = shuffled(groups, 24680)[numbers]
     for given, origin in ((fair, elsewhere), (fair[elsewhere], elsewhere)):
         check = group_numbers_check(given, origin)
-        assert (check.passed, check.found) == (True, "in no order of rows")
+        assert (check.passed, check.finding) == (True, "in no order of rows")

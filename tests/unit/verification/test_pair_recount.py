@@ -47,7 +47,7 @@ def opened(folder, rows, groups, /, ending="parquet", **names):
 def test_each_row_shows_the_counts_of_its_group(tmp_path, ending):
     found, table, check = opened(tmp_path, ROWS, GROUPS, ending)
     assert (found, table) == (COLUMNS, SHOWN)
-    assert (check.name, check.passed, check.found) == ("groups", True, "2 groups, the same in both tables")
+    assert (check.name, check.passed, check.finding) == ("groups", True, "2 groups, the same in both tables")
 
 
 WRONG = {  # groups, different things, groups without rows, foreign lines, rows without group, lines out of order
@@ -85,7 +85,7 @@ WRONG = {  # groups, different things, groups without rows, foreign lines, rows 
 def test_tables_that_do_not_fit_are_told_by_how_they_do_not(tmp_path, rows, groups, numbers):
     found, table, check = opened(tmp_path, rows, groups)
     assert (found, len(table), check.name, check.passed) == (COLUMNS, len(rows), "groups", False)
-    assert tuple(int(number) for number in re.findall(r"\d+", check.found)) == numbers
+    assert tuple(int(number) for number in re.findall(r"\d+", check.finding)) == numbers
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_other_columns_are_told(tmp_path, which, names):
     tables = {"rows": ROWS, "groups": GROUPS} | {which: [(1, *"xxxx"[: len(names) - 1])]}
     found, _, check = opened(tmp_path, *tables.values(), **{which: names})
     assert found == names
-    assert (check.name, check.passed, check.found) == ("groups", False, f"the table of {which} has other columns")
+    assert (check.name, check.passed, check.finding) == ("groups", False, f"the table of {which} has other columns")

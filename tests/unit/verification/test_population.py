@@ -50,7 +50,7 @@ def fitting(connection, kind, cells, shown, hierarchy=None):
     table = people_of({"own": (kind, cells)})
     people = People(table, {"q": "own"}, [KMap(1), DeltaPresence(0, 1)], hierarchies)
     (check, _) = recounted(connection, {"q": pa.array([shown], pa.string())}, people)
-    told, _, nobody = check.found.partition("; ")
+    told, _, nobody = check.finding.partition("; ")
     count = int(told.rpartition(": ")[2])
     assert told == f"fewest people that fit one of 1 combinations: {count}"
     assert (check.passed, nobody) == ((True, "") if count else (False, "1 combinations fit nobody"))
@@ -158,7 +158,7 @@ def test_bounds_in_two_columns_exclude_the_low_and_include_the_high_end(connecti
     people = People(people_of({"age": (kind, ages)}), {"from": "age"}, [KMap(1)], {}, [("from", "to")])
     shown = {name: pa.array([end], arrow) for name, end in zip(("from", "to"), ends, strict=True)}
     (check,) = recounted(connection, shown, people)
-    assert check.found.startswith(f"fewest people that fit one of 1 combinations: {count}")
+    assert check.finding.startswith(f"fewest people that fit one of 1 combinations: {count}")
 
 
 WHO = {"age": (INTEGER, [20, 20, 20, 30, 30, 40]), "job": (CATEGORICAL, ["a", "a", "b", "a", None, "c"])}
@@ -242,7 +242,7 @@ def test_columns_are_found_by_name_and_rows_counted_by_combination(connection):
     connection.execute("SELECT 1").fetchall()
     names = register(connection, pa.table({"x": ["1", "2"], "j": ["a", "(1, 2]"], "y": ["3", "4"]}), "released")
     (check,) = recount_population(connection, names, ["j"], people)
-    assert check.found == "shares from 0.3333 to 0.3333; 3 people fit no combination; 1 combinations fit nobody"
+    assert check.finding == "shares from 0.3333 to 0.3333; 3 people fit no combination; 1 combinations fit nobody"
 
 
 @pytest.mark.parametrize(

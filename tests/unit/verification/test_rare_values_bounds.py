@@ -249,11 +249,13 @@ def test_only_the_columns_asked_for_are_counted_and_people_left_out_count():
             register(connection, pa.table({"a": ["x"] * rows, "b": ["y"] * rows}), name)
         assert RareValues(connection, ["a", "b"], ["b"], 3).cells() == {"b": 2}
         assert RareValues(connection, ["a", "b"], ["b"], 3, "everybody").cells() == {"b": 0}
-        assert RareValues(connection, ["a", "b"], ["a", "b"], 3).check().found == "4 cells of 'a', 'b' name rarer ones"
+        assert (
+            RareValues(connection, ["a", "b"], ["a", "b"], 3).check().finding == "4 cells of 'a', 'b' name rarer ones"
+        )
 
 
 def test_the_check_names_columns_not_values():
     check = rare_values_check({"job": 1200, "age": 0, "town": 34}, 1000)
-    assert (check.passed, check.found) == (False, "1,234 cells of 'job', 'town' name rarer ones")
+    assert (check.passed, check.finding) == (False, "1,234 cells of 'job', 'town' name rarer ones")
     assert check.name == "names only what 1,000 people or more have"
-    assert (rare_values_check({"job": 0}, 3).passed, rare_values_check({"job": 0}, 3).found) == (True, "every cell")
+    assert (rare_values_check({"job": 0}, 3).passed, rare_values_check({"job": 0}, 3).finding) == (True, "every cell")

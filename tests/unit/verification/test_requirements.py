@@ -98,14 +98,14 @@ def test_a_column_that_is_not_there(connection):
 def test_every_set_of_columns_is_recounted_and_what_is_found_twice_is_told_once(connection):
     groups, one = {"x": "ab", "y": "bc"}, Further(DistinctDiversity(2), "v")
     two = "fewest values in one of 2 classes: 2"
-    assert checked(connection, groups, one, [["q"], ["q"]]).found == two
-    assert checked(connection, groups, one, [["q"], ["p"]], "1212").found == two
+    assert checked(connection, groups, one, [["q"], ["q"]]).finding == two
+    assert checked(connection, groups, one, [["q"], ["p"]], "1212").finding == two
     alone = "fewest values in one of 2 classes: 1; 1 classes break it"
     for sets, found in (([["q"], ["p"]], f"{two}; {alone}"), ([["p"], ["q"]], f"{alone}; {two}")):
         assert checked(connection, groups, one, sets, "1222") == Check(str(one.part), False, found)
     both = checked(connection, groups, one, [["q", "p"]], "1122")
     assert both == Check(str(one.part), True, two)
-    assert checked(connection, groups, one, [["q", "p"]], "1221").found == (
+    assert checked(connection, groups, one, [["q", "p"]], "1221").finding == (
         "fewest values in one of 4 classes: 1; 4 classes break it"
     )
 
@@ -214,10 +214,10 @@ def test_a_distance_that_cannot_be_measured_is_not_kept(connection):
 )
 def test_distances_of_values(connection, groups, further, distance):
     kept = checked(connection, groups, Further(TCloseness(Fraction(distance)), "v", **further))
-    assert (kept.passed, kept.found) == (True, f"largest distance of 2 classes: {distance:.4f}")
+    assert (kept.passed, kept.finding) == (True, f"largest distance of 2 classes: {distance:.4f}")
     if distance:
         broken = checked(connection, groups, Further(TCloseness(Fraction(distance) - HAIR), "v", **further))
-        assert (broken.passed, broken.found) == (False, f"{kept.found}; 2 classes break it")
+        assert (broken.passed, broken.finding) == (False, f"{kept.finding}; 2 classes break it")
 
 
 @pytest.mark.parametrize(
@@ -227,4 +227,4 @@ def test_values_without_a_leaf_are_counted(connection, cells, gaps):
     check = checked(connection, {"x": cells, "z": cells}, Further(TCloseness(1), "v", hierarchy=TREE))
     told = f"{gaps} values have no place in the hierarchy; 2 classes break it"
     assert check.passed == (gaps == 0)
-    assert (check.found == told) == (gaps > 0)
+    assert (check.finding == told) == (gaps > 0)

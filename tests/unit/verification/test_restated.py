@@ -59,7 +59,7 @@ def both(folder, asked, frame=FRAME):
 def test_classes_promises_and_cells(tmp_path, ending):
     verdict = of_file(written(tmp_path, ending), stated())
     assert verdict.passed
-    assert [(check.name, check.found) for check in verdict.checks] == [
+    assert [(check.name, check.finding) for check in verdict.checks] == [
         ("columns", "4 columns, as stated"),
         ("k", "smallest of 2 classes: 2 rows"),
     ]
@@ -80,7 +80,7 @@ def test_a_promise_that_is_not_kept(tmp_path):
 )
 def test_other_columns_are_told_and_nothing_else_is_counted(tmp_path, columns):
     verdict = both(tmp_path, stated(columns=columns))
-    assert [(check.name, check.passed, check.found) for check in verdict.checks] == [
+    assert [(check.name, check.passed, check.finding) for check in verdict.checks] == [
         ("columns", False, "4 columns, not as stated")
     ]
     assert (verdict.sizes.rows, verdict.shown, verdict.alone) == (0, {}, None)

@@ -171,7 +171,7 @@ def test_a_span_is_where_rows_may_come_to_rest(attributes, nodes, columns, sizes
     found = verdict.sizes
     assert [size for size, spans in found.histogram for _ in range(spans)] == sizes
     assert (found.rows, found.classes, found.smallest) == (sum(sizes), len(sizes), sizes[0])
-    assert verdict.checks[0].found == f"smallest of {len(sizes)} spans: {sizes[0]} rows"
+    assert verdict.checks[0].finding == f"smallest of {len(sizes)} spans: {sizes[0]} rows"
 
 
 SIX = {"p": list("uuuvvv"), "class": list("xxyyyy")}
@@ -189,7 +189,7 @@ SIX = {"p": list("uuuvvv"), "class": list("xxyyyy")}
 def test_a_public_class_is_part_of_the_span(private, sizes, k, told):
     said = model([P], tree(*BELOW), spans=len(sizes), smallest=sizes[0], private=private, k=k)
     verdict = verify(said, SIX)
-    assert (verdict.checks[0].found, verdict.checks[0].passed) == (told, "below" not in told)
+    assert (verdict.checks[0].finding, verdict.checks[0].passed) == (told, "below" not in told)
     assert verdict.checks[0].name == f"{k}-anonymity of spans"
     assert [size for size, spans in verdict.sizes.histogram for _ in range(spans)] == list(sizes)
     assert verdict.checks[1].passed
@@ -200,7 +200,7 @@ def test_spans_are_as_the_model_says(spans, smallest, passed):
     said = model([P], tree(*BELOW), spans=spans, smallest=smallest)
     check = verify(said, {"p": list("uuuvvvv")}).checks[1]
     told = f"the model says {spans} spans, the smallest of {smallest} rows" + ("" if passed else "; recounted 2, 3")
-    assert (check.name, check.passed, check.found) == ("spans as published", passed, told)
+    assert (check.name, check.passed, check.finding) == ("spans as published", passed, told)
 
 
 def spread(*spans):
@@ -231,7 +231,7 @@ ENTROPY = [
 def test_the_classes_of_a_span_are_diverse(least, spans, passed, told):
     check = verify(model([P], THREE, l=least, classes="xyz"), spread(*spans)).checks[1]
     assert check.name == f"entropy {least:g}-diversity of spans"
-    assert (check.passed, check.found) == (passed, f"smallest of all: {told}")
+    assert (check.passed, check.finding) == (passed, f"smallest of all: {told}")
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_the_classes_of_a_span_are_diverse(least, spans, passed, told):
 def test_no_class_of_a_span_is_too_frequent(cap, spans, passed, told):
     check = verify(model([P], THREE, max_confidence=cap), spread(*spans)).checks[1]
     assert check.name == f"confidence of at most {cap:g}"
-    assert (check.passed, check.found) == (passed, f"largest share: {told}")
+    assert (check.passed, check.finding) == (passed, f"largest share: {told}")
 
 
 SHOWN = [  # counts that two leaves show, of the rows [3, 1] and [2, 2]; what is asked; wrong and unsafe ones
@@ -284,7 +284,7 @@ def test_counts_of_leaves_are_right_and_may_be_shown(counts, asked, wrong, unsaf
     told = f"{sum(shown is not None for shown in counts)} of 2 leaves show counts"
     told += f"; {wrong} of them not as recounted" if wrong else ""
     told += f"; {unsafe} of them too small or too uneven to be shown" if unsafe else ""
-    assert (check.found, check.passed) == (told, not wrong and not unsafe)
+    assert (check.finding, check.passed) == (told, not wrong and not unsafe)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_a_label_is_a_most_frequent_class_or_that_of_the_parent(labels, wrong):
         node["label"] = label
     [check] = [check for check in verify(model([P], nodes), spread([3, 1], [2, 2])).checks if "labels" in check.name]
     told = f"{wrong} of 4 nodes differ" if wrong else "all 4 nodes"
-    assert (check.name, check.passed, check.found) == ("labels are majorities", not wrong, told)
+    assert (check.name, check.passed, check.finding) == ("labels are majorities", not wrong, told)
 
 
 DOMAINS = [  # attributes after the public p, columns, rows outside of each domain
@@ -350,7 +350,7 @@ def test_private_values_are_in_their_domains(attributes, columns, outside):
     check = verify(model([P, *attributes], tree(*nodes, ())), UVW | columns).checks[-1]
     listed = ", ".join(f"{name!r} ({rows} rows)" for name, rows in outside.items())
     told = f"values outside the domain: {listed}" if outside else "every private value is in its domain"
-    assert (check.name, check.passed, check.found) == ("private domains", not outside, told)
+    assert (check.name, check.passed, check.finding) == ("private domains", not outside, told)
 
 
 def test_a_label_is_not_that_of_the_parent_where_some_arrive():
@@ -358,7 +358,7 @@ def test_a_label_is_not_that_of_the_parent_where_some_arrive():
     for node in nodes:
         node["label"] = 1
     check = verify(model([P], nodes), spread([3, 0], [0, 4])).checks[-2]
-    assert check.found == "1 of 3 nodes differ"
+    assert check.finding == "1 of 3 nodes differ"
 
 
 def test_visits_are_counted_and_limited():

@@ -188,7 +188,7 @@ def test_labels_counts_and_domains_are_recounted(case):
         model["nodes"][shown[0]]["counts"][0] += 1
         checks = {check.name: check for check in verify_spans(model, encoded(rows, model)).checks}
         assert not checks["counts as recounted"].passed
-        assert "1 of them not as recounted" in checks["counts as recounted"].found
+        assert "1 of them not as recounted" in checks["counts as recounted"].finding
 
 
 MORTGAGE = pl.DataFrame(
@@ -224,7 +224,7 @@ def test_the_mortgage_tree():
     data["requirement"]["k"] = 4
     failed = verify_spans(data, table)
     assert [check.passed for check in failed.checks] == [False, True, False, True, True]
-    assert failed.checks[0].found == "smallest of 2 spans: 3 rows; 6 rows are in 2 spans below 4"
+    assert failed.checks[0].finding == "smallest of 2 spans: 3 rows; 6 rows are in 2 spans below 4"
 
 
 def test_a_private_attribute_that_is_public_after_all():
@@ -241,7 +241,7 @@ def test_entropy_of_the_classes(asked, holds):
     data["requirement"] |= asked
     check = verify_spans(data, table).checks[1]
     assert check.name == f"entropy {asked['l']}-diversity of spans"
-    assert (check.passed, check.found) == (holds, "smallest of all: 1.8899")
+    assert (check.passed, check.finding) == (holds, "smallest of all: 1.8899")
 
 
 @pytest.mark.parametrize(("cap", "holds"), [(0.67, True), (0.6666666666666667, True), (2 / 3, False), (0.66, False)])
@@ -249,7 +249,7 @@ def test_confidence_in_a_class(cap, holds):
     data, table = mortgage()
     data["requirement"]["max_confidence"] = cap
     check = verify_spans(data, table).checks[1]
-    assert (check.passed, check.found) == (holds, "largest share: 0.6667")
+    assert (check.passed, check.finding) == (holds, "largest share: 0.6667")
 
 
 def test_counts_that_are_too_few_to_be_shown_fail_although_they_are_right():
@@ -258,7 +258,7 @@ def test_counts_that_are_too_few_to_be_shown_fail_although_they_are_right():
     small["counts"] = [0, 1]
     check = verify_spans(data, table).checks[2]
     assert not check.passed
-    assert "too small or too uneven" in check.found
+    assert "too small or too uneven" in check.finding
 
 
 def test_a_label_that_is_no_majority_fails():

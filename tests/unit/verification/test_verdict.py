@@ -53,7 +53,7 @@ def test_plain_data_and_back(checks):
     data = json.loads(json.dumps(verdict.to_json()))
     assert data == {
         "passed": not checks,
-        "checks": [{"name": one.name, "passed": one.passed, "found": one.found} for one in checks],
+        "checks": [{"name": one.name, "passed": one.passed, "found": one.finding} for one in checks],
         "rows": 31,
         "classes": 6,
         "smallest_class": 2,

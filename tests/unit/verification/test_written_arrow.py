@@ -32,7 +32,7 @@ def write(path, *tables, metadata=None, compression=None):
 
 
 def told(path):
-    return bytes_check(path, FileForm("arrow")).found
+    return bytes_check(path, FileForm("arrow")).finding
 
 
 def found(folder, columns, **options):

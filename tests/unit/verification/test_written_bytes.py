@@ -87,7 +87,7 @@ BLANK = "comments or blank lines stand among the rows"
 def test_arff(tmp_path, text, fault):
     path = tmp_path / "release.arff"
     path.write_text(text)
-    assert check(path).found == fault
+    assert check(path).finding == fault
 
 
 def test_arff_with_several_faults_tells_all(tmp_path):
@@ -137,13 +137,13 @@ PLAIN = {"store_schema": False, "write_statistics": False, "use_dictionary": ["j
 def test_parquet(tmp_path, write, fault):
     path = tmp_path / "release.parquet"
     write(path)
-    assert fault in check(path).found
+    assert fault in check(path).finding
 
 
 def parquet(path, columns, **options):
     table = pa.table(columns) if isinstance(columns, dict) else columns
     pq.write_table(table, path, **{**PLAIN, "use_dictionary": False, **options})
-    return check(path).found
+    return check(path).finding
 
 
 def test_every_column_of_every_part_is_looked_at(tmp_path):
@@ -175,7 +175,7 @@ def test_bytes_before_the_footer_of_parquet(tmp_path, frame):
     for more in (b"s", b"secret"):
         path.write_bytes(data[:-footer] + more + data[-footer:])
         assert pq.read_table(path).num_rows == frame.height  # readers do not mind
-        assert check(path).found == "bytes lie before the footer"
+        assert check(path).finding == "bytes lie before the footer"
 
 
 def varint(number):
@@ -206,7 +206,7 @@ def test_bytes_between_the_columns_of_parquet(tmp_path, part, place):
             footer = footer.replace(b"\x26" + varint(start), b"\x26" + varint(start + 6))
     path.write_bytes(body[:at] + b"secret" + body[at:] + footer)
     assert pq.read_table(path).to_pydict() == {"a": texts, "b": texts}
-    assert check(path).found == "bytes lie between the columns"
+    assert check(path).finding == "bytes lie between the columns"
 
 
 def test_all_files_of_a_folder_of_parquet(tmp_path):
@@ -214,11 +214,11 @@ def test_all_files_of_a_folder_of_parquet(tmp_path):
     folder.mkdir()
     for name in ("1", "2", "3"):
         pq.write_table(pa.table({"job": ["x", "y"]}), folder / f"{name}.parquet", **PLAIN)
-    assert bytes_check(folder, FileForm("parquet")).found == FINE
+    assert bytes_check(folder, FileForm("parquet")).finding == FINE
     for name in ("2", "3"):
         pq.write_table(pa.table({"job": words([0, 0], ["x", "spy"])}), folder / f"{name}.parquet", **PLAIN)
     told = "job has a dictionary with values of no row"
-    assert bytes_check(folder, FileForm("parquet")).found == f"{told}; {told}"
+    assert bytes_check(folder, FileForm("parquet")).finding == f"{told}; {told}"
 
 
 def words(codes, listed):
@@ -252,7 +252,7 @@ def test_parquet_without_rows_or_parts(tmp_path):
         with pq.ParquetWriter(path, pa.schema({"job": pa.string(), "n": pa.int64()}), **PLAIN) as writer:
             for _ in range(pieces):
                 writer.write_table(pa.table({"job": pa.array([], pa.string()), "n": pa.array([], pa.int64())}))
-        assert check(path).found == FINE
+        assert check(path).finding == FINE
 
 
 def test_parquet_without_texts(tmp_path):

@@ -29,8 +29,8 @@ def found(folder, data, form=None, name="release.csv"):
     path.write_bytes(data)
     check = bytes_check(path, form or FileForm.of(path))
     assert check.name == "bytes"
-    assert check.passed == (check.found == FINE)
-    return check.found
+    assert check.passed == (check.finding == FINE)
+    return check.finding
 
 
 TEXTS = {
@@ -107,7 +107,7 @@ def test_names_that_are_quoted_without_need(tmp_path):
 def test_what_is_written_of_one_column_passes(tmp_path, ending, cells):
     path = tmp_path / f"release.{ending}"
     write_table(pl.DataFrame({"a": cells}), path, FileForm.of(path))
-    assert bytes_check(path, FileForm.of(path)).found == FINE
+    assert bytes_check(path, FileForm.of(path)).finding == FINE
 
 
 @pytest.mark.parametrize("step", [7, 64, 4_000_000])
@@ -119,13 +119,13 @@ def test_no_piece_of_a_long_text_is_passed_over(tmp_path, monkeypatch, ending, s
     cells = [chance.randbytes(20).hex() for _ in range(500)] * 2
     path = tmp_path / f"release.{ending}"
     write_table(pl.DataFrame({"a": cells, "b": cells}), path, FileForm.of(path))
-    assert bytes_check(path, FileForm.of(path)).found == FINE
+    assert bytes_check(path, FileForm.of(path)).finding == FINE
     with_nul = [*cells[:-1], "\0"]
     write_table(pl.DataFrame({"a": with_nul, "b": cells}), path, FileForm.of(path))
-    assert bytes_check(path, FileForm.of(path)).found == NUL
+    assert bytes_check(path, FileForm.of(path)).finding == NUL
     if ending != "csv":
         path.write_bytes(path.read_bytes() + b"x")
-        assert bytes_check(path, FileForm.of(path)).found in (AFTER, NO_DATA)
+        assert bytes_check(path, FileForm.of(path)).finding in (AFTER, NO_DATA)
 
 
 # gzip

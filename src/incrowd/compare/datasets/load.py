@@ -77,8 +77,8 @@ def load(name: str, folder: Path | None = None, progress: Progress | None = None
         A file whose rows are, by their checksum, those of the data set.
     """
     dataset = find_dataset(name)
-    said = progress or (lambda _: None)
-    return _from_folder(dataset, data_folder(folder)) or _from_cache(dataset) or _fetched(dataset, said)
+    tell = progress or (lambda _: None)
+    return _from_folder(dataset, data_folder(folder)) or _from_cache(dataset) or _fetched(dataset, tell)
 
 
 def in_folder(dataset: Dataset, folder: Path | None) -> bool:

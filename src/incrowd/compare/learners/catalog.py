@@ -102,10 +102,10 @@ def find_learner(name: str) -> Learner:
             return entry.factory(**parameters)
     from incrowd.compare.learners.scikit import scikit_named
 
-    found = scikit_named(word, parameters)
-    if found is None:
+    from_scikit = scikit_named(word, parameters)
+    if from_scikit is None:
         raise ParameterError(_unknown(word))
-    return found
+    return from_scikit
 
 
 def parsed(name: str) -> tuple[str, dict[str, Any]]:

@@ -52,15 +52,15 @@ class PartNode:
 
     def next_branch(self, least: float) -> int | None:
         """The branch with the least entropy that is not explored and has rows enough; the first of pure ones."""
-        best, found = np.inf, None
+        best, least_mixed = np.inf, None
         for place, (size, entropy) in enumerate(self._sizes_and_entropies):
             if self.sons[place] is not None or size < least - SMALL:
                 continue
             if entropy <= SMALL:
                 return place
             if entropy < best - SMALL:
-                best, found = entropy, place
-        return found
+                best, least_mixed = entropy, place
+        return least_mixed
 
     @cached_property
     def _sizes_and_entropies(self) -> list[tuple[float, float]]:

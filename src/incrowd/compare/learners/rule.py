@@ -71,10 +71,10 @@ class Rule:
         return np.asarray(counts / counts.sum())
 
     def __str__(self) -> str:
-        said = [f"{each.predicate.attribute} {condition(each.predicate)}" for each in self.conditions]
+        conditions = [f"{each.predicate.attribute} {condition(each.predicate)}" for each in self.conditions]
         label = self.labels[int(np.argmax(self.counts))]
         wrong = sum(self.counts) - max(self.counts)
-        return f"{' and '.join(said) or 'else'}: {label} ({amount(sum(self.counts))}/{amount(wrong)})"
+        return f"{' and '.join(conditions) or 'else'}: {label} ({amount(sum(self.counts))}/{amount(wrong)})"
 
 
 def way_to(tree: Tree, leaf: int, places: dict[str, int]) -> tuple[Condition, ...]:

@@ -36,20 +36,20 @@ class FittedModel:
         if examples.height == 0:
             return np.zeros((0, self.labels))
         with one_thread()(), quiet():
-            found, lowest = self._found(self.matrix(examples))
+            known, lowest = self._known_scores(self.matrix(examples))
         scores = np.full((examples.height, self.labels), lowest)
-        scores[:, np.asarray(self.classifier.classes_, np.int64)] = found
+        scores[:, np.asarray(self.classifier.classes_, np.int64)] = known
         return scores
 
-    def _found(self, matrix: Any) -> tuple[Numbers, float]:
+    def _known_scores(self, matrix: Any) -> tuple[Numbers, float]:
         """Scores of the classes the classifier knows, and the score of the others."""
         if hasattr(self.classifier, "predict_proba"):
             return np.nan_to_num(np.asarray(self.classifier.predict_proba(matrix), np.float64)), 0.0
         if hasattr(self.classifier, "decision_function"):
-            found = np.asarray(self.classifier.decision_function(matrix), np.float64)
-            if found.ndim == 1:
-                found = np.stack([-found, found], axis=1)
-            return found, float(found.min()) - 1
+            margins = np.asarray(self.classifier.decision_function(matrix), np.float64)
+            if margins.ndim == 1:
+                margins = np.stack([-margins, margins], axis=1)
+            return margins, float(margins.min()) - 1
         predicted = np.asarray(self.classifier.predict(matrix))
         return (predicted[:, None] == self.classifier.classes_[None, :]).astype(np.float64), 0.0
 
@@ -158,9 +158,9 @@ class Scikit:
         """A fresh classifier with its parameters."""
         factory = classifier_class(self.path)
         known = inspect.signature(factory).parameters
-        given = dict(self.usual) | {name: value for name, value in self.parameters if name in known}
+        settings = dict(self.usual) | {name: value for name, value in self.parameters if name in known}
         try:
-            return factory(**given)
+            return factory(**settings)
         except TypeError:
             raise ParameterError(f"{self.word} is made of other classifiers; it cannot be had by its name.") from None
 
@@ -168,9 +168,9 @@ class Scikit:
         classifier = self._classifier()
         chosen = {"random_state": seed, "n_jobs": 1}
         known = classifier.get_params(deep=False)
-        asked = dict(self.parameters)
+        own = dict(self.parameters)
         return classifier.set_params(
-            **{name: value for name, value in chosen.items() if name in known and name not in asked}
+            **{name: value for name, value in chosen.items() if name in known and name not in own}
         )
 
     def _encoded(self, classifier: Any, examples: Examples) -> tuple[Any, Callable[[Examples], Any]]:
@@ -207,11 +207,11 @@ def classifier_class(path: str) -> Any:
 
     module, _, name = path.rpartition(".")
     try:
-        found = getattr(importlib.import_module(module), name, None) if path.startswith("sklearn.") else None
+        candidate = getattr(importlib.import_module(module), name, None) if path.startswith("sklearn.") else None
     except ImportError:
-        found = None
-    if isinstance(found, type) and issubclass(found, ClassifierMixin):
-        return found
+        candidate = None
+    if isinstance(candidate, type) and issubclass(candidate, ClassifierMixin):
+        return candidate
     raise ParameterError(f"scikit-learn has no classifier {path!r}.{_hint(name)}")
 
 
@@ -251,5 +251,5 @@ def _all_classifiers() -> dict[str, str]:
     from sklearn.utils import all_estimators
 
     with quiet():
-        found = all_estimators(type_filter="classifier")
-    return {name.lower(): f"{each.__module__}.{name}" for name, each in found}
+        classifiers = all_estimators(type_filter="classifier")
+    return {name.lower(): f"{each.__module__}.{name}" for name, each in classifiers}

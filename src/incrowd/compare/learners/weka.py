@@ -75,8 +75,8 @@ class WekaModel:
         """The distribution that Weka gives for each row; 0 for all classes where it has none."""
         if examples.height == 0:
             return np.zeros((0, len(examples.labels)))
-        found = self.classifier.distributionsForInstances(instances(examples, with_classes=False))
-        return np.nan_to_num(np.array([list(row) for row in found], np.float64))
+        rows = self.classifier.distributionsForInstances(instances(examples, with_classes=False))
+        return np.nan_to_num(np.array([list(row) for row in rows], np.float64))
 
 
 @dataclass(frozen=True)

@@ -82,10 +82,10 @@ def wilson_interval(accuracy: float, rows: int, level: float = 0.95) -> Confiden
 
 
 def _folds(values: npt.ArrayLike) -> Numbers:
-    found = np.asarray(values, np.float64).ravel()
-    if len(found) < 2 or not np.isfinite(found).all():
+    numbers = np.asarray(values, np.float64).ravel()
+    if len(numbers) < 2 or not np.isfinite(numbers).all():
         raise ParameterError("A spread over folds needs the values of two folds at least, and no missing one.")
-    return found
+    return numbers
 
 
 def _normal_quantile(level: float) -> float:

@@ -66,13 +66,13 @@ def five_by_two_test(differences: npt.ArrayLike, alpha: float = 0.05) -> FiveByT
     >>> print(five_by_two_test([(.02, .01), (.03, .01), (.00, .02), (.01, .01), (.02, .03)]))
     the methods do not differ significantly (mean difference +0.016, 5x2cv F = 3.4, p = 0.095)
     """
-    found = np.asarray(differences, np.float64)
-    if found.shape != (REPETITIONS, FOLDS):
-        raise ParameterError(f"The 5x2cv F test takes 5 repetitions of 2 folds, not values of shape {found.shape}.")
-    if not np.isfinite(found).all():
+    numbers = np.asarray(differences, np.float64)
+    if numbers.shape != (REPETITIONS, FOLDS):
+        raise ParameterError(f"The 5x2cv F test takes 5 repetitions of 2 folds, not values of shape {numbers.shape}.")
+    if not np.isfinite(numbers).all():
         raise ParameterError("The 5x2cv F test takes a number for each fold; some are missing or infinite.")
-    statistic = _statistic(found)
-    return FiveByTwoTest(float(found.mean()), statistic, _p_value(statistic), alpha)
+    statistic = _statistic(numbers)
+    return FiveByTwoTest(float(numbers.mean()), statistic, _p_value(statistic), alpha)
 
 
 def _statistic(differences: npt.NDArray[np.float64]) -> float:
@@ -104,14 +104,14 @@ def ranks(values: npt.ArrayLike, larger_is_better: bool = True) -> Numbers:
     >>> ranks([[85.0, 83.0, 85.0], [70.0, 72.0, 71.0]]).tolist()
     [[1.5, 3.0, 1.5], [3.0, 1.0, 2.0]]
     """
-    found = np.asarray(values, np.float64)
-    if found.ndim != 2 or 0 in found.shape:
+    numbers = np.asarray(values, np.float64)
+    if numbers.ndim != 2 or 0 in numbers.shape:
         raise ParameterError("Ranks need a table of values: a row for each case, a column for each method.")
-    if np.isnan(found).any():
+    if np.isnan(numbers).any():
         raise ParameterError("Ranks need a value for each case and method; some are missing. Leave those cases out.")
     from scipy.stats import rankdata
 
-    return np.asarray(rankdata(-found if larger_is_better else found, axis=1), np.float64)
+    return np.asarray(rankdata(-numbers if larger_is_better else numbers, axis=1), np.float64)
 
 
 @dataclass(frozen=True)
@@ -237,9 +237,9 @@ class CriticalDifference:
     def finding(self) -> str:
         """What differs from what, in words."""
         worse, better = self.worse_than(self.control), self.better_than(self.control)
-        said = [f"{self.control} is better than {_listed(worse)}"] if worse else []
-        said += [f"{self.control} is worse than {_listed(better)}"] if better else []
-        return "; ".join(said) or f"{self.control} differs from none"
+        sentences = [f"{self.control} is better than {_listed(worse)}"] if worse else []
+        sentences += [f"{self.control} is worse than {_listed(better)}"] if better else []
+        return "; ".join(sentences) or f"{self.control} differs from none"
 
     def _differing(self, name: str, better: bool) -> tuple[str, ...]:
         own = self.rank(name)

@@ -49,7 +49,7 @@ class PreparedRows:
     bins: Bin
     hidden: tuple[str, ...]
     features: RowFeatures
-    found: Guided
+    guidance: Guided
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ class Blend:
         target, names = _target(population), population.schema.quasi_identifiers
         bins = public_bins(population.sample(), names, population.sample()[target], self.bins, k)
         table = population.bin(bins).sample()
-        hidden, found = self._hidden(table, names, target, randomness)
-        features = features_of(table, [name for name in names if name not in hidden], target, bins, found)
-        return PreparedRows(table, names, target, bins, tuple(hidden), features, found)
+        hidden, guidance = self._hidden(table, names, target, randomness)
+        features = features_of(table, [name for name in names if name not in hidden], target, bins, guidance)
+        return PreparedRows(table, names, target, bins, tuple(hidden), features, guidance)
 
     def split(self, prepared: PreparedRows, judge: Judge, randomness: Randomness) -> tuple[Step, ...]:
         """The groups, and what they show."""
@@ -161,10 +161,10 @@ class Blend:
         def guide(names: Sequence[str]) -> Guided:
             return guided(some, names, target, self.guide, randomness)
 
-        gone, found = hidden_names(telling, useless, guide, guide(telling))
+        gone, guidance = hidden_names(telling, useless, guide, guide(telling))
         if some is not table:
-            found = guided(table, [name for name in telling if name not in gone], target, self.guide, randomness)
-        return [*empty, *gone], found
+            guidance = guided(table, [name for name in telling if name not in gone], target, self.guide, randomness)
+        return [*empty, *gone], guidance
 
     def _reasons(self, prepared: PreparedRows, made: Grouping, k: int) -> Reasons:
         """How often each attribute and the score were split, and what is hidden."""
@@ -173,7 +173,7 @@ class Blend:
         rows = (*sorted(uses, key=lambda use: -use[1]), *((name, "hidden") for name in prepared.hidden))
         facts: list[tuple[str, Any]] = [
             ("guide", _called(chosen_guide(self.guide, prepared.table.height))),
-            ("share of rows whose class the guide tells", round(prepared.found.accuracy, 3)),
+            ("share of rows whose class the guide tells", round(prepared.guidance.accuracy, 3)),
             ("groups", made.count),
         ]
         rarest = int(target.counts[target.counts > 0].min(initial=k))
@@ -182,16 +182,16 @@ class Blend:
         return Reasons("Splits", ("attribute", "splits"), rows, tuple(facts))
 
 
-def features_of(table: EncodedTable, names: Sequence[str], target: str, bins: Bin, found: Guided) -> RowFeatures:
+def features_of(table: EncodedTable, names: Sequence[str], target: str, bins: Bin, guidance: Guided) -> RowFeatures:
     """What groups are made alike in: an attribute counts by what it tells about the class on its own."""
     numbers = dict(bins.cuts)
-    told = np.array([_told(table[name], table[target]) for name in names], np.float64)
-    weights = told / told.sum() if told.sum() > 0 else np.full(len(told), 1 / max(1, len(told)))
+    bits = np.array([_information(table[name], table[target]) for name in names], np.float64)
+    weights = bits / bits.sum() if bits.sum() > 0 else np.full(len(bits), 1 / max(1, len(bits)))
     ordered = [name in numbers or table[name].type.has_order for name in names]
-    return RowFeatures([table[name] for name in names], ordered, weights, found.scores, table[target].codes)
+    return RowFeatures([table[name] for name in names], ordered, weights, guidance.scores, table[target].codes)
 
 
-def _told(column: EncodedColumn, target: EncodedColumn) -> float:
+def _information(column: EncodedColumn, target: EncodedColumn) -> float:
     cells = column.codes.astype(np.int64) * target.width + target.codes
     counts: npt.NDArray[np.int64] = np.bincount(cells, minlength=column.width * target.width)
     return mutual_information(counts.reshape(column.width, target.width))

@@ -63,9 +63,9 @@ def bayes_scores(columns: Sequence[EncodedColumn], labels: Codes, classes: int, 
     for column in columns:
         logs = logs + told_by(column.codes[rows], column.width, labels[rows], classes)
     odds = np.exp(logs - logs.max(axis=1, keepdims=True))
-    found = np.empty((len(rows), classes))
-    found[rows] = odds / odds.sum(axis=1, keepdims=True)
-    return found
+    scores = np.empty((len(rows), classes))
+    scores[rows] = odds / odds.sum(axis=1, keepdims=True)
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,14 +148,14 @@ def _out_of_bag(
     model = _forest().set_params(oob_score=True, random_state=seed)
     with one_thread()(), quiet():  # a row that is in every bag is told below
         model.fit(matrix[rows], labels[rows])
-    told = np.nan_to_num(model.oob_decision_function_)
-    told[told.sum(axis=1) == 0] = np.bincount(labels[rows], minlength=classes)[model.classes_] / len(rows)
-    found = np.zeros((len(matrix), classes))
-    found[np.ix_(rows, model.classes_)] = told
+    votes = np.nan_to_num(model.oob_decision_function_)
+    votes[votes.sum(axis=1) == 0] = np.bincount(labels[rows], minlength=classes)[model.classes_] / len(rows)
+    scores = np.zeros((len(matrix), classes))
+    scores[np.ix_(rows, model.classes_)] = votes
     rest = _others(rows, len(labels))
     if len(rest):
-        found[np.ix_(rest, model.classes_)] = model.predict_proba(matrix[rest])
-    return found
+        scores[np.ix_(rest, model.classes_)] = model.predict_proba(matrix[rest])
+    return scores
 
 
 def _out_of_fold(
@@ -163,7 +163,7 @@ def _out_of_fold(
 ) -> Numbers:
     from sklearn.base import clone
 
-    found, rest = np.zeros((len(labels), classes)), _others(rows, len(labels))
+    scores, rest = np.zeros((len(labels), classes)), _others(rows, len(labels))
     model = GUIDES[guide]() if isinstance(guide, str) else clone(guide)
     matrix, alone = _taken_by(model, columns), one_thread()
 
@@ -171,11 +171,11 @@ def _out_of_fold(
         with alone():  # several would wait for each other wherever a core is busy with something else
             trained = _fitted(model, matrix, labels, np.delete(rows, np.s_[fold::FOLDS]), seed + fold)
             left_out = np.concatenate([rows[fold::FOLDS], rest[fold::FOLDS]])
-            found[np.ix_(left_out, trained.classes_)] = trained.predict_proba(matrix[left_out])
+            scores[np.ix_(left_out, trained.classes_)] = trained.predict_proba(matrix[left_out])
 
     with quiet(), ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(tell, range(FOLDS)))
-    return found
+    return scores
 
 
 def _others(rows: Rows, height: int) -> Rows:
@@ -269,9 +269,9 @@ def hidden_names(
     """
     gone = list(useless)
     while gone:
-        found = guide([name for name in names if name not in gone])
-        if found.accuracy >= whole.accuracy - MOST_LOST:
-            return gone, found
+        guidance = guide([name for name in names if name not in gone])
+        if guidance.accuracy >= whole.accuracy - MOST_LOST:
+            return gone, guidance
         gone = gone[: len(gone) // 2]
     return [], whole
 

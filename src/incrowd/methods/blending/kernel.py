@@ -221,7 +221,7 @@ def _empty(room: Room) -> None:
 
 @compiled
 def _prefix_splits(
-    rows: RowTable, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, found: Any, listed: int
+    rows: RowTable, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, splits: Any, listed: int
 ) -> int:
     """Splits between neighbours in the order of the values."""
     ll, lw, left = 0.0, 0.0, 0
@@ -231,8 +231,8 @@ def _prefix_splits(
         if left > n - k:
             break
         if left >= k:
-            found[listed, GAIN] = _gain(room, n, left, ll, lw, ww)
-            found[listed, KIND], found[listed, OF], found[listed, LIMIT] = PREFIX, a, p + 1
+            splits[listed, GAIN] = _gain(room, n, left, ll, lw, ww)
+            splits[listed, KIND], splits[listed, OF], splits[listed, LIMIT] = PREFIX, a, p + 1
             listed += 1
     _empty(room)
     return listed
@@ -240,22 +240,22 @@ def _prefix_splits(
 
 @compiled
 def _single_splits(
-    rows: RowTable, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, found: Any, listed: int
+    rows: RowTable, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, splits: Any, listed: int
 ) -> int:
     """Splits of one value from the rest; the first and the last of the order are prefixes already."""
     for p in range(1, present.size - 1):
         size = room.whole[present[p]]
         if k <= size <= n - k:
             ll, lw = _move_all(rows, present[p], paired, room, 0.0, 0.0)
-            found[listed, GAIN] = _gain(room, n, size, ll, lw, ww)
-            found[listed, KIND], found[listed, OF], found[listed, LIMIT] = SINGLE, a, present[p]
+            splits[listed, GAIN] = _gain(room, n, size, ll, lw, ww)
+            splits[listed, KIND], splits[listed, OF], splits[listed, LIMIT] = SINGLE, a, present[p]
             listed += 1
             _empty(room)
     return listed
 
 
 @compiled
-def _score_splits(rows: RowTable, node: Any, k: int, c: int, room: Room, ww: float, found: Any, listed: int) -> int:
+def _score_splits(rows: RowTable, node: Any, k: int, c: int, room: Room, ww: float, splits: Any, listed: int) -> int:
     """Splits between different scores of a class, by which the node is sorted; at most so many, evenly spread."""
     n, ll, lw, last = node.size, 0.0, 0.0, 0
     step = max(1, n // MOST_THRESHOLDS)
@@ -263,8 +263,8 @@ def _score_splits(rows: RowTable, node: Any, k: int, c: int, room: Room, ww: flo
         ll, lw = _move(rows, node[left - 1], room, ll, lw)
         low, high = rows.score[node[left - 1], c], rows.score[node[left], c]
         if left >= k and left - last >= step and low < high:
-            found[listed, GAIN] = rows.score_worth * _gain(room, n, left, ll, lw, ww)
-            found[listed, KIND], found[listed, OF], found[listed, LIMIT] = SCORE, c, low
+            splits[listed, GAIN] = rows.score_worth * _gain(room, n, left, ll, lw, ww)
+            splits[listed, KIND], splits[listed, OF], splits[listed, LIMIT] = SCORE, c, low
             listed, last = listed + 1, left
     _empty(room)
     return listed
@@ -278,9 +278,9 @@ def list_splits(rows: RowTable, orders: Any, begin: int, end: int, k: int, room:
     """
     node = orders[0, begin:end]
     most = 2 * rows.start[-1] + rows.cut_scores * (2 * MOST_THRESHOLDS + 2)
-    found, listed, n = np.empty((most, 4)), 0, end - begin
+    splits, listed, n = np.empty((most, 4)), 0, end - begin
     if n < 2 * k:
-        return found[:0]
+        return splits[:0]
     ww = _sum_up(rows, node, room)
     pivot = _widest_class(rows, node, room)
     paired = _pair(rows, node, room)
@@ -289,12 +289,12 @@ def list_splits(rows: RowTable, orders: Any, begin: int, end: int, k: int, room:
         if present.size > 1:
             if not paired:
                 _by_value(rows, node, a, room)
-            listed = _prefix_splits(rows, n, k, a, present, paired, room, ww, found, listed)
+            listed = _prefix_splits(rows, n, k, a, present, paired, room, ww, splits, listed)
             if not rows.ordered[a]:
-                listed = _single_splits(rows, n, k, a, present, paired, room, ww, found, listed)
+                listed = _single_splits(rows, n, k, a, present, paired, room, ww, splits, listed)
     for c in range(rows.cut_scores):
-        listed = _score_splits(rows, orders[c, begin:end], k, c, room, ww, found, listed)
-    return found[:listed]
+        listed = _score_splits(rows, orders[c, begin:end], k, c, room, ww, splits, listed)
+    return splits[:listed]
 
 
 @compiled
@@ -309,14 +309,14 @@ def _is_left(rows: RowTable, i: int, split: Any, room: Room) -> bool:
 @compiled
 def evidence_of(rows: RowTable, node: Any, splits: Any, room: Room, marks: Any, width: int) -> Any:
     """For each split the evidence of both sides: splits x 2 x width; see ``methods/judging``."""
-    found = np.zeros((len(splits), 2, width), np.int64)
+    evidence = np.zeros((len(splits), 2, width), np.int64)
     for s in range(len(splits)):
         for i in node:
             side = 0 if _is_left(rows, i, splits[s], room) else 1
-            found[s, side, 0] += 1
+            evidence[s, side, 0] += 1
             for m in range(marks.shape[1]):
-                found[s, side, marks[i, m]] += 1
-    return found
+                evidence[s, side, marks[i, m]] += 1
+    return evidence
 
 
 @compiled

@@ -101,10 +101,10 @@ def _kernel_rows(features: RowFeatures, worth: Worth) -> Any:
         for column, weight in zip(features.columns, features.weights, strict=True)
     ]
     classes = features.score.shape[1]
-    told = [_scaled(features.score, 1.0), _scaled(np.eye(classes)[features.labels], worth.labels)]
+    scores = [_scaled(features.score, 1.0), _scaled(np.eye(classes)[features.labels], worth.labels)]
     cut = 0 if worth.scores == 0 else 1 if classes == 2 else classes
     ordered, squares = np.array(features.ordered, np.bool_), np.array(square, np.float64)
-    return RowTable(places, start, ordered, squares, np.hstack(told), cut, float(worth.scores))
+    return RowTable(places, start, ordered, squares, np.hstack(scores), cut, float(worth.scores))
 
 
 def _scaled(numbers: Numbers, variance: float) -> Numbers:

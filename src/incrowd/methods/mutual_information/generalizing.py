@@ -130,8 +130,8 @@ def classes_of(codes: Whole, nothing: Whole, rows: Whole) -> EquivalenceClasses:
 
     Examples
     --------
-    >>> found = classes_of(np.array([[1, 0], [0, 1], [1, 0]]), np.array([1, 1]), np.array([3, 4, 5]))
-    >>> found.codes.tolist(), found.sizes.tolist(), found.of.tolist()
+    >>> classes = classes_of(np.array([[1, 0], [0, 1], [1, 0]]), np.array([1, 1]), np.array([3, 4, 5]))
+    >>> classes.codes.tolist(), classes.sizes.tolist(), classes.of.tolist()
     ([[0, 1], [1, 0]], [4, 8], [1, 0, 1])
     """
     _, first, of = np.unique(_keys(codes, nothing + 1), return_index=True, return_inverse=True)

@@ -158,9 +158,9 @@ def _level(parts: Sequence[Part], places: npt.NDArray[np.int64]) -> AttributeLev
     """A level from the part of each value, -1 for none; parts that show nothing are no parts."""
     shown = np.array([not isinstance(part.form, Suppressed) for part in parts], bool)
     renumbered = np.append(np.where(shown, np.cumsum(shown) - 1, -1), -1)
-    found = np.append(renumbered[places], -1)
+    part_of = np.append(renumbered[places], -1)
     kept = tuple(part for part, keep in zip(parts, shown, strict=True) if keep)
-    return AttributeLevel(kept, np.where(found < 0, len(kept), found))
+    return AttributeLevel(kept, np.where(part_of < 0, len(kept), part_of))
 
 
 def _raw(column: EncodedColumn) -> AttributeLevel:

@@ -196,13 +196,13 @@ class Showing:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """The dimensions, the kept cuts, their tree, the exact rows at each node, and how many cuts were found."""
+    """The dimensions, the kept cuts, their tree, the exact rows at each node, and how many cuts there were at first."""
 
     dimensions: tuple[Dimension, ...]
     cuts: Cuts
     made: CutTree
     rows: list[int]
-    found: int
+    cuts_at_first: int
 
 
 def decide_partition(
@@ -275,7 +275,7 @@ def _reasons(partition: Partition) -> Reasons:
         ("smallest group", min(sizes)),
         ("largest group", max(sizes)),
         ("tests on the longest path", tree.depth),
-        ("cuts taken back", partition.found - len(cut)),
+        ("cuts taken back", partition.cuts_at_first - len(cut)),
     )
     return Reasons("Cuts", ("attribute", "cuts", "rows that were cut"), _by_cuts(named), facts)
 

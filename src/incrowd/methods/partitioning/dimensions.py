@@ -106,8 +106,8 @@ class Dimension:
     def intervals(self) -> list[Interval]:
         """The interval of each group of a hierarchy of numbers or dates."""
         assert self.hierarchy is not None
-        found = [self.hierarchy.interval(group) for group in range(len(self.hierarchy))]
-        return [Interval() if interval is None else interval for interval in found]
+        bounds = [self.hierarchy.interval(group) for group in range(len(self.hierarchy))]
+        return [Interval() if interval is None else interval for interval in bounds]
 
     @cached_property
     def leaf_values(self) -> list[Value | None]:
@@ -154,10 +154,10 @@ def _dimension(column: EncodedColumn, hierarchy: Hierarchy | None, by_class: boo
 
 def stacked(dimensions: Sequence[Dimension], rows: int) -> npt.NDArray[np.int32]:
     """The places of all rows, rows x dimensions."""
-    found = np.empty((rows, len(dimensions)), np.int32)
+    places = np.empty((rows, len(dimensions)), np.int32)
     for number, dimension in enumerate(dimensions):
-        found[:, number] = dimension.places
-    return found
+        places[:, number] = dimension.places
+    return places
 
 
 class Placed(NamedTuple):

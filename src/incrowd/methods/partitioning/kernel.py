@@ -68,7 +68,7 @@ def _step(x: float) -> int:
 @compiled
 def _tally(table: Placed, rows: Any, a: int, width: int, room: Scratch) -> int:
     """Class counts of the places present among the rows; returns how many are present, ascending."""
-    hist, present, found = room.hist, room.present, 0
+    hist, present, count = room.hist, room.present, 0
     if rows.size * 4 < width:
         keys = np.empty(rows.size, np.int64)
         for i in range(rows.size):
@@ -76,38 +76,38 @@ def _tally(table: Placed, rows: Any, a: int, width: int, room: Scratch) -> int:
         keys.sort()
         for i in range(keys.size):
             if i == 0 or keys[i] != keys[i - 1]:
-                present[found] = keys[i]
-                found += 1
+                present[count] = keys[i]
+                count += 1
                 hist[keys[i], :] = 0
         for i in range(rows.size):
             hist[table.places[rows[i], a], table.labels[rows[i]]] += 1
-        return found
+        return count
     hist[:width, :] = 0
     for i in range(rows.size):
         hist[table.places[rows[i], a], table.labels[rows[i]]] += 1
     for place in range(width):
         for c in range(table.classes):
             if hist[place, c] > 0:
-                present[found] = place
-                found += 1
+                present[count] = place
+                count += 1
                 break
-    return found
+    return count
 
 
 @compiled
-def _sum(hist: Any, places: Any, found: int) -> Any:
+def _sum(hist: Any, places: Any, count: int) -> Any:
     """Class counts of several places together."""
     counts = np.zeros(hist.shape[1], np.int64)
-    for i in range(found):
+    for i in range(count):
         for c in range(counts.size):
             counts[c] += hist[places[i], c]
     return counts
 
 
 @compiled
-def _order_by_class(hist: Any, present: Any, found: int) -> Any:
+def _order_by_class(hist: Any, present: Any, count: int) -> Any:
     """The present places by their share of the rows' second largest class (for two classes: by P)."""
-    known = _sum(hist, present, found)
+    known = _sum(hist, present, count)
     major, pivot = 0, 0
     for c in range(1, known.size):
         if known[c] > known[major]:
@@ -115,12 +115,12 @@ def _order_by_class(hist: Any, present: Any, found: int) -> Any:
     for c in range(known.size):
         if c != major and (pivot == major or known[c] > known[pivot]):
             pivot = c
-    keys = np.empty(found, np.int64)
-    for i in range(found):
+    keys = np.empty(count, np.int64)
+    for i in range(count):
         keys[i] = (hist[present[i], pivot] << 30) // hist[present[i]].sum() << 32 | i
     keys.sort()
-    ordered = np.empty(found, np.int64)
-    for i in range(found):
+    ordered = np.empty(count, np.int64)
+    for i in range(count):
         ordered[i] = present[keys[i] & 0xFFFFFFFF]
     return ordered
 
@@ -133,17 +133,17 @@ def _write(cuts: Any, listed: int, first: int, wide: int, a: int, then: int, las
 
 
 @compiled
-def _median_cuts(rule: CutRules, room: Scratch, found: int, a: int, wide: int, cuts: Any, listed: int) -> int:
+def _median_cuts(rule: CutRules, room: Scratch, count: int, a: int, wide: int, cuts: Any, listed: int) -> int:
     """The cut above the lower median, and the one below it; no other can be allowable if both are not."""
     present = room.present
-    known = _sum(room.hist, present, found).sum()
+    known = _sum(room.hist, present, count).sum()
     below, i = 0, 0
     upto = room.hist[present[0]].sum()
     while upto <= (known - 1) // 2:
         i += 1
         below = upto
         upto += room.hist[present[i]].sum()
-    if i < found - 1 and upto >= rule.smallest and known - upto >= rule.smallest:
+    if i < count - 1 and upto >= rule.smallest and known - upto >= rule.smallest:
         listed = _write(cuts, listed, 0, wide, a, 0, present[i], present[i + 1])
     if i > 0 and below >= rule.smallest and known - below >= rule.smallest:
         listed = _write(cuts, listed, 1, wide, a, 0, present[i - 1], present[i])
@@ -152,16 +152,16 @@ def _median_cuts(rule: CutRules, room: Scratch, found: int, a: int, wide: int, c
 
 @compiled
 def _class_cuts(
-    rule: CutRules, room: Scratch, found: int, a: int, wide: int, by_share: bool, gone: Any, cuts: Any, listed: int
+    rule: CutRules, room: Scratch, count: int, a: int, wide: int, by_share: bool, gone: Any, cuts: Any, listed: int
 ) -> int:
     """Every cut between neighbours with enough rows on both sides, by the class entropy it leaves."""
-    order = _order_by_class(room.hist, room.present, found) if by_share else room.present
-    right = _sum(room.hist, order, found)
+    order = _order_by_class(room.hist, room.present, count) if by_share else room.present
+    right = _sum(room.hist, order, count)
     left = np.zeros(right.size, np.int64)
     left_rows, right_rows = 0, right.sum()
     rows = right_rows + gone.sum()
     before, rest = _bits(right + gone), _bits(gone)
-    for i in range(found - 1):
+    for i in range(count - 1):
         for c in range(left.size):
             moved = room.hist[order[i], c]
             left[c] += moved
@@ -178,14 +178,14 @@ def _class_cuts(
 
 @compiled
 def _tree_cut(
-    dims: Dims, rule: CutRules, room: Scratch, found: int, a: int, at: int, gone: Any, cuts: Any, listed: int
+    dims: Dims, rule: CutRules, room: Scratch, count: int, a: int, at: int, gone: Any, cuts: Any, listed: int
 ) -> int:
     """The cut into the groups below the current one, if each that is not empty has enough rows."""
     after, i = _bits(gone), 0
     counts = np.zeros(gone.size, np.int64)
     for number in range(dims.begin[at], dims.begin[at + 1]):
         counts[:] = 0
-        while i < found and room.present[i] < dims.end[dims.children[number]]:
+        while i < count and room.present[i] < dims.end[dims.children[number]]:
             counts += room.hist[room.present[i]]
             i += 1
         if 0 < counts.sum() < rule.smallest:
@@ -194,7 +194,7 @@ def _tree_cut(
     wide = _step((dims.end[at] - dims.first[at]) / dims.leaves[a])
     if not rule.by_class:
         return _write(cuts, listed, 0, wide, a, 0, 0, 0)
-    everything = _sum(room.hist, room.present, found) + gone
+    everything = _sum(room.hist, room.present, count) + gone
     rows = everything.sum()
     if (_bits(everything) - after) / rows < rule.min_gain - _NO_GAIN:
         return listed
@@ -210,24 +210,24 @@ def _cuts_of(
     hopeless = dims.begin[at] == dims.begin[at + 1] if kind == TREE else rows.size < 2 * rule.smallest
     if hopeless:
         return listed
-    found = _tally(table, rows, a, width, room)
+    count = _tally(table, rows, a, width, room)
     gone = np.zeros(table.classes, np.int64)
-    if found > 0 and room.present[found - 1] == width - 1:
-        found -= 1
+    if count > 0 and room.present[count - 1] == width - 1:
+        count -= 1
         gone += room.hist[width - 1]
-    if found == 0 or 0 < gone.sum() < rule.smallest:
+    if count == 0 or 0 < gone.sum() < rule.smallest:
         return listed
     if kind == TREE:
-        return _tree_cut(dims, rule, room, found, a, at, gone, cuts, listed)
-    if found < 2:
+        return _tree_cut(dims, rule, room, count, a, at, gone, cuts, listed)
+    if count < 2:
         return listed
     start = dims.offset[a]
-    wide = found / (width - 1)
+    wide = count / (width - 1)
     if not dims.counted[a]:
-        wide = dims.position[start + room.present[found - 1]] - dims.position[start + room.present[0]]
+        wide = dims.position[start + room.present[count - 1]] - dims.position[start + room.present[0]]
     if rule.by_class:
-        return _class_cuts(rule, room, found, a, _step(wide), kind == SET, gone, cuts, listed)
-    return _median_cuts(rule, room, found, a, _step(wide), cuts, listed)
+        return _class_cuts(rule, room, count, a, _step(wide), kind == SET, gone, cuts, listed)
+    return _median_cuts(rule, room, count, a, _step(wide), cuts, listed)
 
 
 @compiled
@@ -271,18 +271,18 @@ def _mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any
     threshold does not say it.
     """
     a = cut[DIMENSION]
-    found = _tally(table, rows, a, dims.width[a], room)
-    missing = room.present[found - 1] == dims.width[a] - 1
-    found -= int(missing)
+    count = _tally(table, rows, a, dims.width[a], room)
+    missing = room.present[count - 1] == dims.width[a] - 1
+    count -= int(missing)
     parts = 2
     marks = np.empty((0, 2), np.int64)
     if dims.kind[a] == RANGE:
-        for i in range(found):
+        for i in range(count):
             room.part[room.present[i]] = int(room.present[i] > cut[LAST])
     elif dims.kind[a] == SET:
-        order = _order_by_class(room.hist, room.present, found)
-        marks = np.empty((found, 2), np.int64)
-        for i in range(found):
+        order = _order_by_class(room.hist, room.present, count)
+        marks = np.empty((count, 2), np.int64)
+        for i in range(count):
             room.part[order[i]] = int(i > cut[LAST])
             marks[i, 0], marks[i, 1] = order[i], room.part[order[i]]
     else:
@@ -290,7 +290,7 @@ def _mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any
         marks = np.empty((dims.begin[at + 1] - dims.begin[at], 2), np.int64)
         for number in range(dims.begin[at], dims.begin[at + 1]):
             before = i
-            while i < found and room.present[i] < dims.end[dims.children[number]]:
+            while i < count and room.present[i] < dims.end[dims.children[number]]:
                 room.part[room.present[i]] = parts
                 i += 1
             if i > before:
@@ -306,10 +306,10 @@ def parts_of(table: Placed, dims: Dims, rows: Any, at: Any, room: Scratch, cut: 
     """The part of each row that a cut would make, and how many parts there are."""
     a = cut[DIMENSION]
     parts, _, _ = _mark(table, dims, rows, at[a], room, cut)
-    found = np.empty(rows.size, np.int64)
+    part_of = np.empty(rows.size, np.int64)
     for i in range(rows.size):
-        found[i] = room.part[table.places[rows[i], a]]
-    return found, parts
+        part_of[i] = room.part[table.places[rows[i], a]]
+    return part_of, parts
 
 
 @compiled

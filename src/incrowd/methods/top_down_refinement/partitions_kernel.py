@@ -72,7 +72,7 @@ def split(
     part_of = np.empty(room, np.int64)
     heads = np.full(parts, -1, np.int64)
     sizes = np.empty(parts, np.int64)
-    found = 0
+    count = 0
     leaf = head
     while leaf >= 0:
         after = leaves.following[leaf, attribute]
@@ -91,11 +91,11 @@ def split(
             leaves.end[leaf] = begin
             leaves.following[leaf, attribute] = heads[part]
             heads[part] = leaf
-            changed[found] = leaf
-            part_of[found] = part
-            found += 1
+            changed[count] = leaf
+            part_of[count] = part
+            count += 1
         leaf = after
-    return changed[:found], part_of[:found], heads, number
+    return changed[:count], part_of[:count], heads, number
 
 
 @compiled
@@ -153,13 +153,13 @@ def tally(
             ids = np.concatenate((ids[:used], np.empty(room, np.int64)))
             counts = np.concatenate((counts[:used], np.empty(room, np.int64)))
         rows[i] = records.weights[begin:end].sum()
-        found = _read(
+        count = _read(
             records.codes[begin:end], records.weights[begin:end], watched, offsets, upcoming, scratch, ids[used:]
         )
-        for at in range(used, used + found):
+        for at in range(used, used + count):
             counts[at] = scratch[ids[at]]
             scratch[ids[at]] = 0
-        used += found
+        used += count
         starts[i + 1] = used
     return PartTally(changed, part_of, rows, starts, ids[:used], counts[:used])
 
@@ -167,7 +167,7 @@ def tally(
 @compiled
 def _read(codes: Any, weights: Any, watched: Any, offsets: Any, upcoming: Any, scratch: Any, ids: Any) -> int:
     """Add the rows of each id to scratch; ids receives those that occur, and their number is returned."""
-    found = 0
+    count = 0
     for record in range(weights.size):
         weight = weights[record]
         for w in range(watched.size):
@@ -175,10 +175,10 @@ def _read(codes: Any, weights: Any, watched: Any, offsets: Any, upcoming: Any, s
             number = upcoming[offsets[attribute] + codes[record, attribute]]
             if number >= 0:
                 if scratch[number] == 0:
-                    ids[found] = number
-                    found += 1
+                    ids[count] = number
+                    count += 1
                 scratch[number] += weight
-    return found
+    return count
 
 
 @compiled
@@ -196,7 +196,7 @@ def lower(
     i = 0
     while i < order.size:
         key, name = keys[order[i]], counted.leaves[order[i]]
-        rows, found = 0, 0
+        rows, count = 0, 0
         while i < order.size and keys[order[i]] == key:
             leaf = order[i]
             leaves.group[known, counted.leaves[leaf]] = name
@@ -205,12 +205,12 @@ def lower(
                 number = counted.ids[at]
                 if members[meaning.attribute[number]]:
                     if scratch[number] == 0:
-                        touched[found] = number
-                        found += 1
+                        touched[count] = number
+                        count += 1
                     scratch[number] += counted.counts[at]
             i += 1
         least = min(least, rows)
-        _lower_group(rows, touched[:found], meaning, scratch, smallest)
+        _lower_group(rows, touched[:count], meaning, scratch, smallest)
     return int(least)
 
 

@@ -146,9 +146,9 @@ class Refinement:
     def candidates(self) -> list[RefinementCandidate]:
         """All candidates, by attribute and value."""
         numbers, *figures = self._figures()
-        found = [self._candidate(*each) for each in zip(numbers.tolist(), *figures, strict=True)]
+        candidates = [self._candidate(*each) for each in zip(numbers.tolist(), *figures, strict=True)]
         names = [attribute.name for attribute in self.attributes]
-        return sorted(found, key=lambda candidate: (names.index(candidate.attribute), candidate.place))
+        return sorted(candidates, key=lambda candidate: (names.index(candidate.attribute), candidate.place))
 
     def _figures(self) -> tuple[npt.NDArray[np.int64], Figures, Figures, Figures]:
         """The numbers of all candidates, their gains, losses and scores."""

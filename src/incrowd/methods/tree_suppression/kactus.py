@@ -160,12 +160,12 @@ def release_bottom_up(
 def borrow(complying: Sequence[Pool], waiting: int, k: int, randomness: Randomness, reading: str) -> list[Pool]:
     """The rows each complying pool gives away: a draw from the union of what they have above k."""
     extras = np.array([pool.size - k for pool in complying], np.int64)
-    asked = rows_asked(waiting, k, int(extras.sum()), reading)
-    if not asked:
+    wanted = rows_asked(waiting, k, int(extras.sum()), reading)
+    if not wanted:
         return [EMPTY] * len(complying)
-    donors = draw(Pool.of(range(len(complying)), extras), asked, randomness)
-    given = dict(zip(donors.cells.tolist(), donors.counts.tolist(), strict=True))
-    return [draw(pool, given.get(i, 0), randomness) for i, pool in enumerate(complying)]
+    donors = draw(Pool.of(range(len(complying)), extras), wanted, randomness)
+    counts = dict(zip(donors.cells.tolist(), donors.counts.tolist(), strict=True))
+    return [draw(pool, counts.get(i, 0), randomness) for i, pool in enumerate(complying)]
 
 
 def rows_asked(waiting: int, k: int, extra: int, reading: str) -> int:

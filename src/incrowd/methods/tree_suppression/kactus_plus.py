@@ -216,10 +216,10 @@ class _Release:
         donors = complying
         if sum(pool.size for _, pool in small) < self.k:
             gifts = self._gifts([b.pool for b in complying], sum(pool.size for _, pool in small))
-            given = [(bundle.path[-1], gift) for bundle, gift in zip(complying, gifts, strict=True) if gift.size]
-            if not given or not all(isinstance(test, Eq | In) for test, _ in given):
+            gift_parts = [(bundle.path[-1], gift) for bundle, gift in zip(complying, gifts, strict=True) if gift.size]
+            if not gift_parts or not all(isinstance(test, Eq | In) for test, _ in gift_parts):
                 return [], complying
-            sets = [_set_bundle(attribute, [*ordered, *given], path)]
+            sets = [_set_bundle(attribute, [*ordered, *gift_parts], path)]
             donors = [
                 replace(bundle, pool=minus(bundle.pool, gift)) for bundle, gift in zip(complying, gifts, strict=True)
             ]

@@ -38,29 +38,29 @@ def _tally(
         for i in range(rows.size):
             keys[i] = codes[rows[i], attribute]
         keys.sort()
-        found = 0
+        count = 0
         for i in range(keys.size):
             if i == 0 or keys[i] != keys[i - 1]:
-                present[found] = keys[i]
-                found += 1
+                present[count] = keys[i]
+                count += 1
                 for c in range(classes):
                     hist[keys[i], c] = 0
         for i in range(rows.size):
             hist[codes[rows[i], attribute], labels[rows[i]]] += 1
-        return found
+        return count
     for code in range(width):
         for c in range(classes):
             hist[code, c] = 0
     for i in range(rows.size):
         hist[codes[rows[i], attribute], labels[rows[i]]] += 1
-    found = 0
+    count = 0
     for code in range(width):
         for c in range(classes):
             if hist[code, c] > 0:
-                present[found] = code
-                found += 1
+                present[count] = code
+                count += 1
                 break
-    return found
+    return count
 
 
 @compiled
@@ -75,7 +75,7 @@ def _information(counts: Any, classes: int) -> float:
 
 
 @compiled
-def _best_cut(hist: Any, order: Any, found: int, known: Any, classes: int, k: int) -> tuple[float, int]:
+def _best_cut(hist: Any, order: Any, count: int, known: Any, classes: int, k: int) -> tuple[float, int]:
     """Best place to cut the ordered codes in two parts of at least k rows: left information + right, place."""
     left = np.zeros(classes, np.int64)
     right = np.zeros(classes, np.int64)
@@ -84,7 +84,7 @@ def _best_cut(hist: Any, order: Any, found: int, known: Any, classes: int, k: in
     for c in range(classes):
         right[c] = known[c]
         right_rows += known[c]
-    for i in range(found - 1):
+    for i in range(count - 1):
         for c in range(classes):
             moved = hist[order[i], c]
             left[c] += moved
@@ -99,7 +99,7 @@ def _best_cut(hist: Any, order: Any, found: int, known: Any, classes: int, k: in
 
 
 @compiled
-def _order_by_class(hist: Any, present: Any, found: int, known: Any, classes: int) -> Any:
+def _order_by_class(hist: Any, present: Any, count: int, known: Any, classes: int) -> Any:
     """The present codes ordered by their share of the node's second largest class (for two classes: by P)."""
     major, pivot = 0, 0
     for c in range(1, classes):
@@ -108,44 +108,44 @@ def _order_by_class(hist: Any, present: Any, found: int, known: Any, classes: in
     for c in range(classes):
         if c != major and (pivot == major or known[c] > known[pivot]):
             pivot = c
-    keys = np.empty(found, np.int64)
-    for i in range(found):
+    keys = np.empty(count, np.int64)
+    for i in range(count):
         total = 0
         for c in range(classes):
             total += hist[present[i], c]
         keys[i] = (hist[present[i], pivot] << 30) // total << 32 | i
     keys.sort()
-    ordered = np.empty(found, np.int64)
-    for i in range(found):
+    ordered = np.empty(count, np.int64)
+    for i in range(count):
         ordered[i] = present[keys[i] & 0xFFFFFFFF]
     return ordered
 
 
 @compiled
 def _score(
-    hist: Any, present: Any, found: int, classes: int, k: int, missing: int, ordered: bool, status: int
+    hist: Any, present: Any, count: int, classes: int, k: int, missing: int, ordered: bool, status: int
 ) -> tuple[float, int, int, int, Any]:
     """The best split on one tallied attribute: (gain, reveal, kind, place, codes in order); reveal < 0: none.
 
-    ``place`` is the last code of the first part, or ``found`` for one part per value.
+    ``place`` is the last code of the first part, or ``count`` for one part per value.
     """
     nothing = (0.0, -1, LEAF, -1, present[:0])
     missing_rows = 0
-    if found > 0 and present[found - 1] == missing:
-        found -= 1
+    if count > 0 and present[count - 1] == missing:
+        count -= 1
         for c in range(classes):
             missing_rows += hist[missing, c]
-    if found == 0 or 0 < missing_rows < k:
+    if count == 0 or 0 < missing_rows < k:
         return nothing
-    sequence = np.empty(found, np.int64)
-    for i in range(found):
+    sequence = np.empty(count, np.int64)
+    for i in range(count):
         sequence[i] = present[i]
-    if found == 1 and missing_rows == 0:
+    if count == 1 and missing_rows == 0:
         return (np.inf, 4, VALUES, 1, sequence) if status == HIDDEN else nothing
     known = np.zeros(classes, np.int64)
     smallest = -1
     separate = 0.0
-    for i in range(found):
+    for i in range(count):
         rows = 0
         for c in range(classes):
             known[c] += hist[sequence[i], c]
@@ -154,11 +154,11 @@ def _score(
             smallest = rows
         separate += _information(hist[sequence[i]], classes)
     if not ordered and smallest >= k:
-        after, place, kind, reveal = separate, found, VALUES, 3
+        after, place, kind, reveal = separate, count, VALUES, 3
     else:
         if not ordered:
-            sequence = _order_by_class(hist, sequence, found, known, classes)
-        after, place = _best_cut(hist, sequence, found, known, classes, k)
+            sequence = _order_by_class(hist, sequence, count, known, classes)
+        after, place = _best_cut(hist, sequence, count, known, classes, k)
         kind = CUT if ordered else VALUES
         reveal = (2 if ordered else 1) if status == HIDDEN else 0
     if place < 0:
@@ -193,9 +193,9 @@ def _choose(
     for a in range(widths.size):
         if shown[a] == EXACT or (shown[a] == PARTLY and rows.size < 2 * k):
             continue
-        found = _tally(codes, labels, rows, a, widths[a], classes, hist, present)
+        count = _tally(codes, labels, rows, a, widths[a], classes, hist, present)
         gain, reveal, kind, place, sequence = _score(
-            hist, present, found, classes, k, widths[a] - 1, ordered[a], shown[a]
+            hist, present, count, classes, k, widths[a] - 1, ordered[a], shown[a]
         )
         if reveal >= 0 and (gain > best_gain or (gain == best_gain and reveal > best_reveal)):
             best_gain, best_reveal, best_attribute, best_kind = gain, reveal, a, kind

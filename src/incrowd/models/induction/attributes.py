@@ -43,14 +43,14 @@ class Categories:
 
     With a hierarchy a public attribute has one level for each of its levels that tells values apart; a private one is
     never generalized, since its splits never breach. A missing value, where allowed, is a part of its own.
-    ``given`` says that the domain does not come from the table, but from a hierarchy or a declared order.
+    ``domain_declared`` says that the domain does not come from the table, but from a hierarchy or a declared order.
     """
 
     number: int
     name: str
     codes: Codes
     domain: tuple[str, ...]
-    given: bool
+    domain_declared: bool
     missing: bool
     levels: tuple[Division, ...]
     threshold = False
@@ -71,8 +71,8 @@ class Categories:
             heights = range(hierarchy.height, 0, -1) if public else [hierarchy.height]
             divisions = [_by_group(number, hierarchy, level, places, missing) for level in heights]
         kept = [division for division in divisions if len(division.parts) > 1] or divisions[:1]
-        given = hierarchy is not None or domain is declared.order
-        return cls(number, column.name, column.codes, domain, given, missing, tuple(kept))
+        domain_declared = hierarchy is not None or domain is declared.order
+        return cls(number, column.name, column.codes, domain, domain_declared, missing, tuple(kept))
 
     @property
     def width(self) -> int:

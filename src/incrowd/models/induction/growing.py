@@ -137,14 +137,14 @@ class Growth:
             return
         self.spans.survey(node.territory)
         node.gain, node.ratio, cuts = self._score(node, 0, len(node.usable))
-        found = [
+        candidates = [
             SplitCandidate(number, a, 0, gain, score, *cut)
             for a, (gain, score, cut) in enumerate(
                 zip(node.gain[:, 0].tolist(), self._scores(node)[:, 0].tolist(), cuts.tolist(), strict=True)
             )
             if gain > TOLERANCE
         ]
-        self._queue_fair(node, found)
+        self._queue_fair(node, candidates)
 
     def _score(self, node: GrowingNode, first: int, last: int) -> tuple[Floats, Floats, npt.NDArray[np.int64]]:
         training = self.training
@@ -156,8 +156,8 @@ class Growth:
         assert scores is not None
         return scores
 
-    def _queue_fair(self, node: GrowingNode, found: list[SplitCandidate]) -> None:
-        fair, node.held = at_least_average(found) if self._by_ratio else (found, [])
+    def _queue_fair(self, node: GrowingNode, candidates: list[SplitCandidate]) -> None:
+        fair, node.held = at_least_average(candidates) if self._by_ratio else (candidates, [])
         node.waiting = len(fair)
         for candidate in fair:
             self._queue.push(candidate)

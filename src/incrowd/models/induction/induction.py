@@ -39,10 +39,10 @@ class SpanRequirement:
 
     Examples
     --------
-    >>> asked = SpanRequirement(4, max_confidence=0.75)
-    >>> asked.holds([3, 1]), asked.holds([4, 1]), asked.holds([2, 1])
+    >>> requirement = SpanRequirement(4, max_confidence=0.75)
+    >>> requirement.holds([3, 1]), requirement.holds([4, 1]), requirement.holds([2, 1])
     (True, False, False)
-    >>> str(asked)
+    >>> str(requirement)
     'every span has at least 4 rows, none of its classes a share above 0.75'
     """
 
@@ -71,11 +71,11 @@ class SpanRequirement:
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether populations with these class counts may be spans of a table; an empty one may."""
         sizes = histograms.sum(axis=1)
-        found = np.asarray((sizes >= self.k) | (sizes == 0))
+        allowed = np.asarray((sizes >= self.k) | (sizes == 0))
         for part in self.on_class:
-            left = np.flatnonzero(found)
-            found[left] = part.holds_each(histograms[left], subject)
-        return found
+            left = np.flatnonzero(allowed)
+            allowed[left] = part.holds_each(histograms[left], subject)
+        return allowed
 
     def holds(self, histogram: npt.ArrayLike, whole: npt.ArrayLike | None = None) -> bool:
         """Whether a population with these class counts may be a span; ``whole`` are the counts of all rows."""
@@ -90,15 +90,15 @@ class SpanRequirement:
         return {**data, "further": [part.to_json() for part in self.further]} if self.further else data
 
     def __str__(self) -> str:
-        said = [f"every span has at least {self.k} rows"]
+        clauses = [f"every span has at least {self.k} rows"]
         if self.l is not None:
-            said.append(f"its classes an entropy of at least log2 {self.l:g}")
+            clauses.append(f"its classes an entropy of at least log2 {self.l:g}")
         if self.max_confidence is not None:
-            said.append(f"none of its classes a share above {self.max_confidence:g}")
-        return ", ".join([*said, *map(str, self.further)])
+            clauses.append(f"none of its classes a share above {self.max_confidence:g}")
+        return ", ".join([*clauses, *map(str, self.further)])
 
 
-def required_of_spans(given: str | Part | Together | Iterable[str | Part | Together]) -> tuple[Columnwise, ...]:
+def required_of_spans(required: str | Part | Together | Iterable[str | Part | Together]) -> tuple[Columnwise, ...]:
     """The requirements on the class that a model can keep, from their text form or objects.
 
     Examples
@@ -106,8 +106,8 @@ def required_of_spans(given: str | Part | Together | Iterable[str | Part | Toget
     >>> [str(part) for part in required_of_spans("t=0.2, alpha=0.8")]
     ['0.2-closeness of the class', 'confidence in any value of the class of at most 0.8']
     """
-    found: list[Columnwise] = []
-    for one in [given] if isinstance(given, str) or not isinstance(given, Iterable) else given:
+    on_class: list[Columnwise] = []
+    for one in [required] if isinstance(required, str) or not isinstance(required, Iterable) else required:
         parts = parse_requirements(one) if isinstance(one, str) else one.parts if isinstance(one, Together) else (one,)
         for part in parts:
             if not isinstance(part, Columnwise):
@@ -115,8 +115,8 @@ def required_of_spans(given: str | Part | Together | Iterable[str | Part | Toget
                     "A model shows no rows: beside k it can keep requirements on its class. Give k by itself, and "
                     "leave out k-map, delta-presence and sets of columns."
                 )
-            found.append(part)
-    return tuple(found)
+            on_class.append(part)
+    return tuple(on_class)
 
 
 def about_class(parts: Iterable[Columnwise], target: str) -> None:

@@ -76,8 +76,8 @@ class KAdet:
     ... ])
     >>> schema = Schema((Column("married"), Column("car"), Column("risk")))
     >>> schema = schema.with_roles(quasi_identifiers=["married", "car"], target="risk")
-    >>> found = KAdet(k=3, private=("car",), score="gain").induce(table, schema)
-    >>> found.model.spans, found.model.smallest_span, found.model.tree.attributes
+    >>> induction = KAdet(k=3, private=("car",), score="gain").induce(table, schema)
+    >>> induction.model.spans, induction.model.smallest_span, induction.model.tree.attributes
     (2, 3, ('car', 'married'))
     """
 
@@ -155,8 +155,8 @@ class KAdet:
         numbers = [name for name in names if schema[name].type.is_numeric]
         if self.score == "gain" and numbers:
             raise SchemaError(
-                f"score='gain' (ID3) takes categories only; {', '.join(map(repr, numbers))} are numbers. "
-                "Leave them out, or use score='gain_ratio'."
+                f"The score id3 takes categories only; {', '.join(map(repr, numbers))} are numbers. "
+                "Leave them out, or use the score c45."
             )
         return names, schema.target
 
@@ -193,14 +193,14 @@ class KAdet:
         from incrowd.models.induction.publishing import kept_splits, publish
         from incrowd.models.induction.spans import InductionTable
 
-        asked = self.requirement
+        requirement = self.requirement
         public = [attribute.name not in self.private for attribute in attributes]
         training = InductionTable.of(attributes, public, table[target], self.class_private)
-        growth = Growth(training, asked, self.score == "gain_ratio").run()
+        growth = Growth(training, requirement, self.score == "gain_ratio").run()
         split = np.array([node.division is not None for node in growth.nodes])
         if self.prune or (self.prune is None and self.score == "gain_ratio"):
             split &= kept_splits(growth.nodes)
-        model, spans = publish(growth, split, asked, table, fills)
+        model, spans = publish(growth, split, requirement, table, fills)
         return Induction(model, "", spans, tuple(growth.trace))
 
 
@@ -244,8 +244,8 @@ def stand_in(column: EncodedColumn, middle: bool) -> str | int | float:
 
 
 def _refusal(columns: list[EncodedColumn], target: str) -> str:
-    told = ", ".join(f"{column.name!r} ({int(column.counts[-1])} rows)" for column in columns)
+    missing = ", ".join(f"{column.name!r} ({int(column.counts[-1])} rows)" for column in columns)
     advice = "fill='mode' puts the most frequent value or the median there, fill='value' makes missing a category."
     if any(column.name == target for column in columns):
         advice += " A missing class can only be a class of its own (fill='value'); or leave these rows out."
-    return f"Values are missing in {told}. Leave these rows out, or choose how to fill them: {advice}"
+    return f"Values are missing in {missing}. Leave these rows out, or choose how to fill them: {advice}"

@@ -71,13 +71,13 @@ def cells_of(a: int, inputs: Inputs, order: Array, lo: int, hi: int) -> tuple[Ar
     keys.sort()
     codes = np.empty(hi - lo, np.int64)
     counts = np.zeros((hi - lo, classes), np.int64)
-    found = 0
+    count = 0
     for key in keys:
-        if found == 0 or codes[found - 1] != key // classes:
-            codes[found] = key // classes
-            found += 1
-        counts[found - 1, key % classes] += 1
-    return codes[:found], counts[:found]
+        if count == 0 or codes[count - 1] != key // classes:
+            codes[count] = key // classes
+            count += 1
+        counts[count - 1, key % classes] += 1
+    return codes[:count], counts[:count]
 
 
 @compiled
@@ -267,7 +267,7 @@ def sort_spans(
     order: Array, end: Array, lows: Array, highs: Array, column: Array, part_of: Array, parts: int
 ) -> tuple[Array, int]:
     """Split every span of a territory by parts; the new spans (part, start, end), and how many there were before."""
-    found = np.empty((64, 3), np.int64)
+    spans = np.empty((64, 3), np.int64)
     used, before = 0, 0
     for i in range(len(lows)):
         lo = lows[i]
@@ -275,12 +275,12 @@ def sort_spans(
             hi = end[lo]
             before += 1
             starts = sort_rows(order, lo, hi, column, part_of, parts)
-            if used + parts > len(found):
-                found = np.concatenate((found, np.empty((len(found) + parts, 3), np.int64)))
+            if used + parts > len(spans):
+                spans = np.concatenate((spans, np.empty((len(spans) + parts, 3), np.int64)))
             for part in range(parts):
                 if starts[part] < starts[part + 1]:
-                    found[used, 0], found[used, 1], found[used, 2] = part, starts[part], starts[part + 1]
+                    spans[used, 0], spans[used, 1], spans[used, 2] = part, starts[part], starts[part + 1]
                     end[starts[part]] = starts[part + 1]
                     used += 1
             lo = hi
-    return found[:used], before
+    return spans[:used], before

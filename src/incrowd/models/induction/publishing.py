@@ -48,9 +48,9 @@ def spans_again(growth: Growth, split: npt.NDArray[np.bool_]) -> tuple[SpanOrder
     for number in reached_nodes(growth.nodes, split):
         node = growth.nodes[number]
         if split[number] and node.division is not None:
-            found = spans.split(territories[number], node.division)
+            parts = spans.split(territories[number], node.division)
             for child in node.children:
-                territory = found[growth.nodes[child].place]
+                territory = parts[growth.nodes[child].place]
                 assert territory is not None
                 territories[child] = territory
     return spans, territories
@@ -127,17 +127,17 @@ def _group(growth: Growth, node: GrowingNode) -> str | None:
 def _attributes(
     growth: Growth, k: int, table: EncodedTable, fills: Mapping[str, str | int | float]
 ) -> tuple[PublishedAttribute, ...]:
-    found = []
+    attributes = []
     for attribute, public in zip(growth.training.attributes, growth.training.inputs.public.tolist(), strict=True):
         column = table[attribute.name]
         domain = attribute.domain
-        if public and isinstance(attribute, Categories) and not attribute.given:
+        if public and isinstance(attribute, Categories) and not attribute.domain_declared:
             domain = tuple(
                 value for value, rows in zip(attribute.domain, column.counts.tolist(), strict=False) if rows >= k
             )
         fill = fills.get(attribute.name)
-        found.append(PublishedAttribute(attribute.name, public, column.type, domain, attribute.missing, fill))
-    return tuple(found)
+        attributes.append(PublishedAttribute(attribute.name, public, column.type, domain, attribute.missing, fill))
+    return tuple(attributes)
 
 
 def _safe_counts(

@@ -179,13 +179,13 @@ class SpanOrder:
             return [territory] * parts
         column = self.inputs.codes[division.attribute]
         lows, highs = territory.lows, territory.highs
-        found, before = sort_spans(self.order, self._end, lows, highs, column, division.part_of, parts)
-        self.count += len(found) - before
+        spans, before = sort_spans(self.order, self._end, lows, highs, column, division.part_of, parts)
+        self.count += len(spans) - before
         self.version += 1
-        found = found[np.argsort(found[:, 0], kind="stable")]
-        starts = np.searchsorted(found[:, 0], np.arange(parts + 1))
+        spans = spans[np.argsort(spans[:, 0], kind="stable")]
+        starts = np.searchsorted(spans[:, 0], np.arange(parts + 1))
         return [
-            self._territory(found[lo:hi, 1].copy(), found[lo:hi, 2].copy()) if lo < hi else None
+            self._territory(spans[lo:hi, 1].copy(), spans[lo:hi, 2].copy()) if lo < hi else None
             for lo, hi in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
         ]
 

@@ -92,7 +92,7 @@ def _refuse(_constant: str) -> Any:
 
 
 NEEDS_TABLE = "it needs the table that the release was made from"
-TOLD = "method, recipe, versions, cuts, notices, who is responsible"
+UNCHECKED = "method, recipe, versions, cuts, notices, who is responsible"
 ISSUERS_WORD = "told by whoever issued the certificate; a signature binds it"
 _NEED_TABLE = {
     "utility": "not measured",
@@ -127,7 +127,7 @@ def check_release(
         How much memory may be used, such as ``"4GB"``.
     """
     key = None if signed_by is None else public_key(signed_by)
-    data = read_certificate(_found(release) if certificate is None else certificate)
+    data = read_certificate(_beside(release) if certificate is None else certificate)
     name = _name(release)
     broken = list(faults(data, schema()))
     if broken:
@@ -160,7 +160,7 @@ def _fails(statement: Statement) -> bool:
     return statement.standing is StatementStanding.FAILS
 
 
-def _found(release: Any) -> Path:
+def _beside(release: Any) -> Path:
     if query_of(release) is not None or not isinstance(release, str | Path):
         raise ParameterError("Name the certificate: only beside a file it is found by itself. Use --certificate.")
     return certificate_beside(Path(release))
@@ -247,4 +247,4 @@ def _unrecounted(data: Certificate) -> Iterator[Statement]:
     for name, nothing in _NEED_TABLE.items():
         if data.get(name, nothing) != nothing:
             yield left_open(name.replace("_", " "), NEEDS_TABLE)
-    yield left_open(TOLD, ISSUERS_WORD)
+    yield left_open(UNCHECKED, ISSUERS_WORD)

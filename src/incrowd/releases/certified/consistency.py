@@ -49,13 +49,13 @@ def check_consistency(certificate: Certificate) -> Iterator[Statement]:
 
 def _requirement(certificate: Certificate) -> Statement:
     """The sentence, the words and the data say the same, and every promise of it was recounted."""
-    requirement, asked = requirement_of(certificate), certificate["requirement_asked"]
-    sentences = [statement_of(asked, written) for written in ("file", "table", "files")]
+    requirement, words = requirement_of(certificate), certificate["requirement_asked"]
+    sentences = [statement_of(words, written) for written in ("file", "table", "files")]
     recounted = [one["promise"] for one in certificate["requirement_recounted"]]
     checks = {(one["name"], one["found"]) for one in certificate["verification"]["checks"]}
     agrees = (
         requirement is not None
-        and str(requirement) == asked
+        and str(requirement) == words
         and json.loads(json.dumps(requirement.to_json())) == certificate["requirement"]
         and certificate["statement"] in sentences
         and sorted(recounted) == sorted(requirement.promises)
@@ -64,7 +64,7 @@ def _requirement(certificate: Certificate) -> Statement:
     return consistent(
         "statement",
         agrees,
-        asked,
+        words,
         "its sentence, its requirement and the promises that were recounted are not the same",
     )
 
@@ -84,13 +84,15 @@ def _columns(certificate: Certificate) -> Statement:
 
 
 def _verification(certificate: Certificate) -> Statement:
-    found = certificate["verification"]
-    checks = [*found["checks"], *certificate["requirement_recounted"]]
-    names = {check["name"] for check in found["checks"]}
+    verification = certificate["verification"]
+    checks = [*verification["checks"], *certificate["requirement_recounted"]]
+    names = {check["name"] for check in verification["checks"]}
     return consistent(
         "checks at the time of release",
-        found["passed"] and set(_expected_checks(certificate)) <= names and all(check["passed"] for check in checks),
-        f"all {len(found['checks'])} passed",
+        verification["passed"]
+        and set(_expected_checks(certificate)) <= names
+        and all(check["passed"] for check in checks),
+        f"all {len(verification['checks'])} passed",
         "it says itself that a check failed, or that there was none",
     )
 
@@ -103,13 +105,13 @@ def _expected_checks(certificate: Certificate) -> Iterator[str]:
 
 
 def _rows(certificate: Certificate) -> Statement:
-    rows, found = certificate["rows"], certificate["verification"]
-    bars = found["class_size_histogram"]
+    rows, verification = certificate["rows"], certificate["verification"]
+    bars = verification["class_size_histogram"]
     agrees = (
         rows["input"] == rows["released"] + rows["left_out"]
-        and rows["released"] == found["rows"] == sum(size * classes for size, classes in bars)
-        and found["classes"] == sum(classes for _, classes in bars)
-        and found["smallest_class"] == min((size for size, _ in bars), default=0)
+        and rows["released"] == verification["rows"] == sum(size * classes for size, classes in bars)
+        and verification["classes"] == sum(classes for _, classes in bars)
+        and verification["smallest_class"] == min((size for size, _ in bars), default=0)
         and _rows_sentence(certificate)
     )
     return consistent(
@@ -123,8 +125,8 @@ def _rows(certificate: Certificate) -> Statement:
 def _rows_sentence(certificate: Certificate) -> bool:
     """What the check of the rows says it counted is what the numbers say."""
     rows = certificate["rows"]
-    told = [check["found"] for check in certificate["verification"]["checks"] if check["name"] == "rows"]
-    counted = [tuple(int(number.replace(",", "")) for number in _ROWS.findall(words)) for words in told]
+    sentences = [check["found"] for check in certificate["verification"]["checks"] if check["name"] == "rows"]
+    counted = [tuple(int(number.replace(",", "")) for number in _ROWS.findall(words)) for words in sentences]
     return all(numbers in ((), (rows["released"], rows["left_out"])) for numbers in counted)
 
 

@@ -162,21 +162,21 @@ def recount_certificate(
 def _compared(certificate: Certificate, verdict: Verdict, sizes: int) -> Iterator[Statement]:
     columns, *checks = verdict.checks
     others = "its names, or their order, are others"
-    yield consistent("columns", columns.passed, columns.found, f"{columns.found}: {others}")
+    yield consistent("columns", columns.passed, columns.finding, f"{columns.finding}: {others}")
     if not columns.passed:
         return
     stated = {one["promise"]: one["found"] for one in certificate["requirement_recounted"]}
     joined = [check for check in checks if check.name == "groups"]
     promised = [check for check in checks if check.name != "groups"]
     for check in joined:
-        yield consistent("groups", check.passed, check.found, check.found)
+        yield consistent("groups", check.passed, check.finding, check.finding)
     for place, check in enumerate(promised):
         yield _promise(check, stated.get(check.name) if place < sizes else None)
-    found = certificate["verification"]
+    verification = certificate["verification"]
     yield compared("rows released", certificate["rows"]["released"], verdict.sizes.rows)
-    yield compared("groups of rows that look alike", found["classes"], verdict.sizes.classes)
-    yield compared("smallest group", found["smallest_class"], verdict.sizes.smallest)
-    same = [list(bar) for bar in verdict.sizes.histogram] == found["class_size_histogram"]
+    yield compared("groups of rows that look alike", verification["classes"], verdict.sizes.classes)
+    yield compared("smallest group", verification["smallest_class"], verdict.sizes.smallest)
+    same = [list(bar) for bar in verdict.sizes.histogram] == verification["class_size_histogram"]
     words = f"{len(verdict.sizes.histogram):,} sizes"
     yield consistent("sizes of the groups", same, words, f"the release has groups of other sizes ({words})")
     yield from _cells(certificate, verdict)
@@ -203,8 +203,8 @@ def _alone(certificate: Certificate, counted: Alone | None) -> Iterator[Statemen
 def _promise(check: Check, stated: str | None) -> Statement:
     """A promise fails if it is broken; of sizes, also if it is kept by other classes than those stated."""
     if not check.passed:
-        return Statement(check.name, compared("", 0, 1).standing, check.found, promised=True)
-    return compared(check.name, check.found if stated is None else stated, check.found, promised=True)
+        return Statement(check.name, compared("", 0, 1).standing, check.finding, promised=True)
+    return compared(check.name, check.finding if stated is None else stated, check.finding, promised=True)
 
 
 def _cells(certificate: Certificate, verdict: Verdict) -> Iterator[Statement]:

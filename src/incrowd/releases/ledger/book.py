@@ -65,12 +65,12 @@ class Old:
 
 def files_of(folder: Path) -> dict[str, str]:
     """The files of version 1 in a folder, and their SHA-256; one that cannot be read has none."""
-    found = {}
+    digests = {}
     for file in sorted(folder.glob(f"*{OLD_ENDING}")):
-        found[file.name] = ""
+        digests[file.name] = ""
         with contextlib.suppress(OSError):
-            found[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
-    return found
+            digests[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return digests
 
 
 def read_old(file: Path) -> Old:
@@ -145,9 +145,9 @@ class Ledger:
     def fault(self) -> str:
         """What is wrong with the book, in words; ``sound`` if nothing is."""
         links = [link for link, _ in self._files]
-        found = fault(links, read_head(self.folder), self.key)
-        if found != SOUND:
-            return found
+        broken = fault(links, read_head(self.folder), self.key)
+        if broken != SOUND:
+            return broken
         for link, digest in self._files:
             if digest != link.header.get("payload"):
                 return f"entry {link.number} was altered"
@@ -176,13 +176,13 @@ class Ledger:
 
     def read(self) -> list[Recorded]:
         """The entries that can be read, in their order, whatever is wrong with others."""
-        found = []
+        entries = []
         for link, digest in self._files:
             with contextlib.suppress(LedgerError):
                 sound = type(link.number) is int and digest == link.header.get("payload")
                 if sound and is_authentic(link, self.key):
-                    found.append(Recorded(entry_of(link.header), link, functools.partial(self._people, link)))
-        return found
+                    entries.append(Recorded(entry_of(link.header), link, functools.partial(self._people, link)))
+        return entries
 
     def _people(self, link: Link) -> MarkedPeople | None:
         """Who is in an entry, read from its file once more."""
@@ -268,8 +268,8 @@ def entry_files(folder: Path) -> list[Path]:
 def read_head(folder: Path) -> Head | None:
     """The head; None if there is none, one that nobody vouches for if it is damaged."""
     try:
-        said = json.loads((folder / HEAD).read_bytes())
-        entries, last, mac = said["entries"], said["last"], said["mac"]
+        written = json.loads((folder / HEAD).read_bytes())
+        entries, last, mac = written["entries"], written["last"], written["mac"]
         whole = type(entries) is int and isinstance(last, str) and isinstance(mac, str) and mac.isascii()
         return Head(entries, last, mac) if whole else Head(0, "", "")
     except FileNotFoundError:
@@ -307,9 +307,9 @@ def read_entry(file: Path, key: bytes) -> tuple[Link, bytes]:
     """Header, MAC and payload of a file; one that cannot be read is an entry that was altered."""
     try:
         header, mac, payload = file.read_bytes().split(b"\n", 2)
-        said: Any = json.loads(header)
-        if isinstance(said, dict) and type(said.get("number")) is int:
-            return Link(said, mac.decode("ascii")), payload
+        parsed: Any = json.loads(header)
+        if isinstance(parsed, dict) and type(parsed.get("number")) is int:
+            return Link(parsed, mac.decode("ascii")), payload
     except (OSError, ValueError, RecursionError):
         pass
     name = file.name.removesuffix(ENDING)

@@ -120,8 +120,8 @@ def _completed(links: Sequence[Link], key: bytes) -> str:
     return fault(links, Head.of(len(links), links[-1].mac, key), key)
 
 
-def _mac(key: bytes, purpose: str, said: Mapping[str, Any]) -> str:
-    return hmac.digest(subkey(key, purpose), plain(said), "sha256").hex()
+def _mac(key: bytes, purpose: str, content: Mapping[str, Any]) -> str:
+    return hmac.digest(subkey(key, purpose), plain(content), "sha256").hex()
 
 
 # The key of a book: 32 bytes that only the owner can read. Who has it can test who is in the book.

@@ -17,7 +17,8 @@ from incrowd.releases.ledger.marks import MARK_BYTES, Marks, from_bytes, to_bina
 RELEASE, WITHDRAWN, BOUND = "release", "withdrawn", "version 1"
 KINDS = (RELEASE, WITHDRAWN, BOUND)
 _NAMES = ("quasi_identifiers", "unchanged", "identifiers")
-_TEXTS = ("kind", "made", "sha256", "requirement", "incrowd", "asked", "secret", "was")
+_TEXTS = ("kind", "made", "sha256", "requirement", "incrowd", "request", "secret", "was")
+_KEYS = {"request": "asked", "vouched": "said"}  # fields that have another name in the header: books of old keep theirs
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class LedgerEntry:
         A release; the word that one never went out; or the files of a book of version 1, which are bound by it.
     made, sha256, requirement, incrowd
         When, the hash of the release's bytes, what it promises, and by which version.
-    asked, secret
+    request, secret
         The digest of what decides the groups, and the secret they were drawn from.
     k
         The smallest group that it promises; None if it promises more than sizes of groups, or sizes by several sets.
@@ -40,7 +41,7 @@ class LedgerEntry:
         Rows of its table.
     groups
         Whether it is known who is in which group.
-    said
+    vouched
         What somebody vouched for: entries that are about other people.
     withdraws
         The number of the entry that never went out.
@@ -64,7 +65,7 @@ class LedgerEntry:
     sha256: str = ""
     requirement: str = ""
     incrowd: str = ""
-    asked: str = ""
+    request: str = ""
     secret: str = ""
     k: int | None = None
     quasi_identifiers: tuple[str, ...] = ()
@@ -72,7 +73,7 @@ class LedgerEntry:
     identifiers: tuple[str, ...] = ()
     people: int = 0
     groups: bool = True
-    said: tuple[Mapping[str, Any], ...] = ()
+    vouched: tuple[Mapping[str, Any], ...] = ()
     withdraws: int | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     upgrades: str | None = None
@@ -96,7 +97,8 @@ class LedgerEntry:
 
     def to_json(self) -> dict[str, Any]:
         """What stands in the header."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        values = asdict(self).items()
+        return {_KEYS.get(name, name): list(value) if isinstance(value, tuple) else value for name, value in values}
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +140,8 @@ class MarkedPeople:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-        found: bytes = sink.getvalue().to_pybytes()
-        return found
+        payload: bytes = sink.getvalue().to_pybytes()
+        return payload
 
     @property
     def _some(self) -> tuple[tuple[str, Mapping[str, Marks]], ...]:
@@ -191,12 +193,12 @@ class Recorded:
 
 def entry_of(header: Mapping[str, Any]) -> LedgerEntry:
     """The entry that a header describes; what the chain needs is passed over."""
-    known = {one.name for one in fields(LedgerEntry)}
-    said: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in header.items() if name in known
+    known = {_KEYS.get(one.name, one.name): one.name for one in fields(LedgerEntry)}
+    values: dict[str, Any] = {
+        known[key]: tuple(value) if isinstance(value, list) else value for key, value in header.items() if key in known
     }
     try:
-        return LedgerEntry(**said)
+        return LedgerEntry(**values)
     except TypeError:
         raise LedgerError("it lacks a field, or has one of another kind") from None
 

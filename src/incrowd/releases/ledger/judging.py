@@ -24,7 +24,7 @@ class Beside:
     ----------
     table, entries
         The people of now, and the releases of the book.
-    asked
+    request
         The digest of what decides the groups.
     other_people
         Numbers of entries that are about other people, as somebody vouches.
@@ -32,16 +32,16 @@ class Beside:
 
     table: MarkedTable
     entries: Sequence[Recorded]
-    asked: str
+    request: str
     other_people: Collection[int] = ()
     overlaps: tuple[Overlap, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        found = tuple(
+        overlaps = tuple(
             Overlap(one.number, WORD, OTHERS) if one.number in self.other_people else compare(self.table, one)
             for one in self.entries
         )
-        object.__setattr__(self, "overlaps", found)
+        object.__setattr__(self, "overlaps", overlaps)
 
     @property
     def unknown(self) -> list[Overlap]:
@@ -55,11 +55,11 @@ class Beside:
 
     @property
     def repeated(self) -> list[tuple[Recorded, Overlap]]:
-        """Entries of the same people for which the same was asked, the last one last."""
+        """Entries of the same people with the same request, the last one last."""
         return [
             (one, overlap)
             for one, overlap in self.counted
-            if overlap.relation == COMPLETE and one.entry.asked == self.asked
+            if overlap.relation == COMPLETE and one.entry.request == self.request
         ]
 
     def k(self, k: int) -> int:

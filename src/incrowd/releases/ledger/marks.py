@@ -202,8 +202,8 @@ def distinct_rows(
     keys, total = np.zeros(len(codes[0]), np.int64), 1
     for column, width in zip(codes, widths, strict=True):
         if total * width >= _LARGEST:
-            found, keys = np.unique(keys, return_inverse=True)
-            total = len(found)
+            distinct, keys = np.unique(keys, return_inverse=True)
+            total = len(distinct)
         keys, total = keys * width + column, total * width
     _, first, same = np.unique(keys, return_index=True, return_inverse=True)
     return first, same

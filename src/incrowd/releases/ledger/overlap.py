@@ -67,15 +67,15 @@ class MarkedTable:
     @cached_property
     def persons(self) -> dict[str, Marks]:
         """Marks of every identifier that numbers persons: it is nowhere missing, and there is none twice."""
-        found = {}
+        by_name = {}
         for name in self.schema.identifiers:
             column = self.cells(name)
             if len(column.contents) <= self.people or MISSING in column.contents[:-1]:
                 continue
             marks = self.marker.marks([column], PERSON)
             if are_unique(marks):
-                found[name] = marks
-        return found
+                by_name[name] = marks
+        return by_name
 
     def known_as(self, name: str) -> str | None:
         """How this table calls a column of an entry; None if it has no such column."""
@@ -128,9 +128,9 @@ class MarkedTable:
 
 def _some(marks: Marks) -> Marks:
     """At most :data:`SKETCH` of the distinct marks, drawn by chance, in their order."""
-    found = np.unique(marks, axis=0)
-    drawn = permutation(len(found), SystemRandomness())[:SKETCH]
-    return found[np.sort(drawn)]
+    distinct = np.unique(marks, axis=0)
+    drawn = permutation(len(distinct), SystemRandomness())[:SKETCH]
+    return distinct[np.sort(drawn)]
 
 
 NONE, PARTIAL, COMPLETE, UNKNOWN, OTHERS = "none", "partial", "complete", "unknown", "other people"
@@ -190,12 +190,12 @@ def compare(table: MarkedTable, one: Recorded) -> Overlap:
     people = one.people
     if people is None:
         return Overlap(one.number, OLD if one.entry.kind == BOUND else NOBODY, UNKNOWN)
-    found = _by_identifier(table, one.number, people)
-    if found is None or found.shared == 0:
-        found = _by_rows(table, one, people, found)
-    if found.counts and not one.entry.groups:
+    overlap = _by_identifier(table, one.number, people)
+    if overlap is None or overlap.shared == 0:
+        overlap = _by_rows(table, one, people, overlap)
+    if overlap.counts and not one.entry.groups:
         return Overlap(one.number, NO_GROUPS, UNKNOWN, hint="It is not known who is in which group of it.")
-    return found
+    return overlap
 
 
 def _by_identifier(table: MarkedTable, number: int, people: MarkedPeople) -> Overlap | None:
@@ -223,7 +223,7 @@ def _by_rows(table: MarkedTable, one: Recorded, people: MarkedPeople, numbered: 
         return Overlap(one.number, NUMBERED, UNKNOWN, hint="Were the same people numbered anew?")
     if most < min(len(marks), len(people.rows)):
         most, shift = max(
-            [(most, None), *_shifted(table, one.entry, people, most)], key=lambda found: (found[0], found[1] is None)
+            [(most, None), *_shifted(table, one.entry, people, most)], key=lambda fit: (fit[0], fit[1] is None)
         )
     if most == 0 and (column := _alike(table, one.entry, people)):
         return Overlap(one.number, ALIKE, UNKNOWN, hint=f"Somebody is alike in all quasi-identifiers but {column}.")
@@ -273,11 +273,11 @@ def _hurried(
         moved = [c.shifted(shift[1]) if name == shift[0] else c for name, c in zip(names, columns, strict=True)]
         return as_frame(table.marker.marks(moved, ROW)).join(known, on=["high", "low"], how="semi").height
 
-    found = sorted(((hits(shift), shift) for shift in shifts), reverse=True)
-    others = max([hits_ for hits_, _ in found[1:]], default=0)
+    by_hits = sorted(((hits(shift), shift) for shift in shifts), reverse=True)
+    others = max([hits_ for hits_, _ in by_hits[1:]], default=0)
     others = max(others, round(unmoved / table.people * len(rows)))
-    clear = found[0][0] >= _CLEAR and found[0][0] >= 2 * others
-    return [found[0][1]] if clear else shifts
+    clear = by_hits[0][0] >= _CLEAR and by_hits[0][0] >= 2 * others
+    return [by_hits[0][1]] if clear else shifts
 
 
 def _alike(table: MarkedTable, entry: LedgerEntry, people: MarkedPeople) -> str:
@@ -297,7 +297,7 @@ def _any_of(table: MarkedTable, columns: Sequence[Cells], kept: Marks) -> bool:
 
 def _proposed(table: MarkedTable, people: MarkedPeople, gone: Sequence[str]) -> str:
     """Which columns of the table have the values of those that are gone."""
-    told = []
+    hints = []
     for name in gone:
         kept = people.values.get(name, np.empty((0, 2), np.uint64))
         shares = {
@@ -307,7 +307,7 @@ def _proposed(table: MarkedTable, people: MarkedPeople, gone: Sequence[str]) -> 
         }
         best = max(shares, key=lambda column: shares[column], default="")
         if best and shares[best] > _HALF * len(kept):
-            told.append(f"{best} has the values of {name}: is it that column? Then say same-column {best}={name}.")
+            hints.append(f"{best} has the values of {name}: is it that column? Then say same-column {best}={name}.")
         else:
-            told.append(f"The column {name} is gone; if it has another name now, say same-column NEW={name}.")
-    return " ".join(told)
+            hints.append(f"The column {name} is gone; if it has another name now, say same-column NEW={name}.")
+    return " ".join(hints)

@@ -80,7 +80,7 @@ class Page:
         return MarkedTable(self.as_read.source, self.as_read.schema, Marker(self.book.key), same)
 
     @cached_property
-    def asked(self) -> str:
+    def request(self) -> str:
         """The digest of what decides the groups; the order of columns is no part of it."""
         method = make_method(self.recipe.method, dict(self.recipe.parameters))
         columns = [self.as_read.schema[name] for name in self.as_read.columns]
@@ -91,8 +91,8 @@ class Page:
             )
             for c in columns
         )
-        said = [method.name, method.parameters(), self.recipe.requirement.to_json(), self.recipe.form, plain]
-        return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+        parts = [method.name, method.parameters(), self.recipe.requirement.to_json(), self.recipe.form, plain]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property
     def beside(self) -> Beside:
@@ -104,7 +104,7 @@ class Page:
         strange = set(self.terms.other_people) - {one.number for one in entries}
         if strange:
             raise ParameterError(f"The ledger has no release with the number {min(strange)}. See: incrowd ledger list.")
-        return Beside(self.table, entries, self.asked, self.terms.other_people)
+        return Beside(self.table, entries, self.request, self.terms.other_people)
 
     @property
     def _repeated(self) -> tuple[Recorded, Overlap] | None:
@@ -190,14 +190,14 @@ class Page:
             sha256=sha256_of(written),
             requirement=str(recipe.requirement),
             incrowd=version("incrowd"),
-            asked=self.asked,
+            request=self.request,
             secret=self.key.hex(),
             k=_size(recipe),
             quasi_identifiers=self._entry_names(schema.quasi_identifiers),
             unchanged=self._entry_names(schema.untouched),
             identifiers=tuple(self.table.persons),
             people=self.table.people,
-            said=self._vouched,
+            vouched=self._vouched,
         )
 
     @property
@@ -213,7 +213,7 @@ class Page:
             people=self.table.people,
             shared=shared,
             same_groups=judgement.decision == SAME,
-            said=self._vouched,
+            vouched=self._vouched,
             despite=bool(judgement.reason),
             not_counted=tuple(self._not_counted),
             entry=int(prepared.link.number),

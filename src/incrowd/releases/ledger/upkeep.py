@@ -156,9 +156,9 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def _certified(path: Path) -> tuple[int, str]:
-    said = read_certificate(path).get("earlier_releases")
+    earlier = read_certificate(path).get("earlier_releases")
     try:
-        return int(said["entry"]), str(said["mac"])  # type: ignore[index]
+        return int(earlier["entry"]), str(earlier["mac"])  # type: ignore[index]
     except (TypeError, KeyError, ValueError, ArithmeticError):
         raise LedgerError(f"{path.name} is the certificate of a release that was made without a ledger.") from None
 
@@ -187,7 +187,7 @@ class Rekeyed:
         for (entry, people), number in zip(marked, numbers, strict=True):
             if entry.kind == RELEASE:
                 done["not" if people is None else "with" if entry.groups else "without"].append(number)
-        return cls(*(tuple(found) for found in done.values()))
+        return cls(*(tuple(numbers) for numbers in done.values()))
 
 
 def rekey(folder: Path, tables: Mapping[int, Source], key: Path | None = None) -> Rekeyed:

@@ -125,8 +125,8 @@ class Palette:
     def of_values(cls, shown: pl.Series) -> Palette:
         """From what each form shows."""
         values = shown.drop_nulls().unique().sort()  # a dictionary must tell no order but its own
-        found = shown.replace_strict(values, pl.int_range(len(values), eager=True), default=None, return_dtype=pl.Int32)
-        return cls(values, np.append(found.fill_null(len(values)).to_numpy(), len(values)).astype(np.int32))
+        codes = shown.replace_strict(values, pl.int_range(len(values), eager=True), default=None, return_dtype=pl.Int32)
+        return cls(values, np.append(codes.fill_null(len(values)).to_numpy(), len(values)).astype(np.int32))
 
     def column(self, forms: npt.NDArray[np.intp], occurring: npt.NDArray[np.intp]) -> Any:
         """A column of the release, given the form each row shows, as a PyArrow array in fresh memory.
@@ -163,10 +163,10 @@ def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[st
     assert isinstance(after, BlockedPopulation)
     if not any(needs_rows(plan.forms(name)) for name in plan.names):
         return settled(plan, columns, {})
-    found = list(
+    tallies = list(
         after.blocks.each(lambda block, place: tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
     )
-    return settled(plan, columns, {name: FormTally.sum([one[name] for one in found]) for name in found[0]})
+    return settled(plan, columns, {name: FormTally.sum([one[name] for one in tallies]) for name in tallies[0]})
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Schema
 
-Told = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 """Told what is done, how many rows of it are done, and how many there are."""
 
 _OF_A_ROW = 400  # bytes that a row of a block takes while it is worked on, at most, for tables of a few dozen columns
@@ -46,14 +46,14 @@ class InBlocks(OnOneMachine):
     blocks: Blocks
     notices: tuple[Notice, ...]
     resources: Resources
-    told: Told
+    progress: Progress
 
     whole: ClassVar[bool] = False
     source: ClassVar[None] = None
     people: ClassVar[None] = None
 
     @classmethod
-    def of(cls, stream: Stream, recipe: Recipe, resources: Resources, told: Told, to: Destination) -> InBlocks:
+    def of(cls, stream: Stream, recipe: Recipe, resources: Resources, progress: Progress, to: Destination) -> InBlocks:
         """The table as integer codes in the scratch folder, every column with its role and type."""
         assert resources.scratch is not None
         check_blocks(resources, len(stream.columns), stream.bytes_of_a_row)
@@ -66,13 +66,13 @@ class InBlocks(OnOneMachine):
             schema.encoded,
             folder,
             threads=resources.threads,
-            progress=lambda done, rows: told("encoding", done, rows),
+            progress=lambda done, rows: progress("encoding", done, rows),
             rows=block_rows(resources, len(stream.columns), stream.bytes_of_a_row),
             drafted=drafted,
             resources=resources,
         )
         notices = (*stream.notices, *blocks.markers, *doubts, *blocks.notices)
-        return cls(to, stream, blocks.schema.with_types(blocks.columns), blocks, notices, resources, told)
+        return cls(to, stream, blocks.schema.with_types(blocks.columns), blocks, notices, resources, progress)
 
     @property
     def origin(self) -> Origin:
@@ -114,7 +114,7 @@ class InBlocks(OnOneMachine):
         for draft in drafting.frames(self._beside(beside, rows, numbers), folder, rows):
             yield replace(draft, table=as_numbers(draft.table, numbers))
             written += len(draft.origin)
-            self.told("writing", written, self.rows)
+            self.progress("writing", written, self.rows)
 
     def _is_text(self, name: str, beside: Sequence[str]) -> bool:
         return name in beside and self.stream.schema[name] == pl.String
@@ -127,7 +127,7 @@ class InBlocks(OnOneMachine):
                 del numbers[name]
             yield frame
             done += frame.height
-            self.told("applying", done, self.rows)
+            self.progress("applying", done, self.rows)
 
     def sample(self, rows: int, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""

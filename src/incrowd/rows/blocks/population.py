@@ -269,8 +269,7 @@ class BlockedPopulation:
 
     def combinations(self, names: Sequence[str]) -> Combinations:
         """The combinations of these attributes that occur among the rows that are not left out."""
-        found = list(self.blocks.each(lambda block, place: self.seen(block, place).combinations(names)))
-        return merged(found)
+        return merged(list(self.blocks.each(lambda block, place: self.seen(block, place).combinations(names))))
 
     def bin(self, step: Bin) -> BlockedPopulation:
         """The same rows, the step's attributes seen as the bins they lie in."""
@@ -284,8 +283,8 @@ class BlockedPopulation:
         """The same rows, nothing shown of the step's attributes where their combination is rare in the whole table."""
 
         def hiding() -> Change:
-            found = self.combinations(step.names)
-            rare = map(tuple, found.codes[found.sizes < step.below].tolist())
+            combinations = self.combinations(step.names)
+            rare = map(tuple, combinations.codes[combinations.sizes < step.below].tolist())
             whole = replace(step, below=0, also=(*step.also, *rare))
             return lambda population, _: population.hide(whole)
 

@@ -50,12 +50,12 @@ def settle_counts(
     if not any(isinstance(form, Counts | Common) for form in forms):
         return forms
     values, places = _values(column, cuts)
-    found = _members(tally, places, values, rows)
+    members = _members(tally, places, values, rows)
     everything = len(values)
     return [
-        Counts(found[i])
+        Counts(members[i])
         if isinstance(form, Counts)
-        else _common(found[i], everything, column)
+        else _common(members[i], everything, column)
         if isinstance(form, Common)
         else form
         for i, form in enumerate(forms)
@@ -78,11 +78,11 @@ def _members(
 ) -> list[Members]:
     """For each form the values of its rows; rows that the tally does not know have a missing value."""
     width = max(1, len(values))
-    found, where = np.unique(tally.forms * width + places[tally.codes], return_inverse=True)
-    counts = np.bincount(where, tally.rows, len(found)).astype(np.int64)
+    cells, where = np.unique(tally.forms * width + places[tally.codes], return_inverse=True)
+    counts = np.bincount(where, tally.rows, len(cells)).astype(np.int64)
     members: list[list[tuple[Member, int]]] = [[] for _ in rows]
     known = [0] * len(rows)
-    for form, value, count in zip((found // width).tolist(), (found % width).tolist(), counts.tolist(), strict=True):
+    for form, value, count in zip((cells // width).tolist(), (cells % width).tolist(), counts.tolist(), strict=True):
         members[form].append((values[value], count))
         known[form] += count
     for one, all_of_it, seen in zip(members, rows, known, strict=True):

@@ -51,11 +51,11 @@ class Shares:
         """Whether the rows of each cell go to several groups."""
         return np.bincount(self.cell, minlength=self.cells) > 1
 
-    def check(self, found: npt.NDArray[np.int64]) -> None:
+    def check(self, counts: npt.NDArray[np.int64]) -> None:
         """Refuse other rows than those the step was made for: the shares account for all that rest in each cell."""
         promised = np.zeros(self.cells, np.int64)
         np.add.at(promised, self.cell, self.rows)
-        if not np.array_equal(promised, found):
+        if not np.array_equal(promised, counts):
             raise PlanError(
                 "The plan was made for other rows: its counts differ from the table's. "
                 "Use transform to see new rows through it."

@@ -108,7 +108,7 @@ def claims(
     plan: ReleasePlan, shown: Mapping[str, Codes]
 ) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
     """For attributes shown as middles: the ends of the interval behind what each row shows."""
-    found = {}
+    ends = {}
     for name in plan.names:
         forms = plan.forms(name)
         if any(isinstance(form, Midpoint) for form in forms):
@@ -117,5 +117,5 @@ def claims(
                 if isinstance(form, Midpoint):
                     low[i] = -np.inf if form.low is None else form.low
                     high[i] = np.inf if form.high is None else form.high
-            found[name] = (low[shown[name]], high[shown[name]])
-    return found
+            ends[name] = (low[shown[name]], high[shown[name]])
+    return ends

@@ -95,25 +95,25 @@ class EmbeddedEngine:
 
 
 # Rows that the plan was not made for: only what is true of them is kept, in the words of the release.
-def truthful(column: EncodedColumn, asked: Column, forms: Sequence[Form], shown: Codes) -> Codes:
+def truthful(column: EncodedColumn, planned: Column, forms: Sequence[Form], shown: Codes) -> Codes:
     """The form each row shows, ``DROPPED`` where its own value does not bear it out.
 
-    ``column`` holds the rows' values, or the names of their bins; ``asked`` is the column as the plan knows it.
+    ``column`` holds the rows' values, or the names of their bins; ``planned`` is the column as the plan knows it.
     """
     groups = np.maximum(shown, 0)
     if column.type.is_numeric:
-        covered = _numbers_covered(column, asked, forms, groups)
+        covered = _numbers_covered(column, planned, forms, groups)
     else:
-        covered = _values_covered(column, asked, forms, groups)
+        covered = _values_covered(column, planned, forms, groups)
     return np.where(covered & (shown != DROPPED), shown, np.int32(DROPPED))
 
 
 def _numbers_covered(
-    column: EncodedColumn, asked: Column, forms: Sequence[Form], groups: Codes
+    column: EncodedColumn, planned: Column, forms: Sequence[Form], groups: Codes
 ) -> npt.NDArray[np.bool_]:
     """Whether each row's number lies in what its group shows; a mean is true of any number."""
     if any(isinstance(form, Category) for form in forms):
-        return _values_covered(column, asked, forms, groups)
+        return _values_covered(column, planned, forms, groups)
     low, high = np.full(len(forms), np.inf), np.full(len(forms), -np.inf)
     for number, form in enumerate(forms):
         match form:
@@ -134,7 +134,7 @@ def _numbers_covered(
 
 
 def _values_covered(
-    column: EncodedColumn, asked: Column, forms: Sequence[Form], groups: Codes
+    column: EncodedColumn, planned: Column, forms: Sequence[Form], groups: Codes
 ) -> npt.NDArray[np.bool_]:
     """Whether each row's value is one its group shows; equal forms cover the same."""
     numbers = {form: i for i, form in enumerate(dict.fromkeys(forms))}
@@ -142,9 +142,9 @@ def _values_covered(
     code_of = {value: code for code, value in enumerate(values)}
     covered = np.zeros((len(numbers), column.width), bool)
     for form, number in numbers.items():
-        if isinstance(form, Category) and asked.hierarchy is not None:
-            covered[number, _below(asked.hierarchy, form.label, column)] = True
-        covered[number, [code_of[value] for value in _values(form, asked) if value in code_of]] = True
+        if isinstance(form, Category) and planned.hierarchy is not None:
+            covered[number, _below(planned.hierarchy, form.label, column)] = True
+        covered[number, [code_of[value] for value in _values(form, planned) if value in code_of]] = True
     number_of = np.array([numbers[form] for form in forms], np.int64)
     return covered[number_of[groups], column.codes]
 
@@ -156,7 +156,7 @@ def _below(hierarchy: Hierarchy, label: str, column: EncodedColumn) -> npt.NDArr
     return np.flatnonzero((leaves >= below.start) & (leaves < below.stop))
 
 
-def _values(form: Form, asked: Column) -> Sequence[Value]:
+def _values(form: Form, planned: Column) -> Sequence[Value]:
     """The values, or names of bins, that a form stands for."""
     match form:
         case Shown(value):
@@ -164,7 +164,7 @@ def _values(form: Form, asked: Column) -> Sequence[Value]:
         case ValueSet(values):
             return values
         case Interval(low, high) | Level(low, high) | Midpoint(low, high):
-            return (str(render(Interval(low, high), asked.type)),)
+            return (str(render(Interval(low, high), planned.type)),)
         case _:
             return ()
 

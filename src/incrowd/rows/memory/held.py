@@ -31,8 +31,8 @@ _DIGITS = 17  # a 64-bit number is told apart from all others by so many
 
 def numeric(plan: ReleasePlan) -> dict[str, pl.DataType]:
     """The written columns that come from columns of numbers, and the types numbers have."""
-    found = {written.name: _TYPES.get(plan.schema[written.source].type) for written in plan.written}
-    return {name: kind for name, kind in found.items() if kind is not None}
+    kinds = {written.name: _TYPES.get(plan.schema[written.source].type) for written in plan.written}
+    return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 def castable(column: pl.Series, kind: pl.DataType) -> bool:

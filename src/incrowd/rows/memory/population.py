@@ -156,11 +156,11 @@ def recode_column(column: EncodedColumn, recoding: Recoding) -> EncodedColumn:
 def part_of_code(column: EncodedColumn, recoding: Recoding) -> Codes:
     """For each code of a column the position of its part; one past the last for none, and for missing."""
     nothing = len(recoding.parts)
-    found = np.full(column.width, nothing, np.int32)
+    positions = np.full(column.width, nothing, np.int32)
     if column.type.is_numeric:
         for position, part in enumerate(recoding.parts):
             if isinstance(part.members, Interval):
-                found[_between(column, part.members)] = position
+                positions[_between(column, part.members)] = position
     by_value: dict[Value, int] = {
         value: position
         for position, part in enumerate(recoding.parts)
@@ -170,8 +170,8 @@ def part_of_code(column: EncodedColumn, recoding: Recoding) -> Codes:
     if by_value:
         values = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
         for code, value in enumerate(values):
-            found[code] = by_value.get(value, found[code])
-    return found
+            positions[code] = by_value.get(value, positions[code])
+    return positions
 
 
 def _between(column: EncodedColumn, interval: Interval) -> slice:

@@ -38,8 +38,8 @@ class FormTally:
         >>> import polars as pl
         >>> from incrowd.vocabulary.schema import ColumnType
         >>> ages = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 1, 2], np.int32), pl.Series([30, 41]))
-        >>> found = FormTally.of(ages, np.array([0, 0, 0, 0], np.int32), 1)
-        >>> found.codes.tolist(), found.rows.tolist()
+        >>> tally = FormTally.of(ages, np.array([0, 0, 0, 0], np.int32), 1)
+        >>> tally.codes.tolist(), tally.rows.tolist()
         ([0, 1], [1, 2])
         """
         width = max(1, len(column.dictionary))
@@ -47,10 +47,10 @@ class FormTally:
         keys = shown[known].astype(np.int64) * width + column.codes[known]
         if forms * width <= 4 * len(keys):
             counts = np.bincount(keys, minlength=forms * width)
-            found = np.flatnonzero(counts)
-            return cls(found // width, found % width, counts[found])
-        found, counts = np.unique(keys, return_counts=True)
-        return cls(found // width, found % width, counts)
+            cells = np.flatnonzero(counts)
+            return cls(cells // width, cells % width, counts[cells])
+        cells, counts = np.unique(keys, return_counts=True)
+        return cls(cells // width, cells % width, counts)
 
     @staticmethod
     def sum(parts: Sequence[FormTally]) -> FormTally:
@@ -58,8 +58,8 @@ class FormTally:
         forms, codes = (np.concatenate([getattr(part, name) for part in parts]) for name in ("forms", "codes"))
         rows = np.concatenate([part.rows for part in parts])
         width = int(codes.max(initial=0)) + 1
-        found, places = np.unique(forms * width + codes, return_inverse=True)
-        return FormTally(found // width, found % width, np.bincount(places, rows, len(found)).astype(np.int64))
+        cells, places = np.unique(forms * width + codes, return_inverse=True)
+        return FormTally(cells // width, cells % width, np.bincount(places, rows, len(cells)).astype(np.int64))
 
 
 _EXACT_IN_A_FLOAT = 2**53

@@ -17,7 +17,7 @@ from incrowd.errors import OutputError
 from incrowd.rows.blocks.population import Answer
 from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.store import COLUMN, Listed, Store, from_words
-from incrowd.rows.spark.tasks import cells, mapped, told, unpacked
+from incrowd.rows.spark.tasks import cells, errors_translated, mapped, unpacked
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.schema import ColumnType
 
@@ -101,10 +101,10 @@ class SparkBlocks:
         """The answers in order, each computed where its block is."""
         assert self.store is not None
         wanted = self.store.frame.select("part", "place", "stamp", "codes", "values")
-        with told(), set_for_a_while(self.store.session, ONE_BLOCK_AT_A_TIME):
-            found = mapped(wanted, Asking(self, ask), "number int, answer binary").collect()
-        answers = {row.number: row.answer for row in found}
-        check_all_answered([row.number for row in found], len(self.listed))
+        with errors_translated(), set_for_a_while(self.store.session, ONE_BLOCK_AT_A_TIME):
+            rows = mapped(wanted, Asking(self, ask), "number int, answer binary").collect()
+        answers = {row.number: row.answer for row in rows}
+        check_all_answered([row.number for row in rows], len(self.listed))
         return (pickle.loads(answers[number]) for number in range(len(self.listed)))
 
     def number(self, row: Mapping[str, Any]) -> int:

@@ -25,7 +25,7 @@ from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
 from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.store import Listed
 from incrowd.rows.spark.table import SparkTable
-from incrowd.rows.spark.tasks import mapped, quiet, told, unwarned
+from incrowd.rows.spark.tasks import errors_translated, mapped, quiet, unwarned
 from incrowd.rows.spark.writing import listed_files
 from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
@@ -74,32 +74,32 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     session, input_rows, salt = table.session, pieces.drafting.population.rows, secrets.randbits(62)
     columns = written_columns(session, folder)
     sources = expected_columns(request, columns)
-    asked = asked_of(request, sources, None)
+    expected = asked_of(request, sources, None)
     rows, different = rows_used(pieces, blocks.listed)
-    sizes = [sizes_of(class_sizes(session, folder, names)) for _, names, _ in asked.promises]
-    files, findings = compared(pieces, folder, partial(_compare, request, asked, salt))
+    sizes = [sizes_of(class_sizes(session, folder, names)) for _, names, _ in expected.promises]
+    files, findings = compared(pieces, folder, partial(_compare, request, expected, salt))
     reader = InputReader(sources, _meanings(request, table, blocks, sources), salt)
     read = summed_up(table, [one.column.name for one in sources], reader)
     lost = left_out(blocks.store, pieces.drafting, partial(_fingerprint, salt)) if dropped else ()
     same = sum((*(one.marks for one in findings), *lost), Fingerprint()) == sum(read, Fingerprint())
     gone = input_rows - rows
-    whole = rows == different == sizes[0].rows and 0 <= gone <= asked.may_lose
-    wrong = added_pieces((one.cells for one in findings), asked)
+    whole = rows == different == sizes[0].rows and 0 <= gone <= expected.may_lose
+    wrong = added_pieces((one.cells for one in findings), expected)
     checks = [
-        Check("columns", columns == list(asked.columns), f"{len(columns)} columns, as asked for"),
-        *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, asked.promises, strict=True)),
+        Check("columns", columns == list(expected.columns), f"{len(columns)} columns, as asked for"),
+        *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, expected.promises, strict=True)),
         Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
         Check("left out", gone == request.left_out, f"{gone:,} rows"),
-        *(cells_check(name, wrong[name], name in asked.quasi_identifiers) for name in asked.columns),
+        *(cells_check(name, wrong[name], name in expected.quasi_identifiers) for name in expected.columns),
         _of_all(files),
         *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
     ]
     counted = None
     if rows * len(columns) <= MOST_CELLS:
-        counted = looked_at_together(pieces, folder, partial(_unchanged, request, asked, sources))
-    nearest = min(zip(sizes, asked.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
-    shown = _added([one.shown for one in findings], asked.quasi_identifiers)
+        counted = looked_at_together(pieces, folder, partial(_unchanged, request, expected, sources))
+    nearest = min(zip(sizes, expected.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
+    shown = _added([one.shown for one in findings], expected.quasi_identifiers)
     return Verdict(nearest, tuple(checks), input_rows, shown, unchanged=counted)
 
 
@@ -113,13 +113,13 @@ def _meanings(
     request: Request, table: SparkTable, blocks: SparkBlocks, sources: Sequence[ReleasedColumn]
 ) -> dict[str, CellMeaning]:
     """How the cells of each column are read; what all of them decide together is decided on their values."""
-    found = {}
+    meanings = {}
     for one in sources:
         name = one.column.name
         meaning = CellMeaning(one.column.type, _KINDS.get(type(table.schema[name]), ""), request.input.missing)
         known = blocks.meanings.get(name)
-        found[one.name] = meaning if known is None else decided(known.values.to_arrow(), meaning)
-    return found
+        meanings[one.name] = meaning if known is None else decided(known.values.to_arrow(), meaning)
+    return meanings
 
 
 @dataclass(frozen=True)
@@ -132,20 +132,20 @@ class Findings:
     order: tuple[Check, ...]
 
 
-def _compare(request: Request, asked: Expected, salt: int, written: Any, original: Original) -> Findings:
-    cells, shown = compare_piece(written, asked, original)
+def _compare(request: Request, expected: Expected, salt: int, written: Any, original: Original) -> Findings:
+    cells, shown = compare_piece(written, expected, original)
     some = original.table.slice(*_span(window(written.num_rows)))
-    hidden = [(name, some[name].combine_chunks()) for name in asked.quasi_identifiers]
+    hidden = [(name, some[name].combine_chunks()) for name in expected.quasi_identifiers]
     order = row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)
     return Findings(cells, shown, _fingerprint(salt, original.table), order)
 
 
 def _unchanged(
-    request: Request, asked: Expected, sources: Sequence[ReleasedColumn], written: Any, original: Original
+    request: Request, expected: Expected, sources: Sequence[ReleasedColumn], written: Any, original: Original
 ) -> UnchangedCounts | None:
     with connect(threads=1) as connection:
         register(connection, written, "released")
-        return unchanged_counts(connection, request, sources, asked, original)
+        return unchanged_counts(connection, request, sources, expected, original)
 
 
 def _span(rows: slice) -> tuple[int, int]:
@@ -168,7 +168,7 @@ def class_sizes(session: Any, folder: str, names: Sequence[str]) -> list[tuple[i
     """
     from pyspark.sql import functions as sql
 
-    with told(), set_for_a_while(session, EXACT):
+    with errors_translated(), set_for_a_while(session, EXACT):
         written = session.read.parquet(folder)
         kinds = [field.dataType.typeName() for field in written.schema.fields]
         place = {field.name: at for at, field in enumerate(written.schema.fields)}
@@ -184,7 +184,7 @@ def class_sizes(session: Any, folder: str, names: Sequence[str]) -> list[tuple[i
 
 def written_columns(session: Any, folder: str) -> list[str]:
     """The names of the columns in the written files."""
-    with told(), set_for_a_while(session, EXACT):
+    with errors_translated(), set_for_a_while(session, EXACT):
         return [field.name for field in session.read.parquet(folder).schema.fields]
 
 
@@ -196,9 +196,9 @@ def rows_used(pieces: Pieces, listed: Sequence[Listed]) -> tuple[int, int]:
     height = {number: block.rows for number, block in enumerate(listed)}
     used = Used(height)
     by_block = pieces.frame.select(BLOCK, "origins").groupBy(BLOCK)
-    with told(), unwarned():
-        found = by_block.applyInArrow(lambda table: used(table), "rows long, different long").collect()
-    return sum(row.rows for row in found), sum(row.different for row in found)
+    with errors_translated(), unwarned():
+        counts = by_block.applyInArrow(lambda table: used(table), "rows long, different long").collect()
+    return sum(row.rows for row in counts), sum(row.different for row in counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,11 +222,11 @@ def summed_up(table: SparkTable, names: Sequence[str], read: Reader) -> list[Any
     """What a reader makes of some columns of the input, as Spark reads it, in every part."""
     from pyspark.sql import functions as sql
 
-    with told():
+    with errors_translated():
         # two columns of a release may come from one of the input, and Arrow asks for names of their own
         chosen = table.frame.select([sql.col(table.at(name)).alias(f"n{i}") for i, name in enumerate(names)])
-        found = mapped(chosen, Summing(read), "answer binary").collect()
-    return [pickle.loads(row.answer) for row in found]
+        answers = mapped(chosen, Summing(read), "answer binary").collect()
+    return [pickle.loads(row.answer) for row in answers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +245,7 @@ class Summing:
 def compared(pieces: Pieces, folder: str, compare: Compare) -> tuple[list[Check], list[Any]]:
     """What is in each file beside its cells, and what is found in each piece, its file read back from its bytes."""
     answers = _with_files(pieces, folder, Comparing(pieces.mixing, compare))
-    return [check for check, _ in answers], [found for _, found in answers if found is not None]
+    return [check for check, _ in answers], [finding for _, finding in answers if finding is not None]
 
 
 def looked_at_together(pieces: Pieces, folder: str, look: Compare) -> Any:
@@ -261,13 +261,13 @@ def _with_files(pieces: Pieces, folder: str, work: Callable[[Any, Any], Any], *,
     session = pieces.frame.sparkSession
     paths = listed_files(session, folder)
     places = sql.create_map(*(sql.lit(x) for pair in enumerate(pieces.keys) for x in pair))
-    with told(), unwarned(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME):
+    with errors_translated(), unwarned(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME):
         place = sql.regexp_extract(sql.element_at(sql.split("path", "/"), -1), _PART, 1).cast("int")
         contents = session.read.format("binaryFile").load(paths).select(places[place].alias(KEY), "content")
         group = sql.lit(0) if together else sql.col(KEY)
         frames = (pieces.frame.drop("origins"), contents)
-        given, files = (frame.withColumn("group", group).groupBy("group") for frame in frames)
-        rows = given.cogroup(files).applyInArrow(lambda parts, file: work(parts, file), "answer binary").collect()
+        dealt, files = (frame.withColumn("group", group).groupBy("group") for frame in frames)
+        rows = dealt.cogroup(files).applyInArrow(lambda parts, file: work(parts, file), "answer binary").collect()
     return [pickle.loads(row.answer) for row in rows]
 
 
@@ -288,12 +288,12 @@ class Comparing:
                 raise _foreign()
             path = Path(folder) / "release.parquet"
             path.write_bytes(files["content"][0].as_buffer())
-            written, found = pq.read_table(path).replace_schema_metadata(None), None
+            written, findings = pq.read_table(path).replace_schema_metadata(None), None
             if parts.num_rows:
-                found = self.compare(written, _original(self.mixing, parts))
+                findings = self.compare(written, _original(self.mixing, parts))
             elif written.num_rows:
                 raise _foreign()
-            return pa.table({"answer": [pickle.dumps((bytes_check(path, FileForm("parquet")), found))]})
+            return pa.table({"answer": [pickle.dumps((bytes_check(path, FileForm("parquet")), findings))]})
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,12 +316,12 @@ class Together:
                 if part.num_rows:
                     written.append(pq.read_table(pa.BufferReader(content.as_buffer())).replace_schema_metadata(None))
                     originals.append(_original(self.mixing, part))
-            found = None
+            answer = None
             if originals:
                 tables = pa.concat_tables([_decoded(one.table) for one in originals])
                 origin = np.concatenate([one.origin for one in originals])
-                found = self.look(pa.concat_tables(written), Original(tables, origin, originals[0].rows))
-            return pa.table({"answer": [pickle.dumps(found)]})
+                answer = self.look(pa.concat_tables(written), Original(tables, origin, originals[0].rows))
+            return pa.table({"answer": [pickle.dumps(answer)]})
 
 
 def _original(mixing: Mixing, parts: Any) -> Original:

@@ -21,7 +21,7 @@ from incrowd.rows.memory.applying import applied
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.store import Store, forget, kept
-from incrowd.rows.spark.tasks import cells, mapped, packed, told, unpacked
+from incrowd.rows.spark.tasks import cells, errors_translated, mapped, packed, unpacked
 from incrowd.verification.request import Original
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, keys_of, permutation
 
@@ -72,7 +72,7 @@ def deal(store: Store, drafting: Drafting, randomness: Randomness, piece_rows: i
     after = applied(drafting.plan, drafting.population)
     assert isinstance(after, BlockedPopulation)
     dealing = Dealing(drafting, after, blocks, keys, keys_of(randomness, len(store.listed)))
-    with told(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
+    with errors_translated(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
         dealt = mapped(store.frame, dealing, _DEALT).repartition(count, KEY)
         return Pieces(kept(dealt), drafting, keys, keys_of(randomness, count))
 
@@ -119,9 +119,9 @@ def left_out(store: Store, drafting: Drafting, look: Callable[[Any], Any]) -> li
     assert isinstance(blocks, SparkBlocks)
     after = applied(drafting.plan, drafting.population)
     assert isinstance(after, BlockedPopulation)
-    with told(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
-        found = mapped(store.frame, Leaving(drafting, after, blocks, look), "answer binary").collect()
-    return [pickle.loads(row.answer) for row in found]
+    with errors_translated(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
+        answers = mapped(store.frame, Leaving(drafting, after, blocks, look), "answer binary").collect()
+    return [pickle.loads(row.answer) for row in answers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,8 +180,8 @@ def partition_keys(session: Any, count: int) -> tuple[int, ...]:
 
     numbers = session.range(64 * count).select(sql.col("id").cast("int").alias("number"))
     place = sql.pmod(sql.hash("number"), sql.lit(count)).alias("place")
-    found = numbers.groupBy(place).agg(sql.min("number")).collect()
-    keys = {row[0]: row[1] for row in found}
+    rows = numbers.groupBy(place).agg(sql.min("number")).collect()
+    keys = {row[0]: row[1] for row in rows}
     if len(keys) < count:
         raise OutputError("Spark deals rows to partitions in a way that is not known. Nothing was released.")
     return tuple(keys[number] for number in range(count))
@@ -189,7 +189,7 @@ def partition_keys(session: Any, count: int) -> tuple[int, ...]:
 
 def by_piece(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Parts]]:
     """The parts of the pieces in a partition; usually there is one piece."""
-    found: dict[int, list[tuple[int, Any]]] = {}
+    parts: dict[int, list[tuple[int, Any]]] = {}
     for row in rows:
-        found.setdefault(row[KEY], []).append((row[BLOCK], row["rows"]))
-    yield from sorted(found.items())
+        parts.setdefault(row[KEY], []).append((row[BLOCK], row["rows"]))
+    yield from sorted(parts.items())

@@ -129,20 +129,20 @@ class WrittenFolder:
 
 @contextmanager
 def hold_on_spark(
-    given: Any, recipe: Recipe, clock: Clock, *, to: Path | None, master: str | None = None
+    source: Any, recipe: Recipe, clock: Clock, *, to: Path | None, master: str | None = None
 ) -> Iterator[OnSpark]:
     """Read and encode a Spark frame, a table of Spark's catalog, or Parquet files that Spark can read.
 
     Whatever Spark keeps of the rows is forgotten when the block ends; if it ends well, the release appears at ``to``.
     """
-    session = given.sparkSession if is_spark_frame(given) else spark_session(master)
+    session = source.sparkSession if is_spark_frame(source) else spark_session(master)
     folder = str(to or _own_folder(session))
     markers = tuple(recipe.reading.get("missing", MISSING_MARKERS))
     with ExitStack() as closing:
         closing.enter_context(set_for_a_while(session, EXACT))
         hidden = closing.enter_context(staged_folder(session, folder))
         with clock("reading"):
-            table = open_table(str(given) if isinstance(given, Path) else given, session)
+            table = open_table(str(source) if isinstance(source, Path) else source, session)
             schema, notices = _roles(table, recipe, markers)
         with clock("encoding"):
             store = stored(table, schema.encoded, schema.untouched, raw_codes, partial(_clean, markers), BLOCK_ROWS)

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from incrowd.errors import OutputError
-from incrowd.rows.spark.tasks import Work, cells, mapped, told
+from incrowd.rows.spark.tasks import Work, cells, errors_translated, mapped
 
 SHARED = "spark.incrowd.sharedFiles"
 """The setting of a session by which a user says that every executor sees the same local files."""
@@ -50,8 +50,8 @@ class File:
     @classmethod
     def at(cls, path: str) -> File:
         """The file as it is now."""
-        found = os.stat(path)
-        return cls(path, found.st_size, found.st_mtime_ns)
+        status = os.stat(path)
+        return cls(path, status.st_size, status.st_mtime_ns)
 
     def check(self) -> None:
         """Raise if it is another by now."""
@@ -89,15 +89,15 @@ class RowGroups:
     def parts(self, rows: int) -> list[list[RowGroup]]:
         """The groups in order, in parts of at most so many rows, and for every core one if there are so many."""
         most = min(rows, -(-self.rows // self.session.sparkContext.defaultParallelism))
-        found: list[list[RowGroup]] = []
+        parts: list[list[RowGroup]] = []
         height = 0
         for group in self.groups:
-            if not found or height + group.rows > most:
-                found.append([])
+            if not parts or height + group.rows > most:
+                parts.append([])
                 height = 0
-            found[-1].append(group)
+            parts[-1].append(group)
             height += group.rows
-        return found
+        return parts
 
     @property
     def rows(self) -> int:
@@ -106,16 +106,16 @@ class RowGroups:
 
     def mapped(self, names: Sequence[str], coded: Sequence[str], work: Work, rows: int, schema: str) -> Any:
         """A frame of what some work makes of the rows, ``coded`` being texts that come with dictionaries."""
-        return self._asked(self.parts(rows), RowGroupReading(tuple(names), tuple(coded), work, rows), schema)
+        return self._map(self.parts(rows), RowGroupReading(tuple(names), tuple(coded), work, rows), schema)
 
     def sampled(self, names: Sequence[str], work: Work, rows: int, schema: str) -> Any:
         """A frame of what some work makes of about so many rows, the first ones of groups from all over the table."""
         every = len(self.groups)
         count = min(every, max(PLACES, -(-rows * every // max(self.rows, 1))))
         some = [self.groups[place * every // count] for place in range(count)]
-        return self._asked([some], RowGroupReading(tuple(names), (), work, -(-rows // count), first=True), schema)
+        return self._map([some], RowGroupReading(tuple(names), (), work, -(-rows // count), first=True), schema)
 
-    def _asked(self, parts: Sequence[Sequence[RowGroup]], reading: RowGroupReading, schema: str) -> Any:
+    def _map(self, parts: Sequence[Sequence[RowGroup]], reading: RowGroupReading, schema: str) -> Any:
         return mapped(_spread(self.session, parts, len(parts)), reading, schema)
 
 
@@ -133,22 +133,22 @@ class RowGroupReading:
         """What the work makes of the rows."""
         return self.work(self._batches(batches))
 
-    def _batches(self, told_of: Iterable[Any]) -> Iterator[Any]:
-        for row in cells(told_of):
-            groups = pickle.loads(row["given"])
-            for file, found in groupby(groups, key=attrgetter("file")):
+    def _batches(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        for row in cells(incoming):
+            groups = pickle.loads(row["item"])
+            for file, members in groupby(groups, key=attrgetter("file")):
                 file.check()
-                yield from self._read(file, [group.number for group in found])
+                yield from self._read(file, [group.number for group in members])
                 file.check()
 
     def _read(self, file: File, numbers: Sequence[int]) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
         options = {"read_dictionary": self.coded, "pre_buffer": False, "page_checksum_verification": True}
-        asked = {"batch_size": self.rows, "columns": list(self.names), "use_threads": False}
+        batching = {"batch_size": self.rows, "columns": list(self.names), "use_threads": False}
         with pq.ParquetFile(file.path, **options) as opened:
             for some in [[number] for number in numbers] if self.first else [numbers]:
-                batches = opened.iter_batches(row_groups=list(some), **asked)
+                batches = opened.iter_batches(row_groups=list(some), **batching)
                 for batch in islice(batches, 1) if self.first else batches:
                     yield batch.select(self.names)
 
@@ -156,19 +156,19 @@ class RowGroupReading:
 def row_groups(frame: Any) -> RowGroups | None:
     """The row groups behind a frame of Parquet files, unless tasks cannot open the files or these differ."""
     session = frame.sparkSession
-    with told():
+    with errors_translated():
         files = [urlsplit(file) for file in sorted(frame.inputFiles())]
         if not files or not open_to_tasks(session) or not all(_plain_place(file) for file in files):
             return None
         paths = [unquote(file.path) for file in files]
         looked_at = _spread(session, paths, min(len(paths), session.sparkContext.defaultParallelism))
         answers = mapped(looked_at, footers, "answer binary").collect()
-    found = [pickle.loads(row.answer) for row in answers]
-    if any(one != found[0][0] for one, _ in found) or found[0][0] is None:
+    contents = [pickle.loads(row.answer) for row in answers]
+    if any(one != contents[0][0] for one, _ in contents) or contents[0][0] is None:
         return None
-    groups = [group for _, some in found for group in some if group.rows]
+    groups = [group for _, some in contents for group in some if group.rows]
     groups.sort(key=lambda group: (group.file.path, group.number))
-    return RowGroups(session, dict(found[0][0]), tuple(groups)) if groups else None
+    return RowGroups(session, dict(contents[0][0]), tuple(groups)) if groups else None
 
 
 def footers(batches: Iterable[Any]) -> Iterator[Any]:
@@ -178,7 +178,7 @@ def footers(batches: Iterable[Any]) -> Iterator[Any]:
     for row in cells(batches):
         answer: Footer
         try:
-            answer = _footer(pickle.loads(row["given"]))
+            answer = _footer(pickle.loads(row["item"]))
         except (OSError, pa.ArrowException):
             answer = None, ()
         yield pa.record_batch({"answer": [pickle.dumps(answer)]})
@@ -189,8 +189,8 @@ def _footer(path: str) -> Footer:
 
     file = File.at(path)
     with pq.ParquetFile(path) as opened:
-        told = opened.metadata.metadata or {}
-        old = b"org.apache.spark.legacyDateTime" in told or told.get(b"org.apache.spark.version", b"3") < b"3"
+        metadata = opened.metadata.metadata or {}
+        old = b"org.apache.spark.legacyDateTime" in metadata or metadata.get(b"org.apache.spark.version", b"3") < b"3"
         types = [
             (field.name, "old date" if old and "date" in str(field.type) else str(field.type))
             for field in opened.schema_arrow
@@ -211,7 +211,7 @@ def _plain_place(file: Any) -> bool:
     return file.scheme == "file" and "=" not in unquote(file.path).rpartition("/")[0]
 
 
-def _spread(session: Any, given: Sequence[Any], tasks: int) -> Any:
-    """A frame with a row for each that is given, in partitions for so many tasks."""
-    rows = session.sparkContext.parallelize([(pickle.dumps(one),) for one in given], tasks)
-    return session.createDataFrame(rows, "given binary")
+def _spread(session: Any, items: Sequence[Any], tasks: int) -> Any:
+    """A frame with a row for each item, in partitions for so many tasks."""
+    rows = session.sparkContext.parallelize([(pickle.dumps(one),) for one in items], tasks)
+    return session.createDataFrame(rows, "item binary")

@@ -18,7 +18,7 @@ import polars as pl
 from incrowd.errors import FileFormatError, ValuesError
 from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, TASKS, set_for_a_while
 from incrowd.rows.spark.table import SparkTable
-from incrowd.rows.spark.tasks import cells, in_blocks, mapped, packed, told, unpacked
+from incrowd.rows.spark.tasks import cells, errors_translated, in_blocks, mapped, packed, unpacked
 
 Code = Callable[[pl.Series], tuple[npt.NDArray[np.uint32], pl.Series]]
 """Gives for a column that is no text the raw code of each row (0 is null) and the values behind the codes from 1 on."""
@@ -79,19 +79,19 @@ class Store:
 
         kinds = f"{COLUMN} int, {WORD} long, {TEXT} string, {ROWS} long"
         parts = mapped(self.frame.select("values"), each_value, kinds)
-        found = parts.groupBy(COLUMN, WORD, TEXT).agg(sql.sum(ROWS).alias(ROWS))
+        distinct = parts.groupBy(COLUMN, WORD, TEXT).agg(sql.sum(ROWS).alias(ROWS))
         few = {TASKS: str(self.session.sparkContext.defaultParallelism)}
-        with told(), set_for_a_while(self.session, few):
-            found.persist()
+        with errors_translated(), set_for_a_while(self.session, few):
+            distinct.persist()
             try:
                 with set_for_a_while(self.session, ONE_BLOCK_AT_A_TIME):
-                    sizes = found.groupBy(COLUMN).count().collect()
+                    sizes = distinct.groupBy(COLUMN).count().collect()
                 for column, values in sizes:
                     if values > limit + 1:
                         raise _too_many(list(self.coded)[column], limit)
-                whole = pl.DataFrame(found.toArrow()).sort(COLUMN, WORD, TEXT)
+                whole = pl.DataFrame(distinct.toArrow()).sort(COLUMN, WORD, TEXT)
             finally:
-                found.unpersist()
+                distinct.unpersist()
         by_column = whole.partition_by(COLUMN, as_dict=True)
         return {name: _gathered(by_column[(place,)], kind) for place, (name, kind) in enumerate(self.coded.items())}
 
@@ -125,14 +125,14 @@ def stored(
     """
     every = tuple(dict.fromkeys((*names, *beside)))
     coding = Coding(every, tuple(names), tuple(beside), code, clean, rows)
-    with told():
+    with errors_translated():
         frame = kept(table.mapped(every, names, coding, rows, STORED))
-        found = [
+        blocks = [
             Listed(r.part, r.place, r.rows, bytes(r.stamp)) for r in frame.drop("codes", "values", "beside").collect()
         ]
-    if not found:
+    if not blocks:
         raise FileFormatError("The table has no rows. Give a table with at least one row.")
-    listed = tuple(sorted(found, key=lambda block: (block.part, block.place)))
+    listed = tuple(sorted(blocks, key=lambda block: (block.part, block.place)))
     kinds = {name: code(pl.Series([], dtype=table.schema[name]))[1].dtype for name in names}
     return Store(frame, listed, kinds, tuple(beside))
 

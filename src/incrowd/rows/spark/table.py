@@ -11,7 +11,7 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError, ValuesError
 from incrowd.rows.spark.row_groups import RowGroups, row_groups
-from incrowd.rows.spark.tasks import Work, in_blocks, mapped, told
+from incrowd.rows.spark.tasks import Work, errors_translated, in_blocks, mapped
 from incrowd.vocabulary.schema import unknown_column
 
 Answer = TypeVar("Answer")
@@ -80,7 +80,7 @@ class SparkTable:
 
     def rows(self) -> int:
         """Number of rows, counted."""
-        with told():
+        with errors_translated():
             return int(self.frame.count())
 
     def on_a_sample(self, ask: Callable[[pl.DataFrame], Answer], rows: int = DRAFTED_ROWS) -> Answer:
@@ -89,15 +89,15 @@ class SparkTable:
         They are the first rows of row groups all over the table where tasks read files, else the first of the table.
         """
         seen, answer = Seen(tuple(self.columns), ask, rows), "answer binary"
-        with told():
+        with errors_translated():
             if self.groups is not None and self.groups.plain(self.fields, self.columns):
-                found = self.groups.sampled(self.columns, seen, rows, answer).collect()
+                answers = self.groups.sampled(self.columns, seen, rows, answer).collect()
             else:
-                found = mapped(self.frame.limit(rows).coalesce(1), seen, answer).collect()
-        if not found:
+                answers = mapped(self.frame.limit(rows).coalesce(1), seen, answer).collect()
+        if not answers:
             raise FileFormatError("The table has no rows. Give a table with at least one row.")
-        said: Answer = pickle.loads(bytes(found[0].answer))
-        return said
+        reply: Answer = pickle.loads(bytes(answers[0].answer))
+        return reply
 
     def mapped(self, names: Sequence[str], coded: Sequence[str], work: Work, rows: int, schema: str) -> Any:
         """A frame of what some work makes of the rows, their columns in the order of ``names``.
@@ -121,9 +121,9 @@ class SparkTable:
             return {}
         known = [self._known(name, missing) for name in names]
         counted = [count for column in known for count in (sql.count(column), sql.countDistinct(column))]
-        with told():
-            found = self.frame.agg(*counted).collect()[0]
-        return {name: (int(found[2 * i]), int(found[2 * i + 1])) for i, name in enumerate(names)}
+        with errors_translated():
+            counts = self.frame.agg(*counted).collect()[0]
+        return {name: (int(counts[2 * i]), int(counts[2 * i + 1])) for i, name in enumerate(names)}
 
     def _known(self, name: str, missing: Sequence[str]) -> Any:
         """A column as Spark knows it, null where there is no value; text as bytes, whatever collation it has."""
@@ -164,27 +164,27 @@ def position(place: int) -> str:
     return f"c{place}"
 
 
-def open_table(given: Any, session: Any) -> SparkTable:
+def open_table(source: Any, session: Any) -> SparkTable:
     """A Spark frame, the path of Parquet files, or the name of a table in Spark's catalog."""
     from pyspark.sql import DataFrame
 
-    if isinstance(given, DataFrame):
-        return of_frame(given, "a Spark table")
-    if not isinstance(given, str):
+    if isinstance(source, DataFrame):
+        return of_frame(source, "a Spark table")
+    if not isinstance(source, str):
         raise ParameterError("Give a Spark frame, the path of Parquet files, or the name of a table.")
-    with told():
-        if session.catalog.tableExists(given) if _is_name(given) else False:
-            return of_frame(session.table(given), given)
+    with errors_translated():
+        if session.catalog.tableExists(source) if _is_name(source) else False:
+            return of_frame(session.table(source), source)
     from pyspark.errors import AnalysisException
 
     try:
-        frame = session.read.parquet(given)
+        frame = session.read.parquet(source)
     except AnalysisException:
         raise FileFormatError(
             "Spark finds neither a table of that name nor Parquet files at that path. Other formats: read them "
             "with spark.read and give the frame."
         ) from None
-    return replace(of_frame(frame, given.rstrip("/").rpartition("/")[2]), groups=row_groups(frame))
+    return replace(of_frame(frame, source.rstrip("/").rpartition("/")[2]), groups=row_groups(frame))
 
 
 def of_frame(frame: Any, name: str) -> SparkTable:
@@ -220,6 +220,6 @@ def polars_type(name: str, spark: str) -> pl.DataType:
     return _TYPES[plain]
 
 
-def _is_name(given: str) -> bool:
+def _is_name(text: str) -> bool:
     """Whether a text may be the name of a table: no path has only letters, digits, underscores and dots."""
-    return all(part.replace("_", "a").isalnum() for part in given.split("."))
+    return all(part.replace("_", "a").isalnum() for part in text.split("."))

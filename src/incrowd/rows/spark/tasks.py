@@ -16,7 +16,7 @@ from incrowd.errors import IncrowdError, MissingPackageError, OutputError
 
 # Work that is shipped to the executors, and what comes back when it fails.
 Work = Callable[[Iterable[Any]], Iterator[Any]]
-_TOLD = re.compile(r"incrowd\.errors\.(\w+): (.+)")
+_OWN_ERROR = re.compile(r"incrowd\.errors\.(\w+): (.+)")
 
 
 class TaskError(Exception):
@@ -61,7 +61,7 @@ def unwarned() -> Iterator[None]:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def errors_translated() -> Iterator[None]:
     """Failures of Spark as errors of this package: without rows, tracebacks and plans."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -82,7 +82,7 @@ def translated(words: str, kind: str) -> IncrowdError:
     >>> translated("... incrowd.rows.spark.tasks.TaskError: MemoryError", "PythonException")
     OutputError('A task of Spark failed (MemoryError). Nothing was released. See what the executors log.')
     """
-    for name, message in reversed(_TOLD.findall(words)):
+    for name, message in reversed(_OWN_ERROR.findall(words)):
         known = getattr(errors, name, None)
         if isinstance(known, type) and issubclass(known, IncrowdError):
             return known(message.strip())

@@ -17,22 +17,22 @@ from incrowd.rows.memory.drafting import draft_columns
 from incrowd.rows.spark.drafting import Mixing, Pieces, by_piece
 from incrowd.rows.spark.row_groups import open_to_tasks
 from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
-from incrowd.rows.spark.tasks import cells, mapped, told
+from incrowd.rows.spark.tasks import cells, errors_translated, mapped
 from incrowd.tables.publishing.piece_writer import parquet_options
 
 
 # Folders on any file system that Hadoop knows: local, HDFS, object stores.
 def listed_files(session: Any, folder: str) -> list[str]:
     """The files of a folder, without hidden ones."""
-    with told():
+    with errors_translated():
         system, path = _place(session, folder)
-        found = [status.getPath().toString() for status in system.listStatus(path)]
-    return sorted(file for file in found if not file.rpartition("/")[2].startswith((".", "_")))
+        files = [status.getPath().toString() for status in system.listStatus(path)]
+    return sorted(file for file in files if not file.rpartition("/")[2].startswith((".", "_")))
 
 
 def make_folder(session: Any, folder: str) -> None:
     """Make a folder."""
-    with told():
+    with errors_translated():
         system, path = _place(session, folder)
         if not system.mkdirs(path):
             raise OutputError(f"The folder {path.getName()} cannot be made.")
@@ -40,7 +40,7 @@ def make_folder(session: Any, folder: str) -> None:
 
 def check_free(session: Any, target: str) -> None:
     """Raise unless a folder may be made there."""
-    with told():
+    with errors_translated():
         system, path = _place(session, target)
         if path.getParent() is None:
             raise OutputError("The release needs a folder of its own. Name a new one.")
@@ -57,7 +57,7 @@ def staged_folder(session: Any, target: str) -> Iterator[str]:
     If the block raises, nothing is left behind.
     """
     check_free(session, target)
-    with told():
+    with errors_translated():
         system, path = _place(session, target)
         hidden = _path(session, path.getParent(), f".{path.getName()}.incrowd")
         if system.exists(hidden):
@@ -71,11 +71,11 @@ def staged_folder(session: Any, target: str) -> Iterator[str]:
     draft = _path(session, hidden, "release")
     try:
         yield draft.toString()
-        with told():
+        with errors_translated():
             if system.exists(path) or not system.rename(draft, path):
                 raise OutputError(f"{path.getName()} cannot be put in its place. Is there one now?")
     finally:
-        with told():
+        with errors_translated():
             system.delete(hidden, True)
 
 
@@ -100,7 +100,7 @@ def write_pieces(pieces: Pieces, fields: Mapping[str, Any], folder: str) -> None
     by tasks where they see the folder, and else handed to the driver, piece after piece.
     """
     rows, session = pieces.frame.drop("origins"), pieces.frame.sparkSession
-    with told(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME | EXACT):
+    with errors_translated(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME | EXACT):
         check_not_encrypted(session)
         codec = session.conf.get("spark.sql.parquet.compression.codec")
         places = {key: place for place, key in enumerate(pieces.keys)}
@@ -251,8 +251,8 @@ def _plain_type(dtype: pl.DataType) -> Any:
         pl.Float64: kinds.DoubleType,
         pl.Date: kinds.DateType,
     }
-    found = kinds.BooleanType if dtype == pl.Boolean else known[type(dtype)]
-    return found()
+    kind = kinds.BooleanType if dtype == pl.Boolean else known[type(dtype)]
+    return kind()
 
 
 def _without_length(kind: Any) -> Any:

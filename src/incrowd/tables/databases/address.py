@@ -53,10 +53,10 @@ class TableName:
     @classmethod
     def parse(cls, text: str) -> TableName:
         """The table that a user names: ``table`` or ``schema.table``; a part with a dot stands in double quotes."""
-        found = _NAME.fullmatch(text)
-        if found is None:
+        match = _NAME.fullmatch(text)
+        if match is None:
             raise ParameterError('A table is named as table or schema.table, a part with a dot as "odd.name".')
-        first, second = (part if part is None else _plain(part) for part in found.groups())
+        first, second = (part if part is None else _plain(part) for part in match.groups())
         return cls(first or "") if second is None else cls(second, first)
 
     @property
@@ -91,9 +91,9 @@ def check_columns(names: Iterable[str]) -> None:
     >>> check_columns(["age", "zip code"])
     """
     for name in names:
-        found = trouble(name) or ("is one that PostgreSQL keeps for itself" if name in _OF_THE_SERVER else None)
-        if found:
-            raise OutputError(f"Column {name!r}: the name {found}. Rename the column.")
+        fault = trouble(name) or ("is one that PostgreSQL keeps for itself" if name in _OF_THE_SERVER else None)
+        if fault:
+            raise OutputError(f"Column {name!r}: the name {fault}. Rename the column.")
 
 
 def _plain(part: str) -> str:
@@ -109,7 +109,7 @@ _SECRETS = ("password", "secret")
 _ENVIRONMENT = "PGPASSWORD, PGPASSFILE or PGSERVICE in the environment, or the file .pgpass"
 
 
-def is_address(given: object) -> bool:
+def is_address(place: object) -> bool:
     """Whether a source or a destination is on a server.
 
     Examples
@@ -117,7 +117,7 @@ def is_address(given: object) -> bool:
     >>> is_address("postgresql:///clinic?table=visits"), is_address("visits.csv")
     (True, False)
     """
-    return isinstance(given, str) and given.lower().startswith(_SCHEMES)
+    return isinstance(place, str) and place.lower().startswith(_SCHEMES)
 
 
 @dataclass(frozen=True)

@@ -104,8 +104,8 @@ def _check_years(name: str, column: Any) -> None:
 
     is_date = pa.types.is_date(column.type)
     unit = 1 if is_date else _MICROSECONDS
-    found = pc.min_max(column.view(pa.int32() if is_date else pa.int64())).as_py()
-    if found["min"] is not None and (found["min"] < _YEAR_1 * unit or found["max"] >= _YEAR_10000 * unit):
+    ends = pc.min_max(column.view(pa.int32() if is_date else pa.int64())).as_py()
+    if ends["min"] is not None and (ends["min"] < _YEAR_1 * unit or ends["max"] >= _YEAR_10000 * unit):
         raise ValuesError(
             f"Column {name!r} holds infinite dates, or dates outside the years 1 to 9999. Make them NULL in the query."
         )
@@ -150,7 +150,7 @@ def sql_type(name: str, dtype: pl.DataType) -> str:
         return f"numeric({dtype.precision}, {dtype.scale})"
     if isinstance(dtype, pl.Datetime):
         return "timestamptz" if dtype.time_zone else "timestamp"
-    found = _SQL.get(dtype)
-    if found is None:
+    kind = _SQL.get(dtype)
+    if kind is None:
         raise OutputError(f"Column {name!r} has the type {dtype}, for which PostgreSQL has no column. Convert it.")
-    return found
+    return kind

@@ -36,8 +36,8 @@ def rows_of(session: Session, query: str, described: Any) -> Rows:
     schema = pa.schema(list(zip(described.names, types, strict=True)))
 
     def batches() -> Generator[Any, None, None]:
-        with closing(session.batches(plain)) as found:
-            for batch in found:
+        with closing(session.batches(plain)) as stream:
+            for batch in stream:
                 check_dates(batch, schema.names)
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
 
@@ -103,9 +103,9 @@ def stream_query(query: Query, rows: int = ROWS) -> Generator[pl.DataFrame, None
     All are read in one transaction that cannot write and sees the database as it was at one moment. PostgreSQL may
     give the rows of a second run in another order, so there is no second pass: :func:`fetch_query` is for those.
     """
-    with _opened(query) as found:
+    with _opened(query) as answer:
         empty = True
-        for frame in regrouped(found.batches, rows):
+        for frame in regrouped(answer.batches, rows):
             empty = False
             yield frame
     if empty:
@@ -125,8 +125,8 @@ def fetch_query(query: Query, folder: Path, progress: Callable[[int], None] = la
         Called with the number of rows so far.
     """
     path = folder / "rows.parquet"
-    with _opened(query) as found:
-        done = save_rows(found, path, progress)
+    with _opened(query) as answer:
+        done = save_rows(answer, path, progress)
     if not done:
         path.unlink()
         raise _no_rows(query)
@@ -149,11 +149,11 @@ def server_of(session: Session) -> str:
 @contextmanager
 def _opened(query: Query) -> Iterator[Rows]:
     with connected(query.address, READING) as session:
-        found = rows_of(session, query.text, _describe(session, query))
+        answer = rows_of(session, query.text, _describe(session, query))
         try:
-            yield found
+            yield answer
         finally:
-            found.batches.close()
+            answer.batches.close()
 
 
 def _describe(session: Session, query: Query) -> Any:

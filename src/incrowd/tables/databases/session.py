@@ -93,12 +93,12 @@ WRITING = Purpose(
 
 def not_connected(error: Exception, purpose: Purpose) -> IncrowdError:
     """The error for a connection that could not be made."""
-    said = str(error).lower()
-    trouble = next((sentence for pattern, sentence in _CONNECTING if re.search(pattern, said)), None)
+    message = str(error).lower()
+    trouble = next((sentence for pattern, sentence in _CONNECTING if re.search(pattern, message)), None)
     return purpose.failed(f"the server {trouble or 'cannot be reached'}. {_LOOK}")
 
 
-def told(error: Exception, purpose: Purpose, before: int = 0) -> IncrowdError:
+def explain(error: Exception, purpose: Purpose, before: int = 0) -> IncrowdError:
     """The error for what went wrong in a session; ``before`` characters were put before the user's own query."""
     state = getattr(error, "sqlstate", None)
     if state is None:
@@ -111,8 +111,8 @@ def told(error: Exception, purpose: Purpose, before: int = 0) -> IncrowdError:
 
 def _position(error: Any, before: int) -> str:
     """Where in the user's query the server stumbled."""
-    found = next((int(value) for key, value in error.details if key == b"PG_DIAG_STATEMENT_POSITION"), 0)
-    return f" It is near character {found - before} of the query." if before and found > before else ""
+    place = next((int(value) for key, value in error.details if key == b"PG_DIAG_STATEMENT_POSITION"), 0)
+    return f" It is near character {place - before} of the query." if before and place > before else ""
 
 
 _T = TypeVar("_T")
@@ -214,7 +214,7 @@ class Session:
         try:
             return running.result()
         except (driver.Error, OSError, pa.ArrowException) as error:  # of a stream only Arrow's errors come through
-            raise told(error, self.purpose, before) from None
+            raise explain(error, self.purpose, before) from None
         except BaseException:
             self.interrupted = True
             self._cancel(cursor)

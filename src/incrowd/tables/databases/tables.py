@@ -47,7 +47,7 @@ class Query:
         return what + (f" of the database {self.address.database}" if self.address.database else " of a database")
 
 
-def query_of(given: object) -> Query | None:
+def query_of(source: object) -> Query | None:
     """What is to be read, if the given thing is on a server: a query, or the address of a table.
 
     Examples
@@ -55,9 +55,9 @@ def query_of(given: object) -> Query | None:
     >>> print(query_of("postgresql:///clinic?table=visits"), query_of("visits.csv"))
     table visits of the database clinic None
     """
-    if isinstance(given, Query):
-        return given
-    return Query.of(given) if isinstance(given, str) and is_address(given) else None
+    if isinstance(source, Query):
+        return source
+    return Query.of(source) if isinstance(source, str) and is_address(source) else None
 
 
 # Where a release goes on a server.
@@ -109,7 +109,7 @@ class NewTable:
         return f"table {self.name} of " + (f"the database {database}" if database else "a database")
 
 
-def in_memory(given: Any) -> Any:
+def in_memory(source: Any) -> Any:
     """What was given; if it is on a server, its rows as a polars frame.
 
     Examples
@@ -117,16 +117,16 @@ def in_memory(given: Any) -> Any:
     >>> in_memory("visits.csv")
     'visits.csv'
     """
-    query = query_of(given)
+    query = query_of(source)
     if query is None:
-        return given
+        return source
     from incrowd.tables.databases.reading import read_query
 
     return read_query(query)
 
 
 @contextmanager
-def on_disk(given: Any) -> Iterator[Any]:
+def on_disk(source: Any) -> Iterator[Any]:
     """Give what was given; if it is on a server, its rows as a Parquet file that goes when the block ends.
 
     Examples
@@ -135,9 +135,9 @@ def on_disk(given: Any) -> Iterator[Any]:
     ...     given
     'visits.csv'
     """
-    query = query_of(given)
+    query = query_of(source)
     if query is None:
-        yield given
+        yield source
         return
     from incrowd.tables.databases.reading import fetch_query
 

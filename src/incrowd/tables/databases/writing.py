@@ -64,10 +64,10 @@ def lock(session: Session, table: TableName) -> None:
 
 def old_table(session: Session, table: TableName, *, may_replace: bool) -> int | None:
     """The number of the table that is there already, if it may be replaced; None if there is none."""
-    found = session.ask(_OLD, table.schema or "", table.name)
-    if not found:
+    rows = session.ask(_OLD, table.schema or "", table.name)
+    if not rows:
         return None
-    number, kind, has_parts, is_ours = found[0]
+    number, kind, has_parts, is_ours = rows[0]
     if kind != "r" or has_parts:
         word = _KINDS.get(kind, "object of another kind")
         raise OutputError(f"{table} is a {word}, not an ordinary table. Name another table.")
@@ -136,12 +136,12 @@ class StagedTable:
 
     def write(self, frames: Iterable[pl.DataFrame]) -> int:
         """Create the table with the columns of the first frame and copy all rows into it; gives their number."""
-        given = iter(frames)
-        first = next(given, None)
+        rest = iter(frames)
+        first = next(rest, None)
         if first is None or first.width == 0:
             raise OutputError("There is nothing to write: no columns.")
         self._create(storable(first.clear()).schema)
-        feed = _Feed(self._session, first, given)
+        feed = _Feed(self._session, first, rest)
         try:
             written = self._session.copy_in(self._hidden, feed.reader())
         except Exception:
@@ -187,12 +187,12 @@ class StagedTable:
 
     def _rows(self) -> Rows:
         everything = f"SELECT * FROM {self._hidden.sql}"
-        schema, found = rows_of(self._session, everything, self._session.describe(everything))
+        schema, stream = rows_of(self._session, everything, self._session.describe(everything))
 
         def batches() -> Generator[Any, None, None]:
             self._seen, seen = None, 0
-            with closing(found):
-                for batch in found:
+            with closing(stream):
+                for batch in stream:
                     seen += batch.num_rows
                     yield batch
             self._seen = seen

@@ -95,14 +95,14 @@ def _parts(line: str, number: int, name: str) -> tuple[list[str], list[str]]:
     below: list[str] = []
     side, place, ended = heads, 0, ""
     while place < len(line):
-        found = _LABEL.match(line, place)
-        if not found or (found[2] == ":" and (side is below or heads)):
+        match = _LABEL.match(line, place)
+        if not match or (match[2] == ":" and (side is below or heads)):
             raise FileFormatError(
                 f"Hierarchy {name!r}, line {number}: it cannot be read. Put labels with commas, colons or quotes in "
                 "double quotes."
             )
-        side.append(_unquoted(found[1], number, name))
-        place, ended = found.end(), found[2]
+        side.append(_unquoted(match[1], number, name))
+        place, ended = match.end(), match[2]
         side = below if ended == ":" else side
     if ended == ",":
         raise FileFormatError(f"Hierarchy {name!r}, line {number}: a comma at the end.")
@@ -147,8 +147,8 @@ def format_compact(hierarchy: Hierarchy) -> str:
 
 
 def _quoted(label: str) -> str:
-    found = _LABEL.match(label)
-    plain = found is not None and found.end() == len(label) and found[1] == label and label.isprintable()
+    match = _LABEL.match(label)
+    plain = match is not None and match.end() == len(label) and match[1] == label and label.isprintable()
     if plain and label[0] not in '#"' and not _KIND.match(label):
         return label
     return json.dumps(label, ensure_ascii=not label.isprintable())

@@ -23,7 +23,7 @@ def draw(hierarchy: Hierarchy, most: int = 8) -> str:
     while waiting:
         node, before, mark, folded = waiting.pop()
         level = int(hierarchy.depths[node])
-        lines.append(f"{level:<2} {before}{mark}{folded or _told(hierarchy, node)}")
+        lines.append(f"{level:<2} {before}{mark}{folded or _label(hierarchy, node)}")
         if folded:
             continue
         inside = before + ("" if not mark else "   " if mark.startswith("└") else "│  ")
@@ -40,7 +40,7 @@ def _below(hierarchy: Hierarchy, node: int, before: str, most: int) -> list[tupl
     return [*entries[:-1], (*entries[-1][:2], "└─ ", entries[-1][3])] if entries else []
 
 
-def _told(hierarchy: Hierarchy, node: int) -> str:
+def _label(hierarchy: Hierarchy, node: int) -> str:
     """The label, made safe for a terminal, with the number of leaves below a group."""
     label = hierarchy.labels[node]
     label = label if label.isprintable() else json.dumps(label)

@@ -45,13 +45,13 @@ def balanced(count: int, fanout: int = 2) -> list[Partition]:
     >>> balanced(5)
     [[[0, 1], [2, 3], [4]], [[0, 1, 2, 3], [4]]]
     """
-    found: list[Partition] = []
+    partitions: list[Partition] = []
     groups: Partition = [[leaf] for leaf in range(count)]
     while len(groups) > fanout:
         shares = np.array_split(np.arange(len(groups)), -(-len(groups) // fanout))
         groups = [[leaf for group in share for leaf in groups[group]] for share in shares]
-        found.append(groups)
-    return found
+        partitions.append(groups)
+    return partitions
 
 
 def agglomerated(counts: Counts, *, neighbours: bool = False) -> list[Partition]:
@@ -80,7 +80,7 @@ def agglomerated(counts: Counts, *, neighbours: bool = False) -> list[Partition]
         order = np.lexsort(shares.T[::-1])
     merge = _neighbour_merges if neighbours else _pair_merges
     groups: list[list[int] | None] = [[int(leaf)] for leaf in order]
-    found: list[Partition] = []
+    partitions: list[Partition] = []
     wanted = -(-len(groups) // 2)
     left = len(groups)
     for kept, gone in merge(counts[order].astype(np.float64), max(left - 2, 0)):
@@ -88,9 +88,9 @@ def agglomerated(counts: Counts, *, neighbours: bool = False) -> list[Partition]
         groups[gone] = None
         left -= 1
         if left == wanted:
-            found.append(sorted(group for group in groups if group))
+            partitions.append(sorted(group for group in groups if group))
             wanted = -(-left // 2)
-    return found
+    return partitions
 
 
 def _pair_merges(counts: npt.NDArray[np.float64], steps: int) -> list[tuple[int, int]]:
@@ -152,7 +152,7 @@ def ways(leaves: Sequence[str], partitions: list[Partition], name_group: Callabl
     >>> ways(["a", "b", "c"], [[[0, 1], [2]]], lambda group: "ab")
     [['a', 'ab', '*'], ['b', 'ab', '*'], ['c', 'c', '*']]
     """
-    found = [[leaf] for leaf in leaves]
+    paths = [[leaf] for leaf in leaves]
     taken = {*leaves, ROOT}
     named: dict[tuple[int, ...], str] = {}
     for partition in partitions:
@@ -161,8 +161,8 @@ def ways(leaves: Sequence[str], partitions: list[Partition], name_group: Callabl
             if key not in named and len(group) > 1:
                 named[key] = _free(name_group(group), taken)
             for leaf in group:
-                found[leaf].append(named.get(key, leaves[leaf]))
-    return [[*way, ROOT] for way in found]
+                paths[leaf].append(named.get(key, leaves[leaf]))
+    return [[*way, ROOT] for way in paths]
 
 
 def _free(name: str, taken: set[str]) -> str:

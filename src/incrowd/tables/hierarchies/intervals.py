@@ -58,11 +58,11 @@ def from_edges(
 
 
 def _sound(name: str, edges: Sequence[float], low: float | None, high: float | None) -> list[float]:
-    found = [_whole(edge) for edge in edges]
-    ends = [*([] if low is None else [low]), *found, *([] if high is None else [high])]
+    numbers = [_whole(edge) for edge in edges]
+    ends = [*([] if low is None else [low]), *numbers, *([] if high is None else [high])]
     if not all(map(math.isfinite, ends)) or any(a >= b for a, b in itertools.pairwise(ends)):
         raise ParameterError(f"Hierarchy {name!r}: edges must be finite and ascending, and lie between low and high.")
-    return found
+    return numbers
 
 
 def _whole(number: float) -> float:

@@ -59,8 +59,8 @@ def read_hierarchy(path: str | Path, name: str | None = None) -> Hierarchy:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise FileFormatError(f"{path.name!r} is not UTF-8: see line {line}. Save it as UTF-8.") from None
-    found = parse(text, name or path.stem)
-    return found if name is None else Hierarchy(name, found.labels, found.parents, found.kind)
+    hierarchy = parse(text, name or path.stem)
+    return hierarchy if name is None else Hierarchy(name, hierarchy.labels, hierarchy.parents, hierarchy.kind)
 
 
 def hierarchies_in(folder: str | Path) -> dict[str, Hierarchy]:
@@ -77,10 +77,10 @@ def hierarchies_in(folder: str | Path) -> dict[str, Hierarchy]:
     if not Path(folder).is_dir():
         raise FileFormatError(f"{str(folder)!r} is not a folder of hierarchies. Check the path.")
     files = sorted(file for file in Path(folder).iterdir() if file.suffix.lower() in _PARSERS)
-    found = {file.stem: read_hierarchy(file, file.stem) for file in files}
-    if len(found) < len(files):
+    hierarchies = {file.stem: read_hierarchy(file, file.stem) for file in files}
+    if len(hierarchies) < len(files):
         raise FileFormatError(f"The folder {Path(folder).name!r} has two hierarchies of the same column. Keep one.")
-    return found
+    return hierarchies
 
 
 def _content(path: Path) -> bytes:

@@ -47,12 +47,12 @@ def split_pair(
     numbers = permutation(looks.height, randomness) + 1
     looks = looks.with_columns(pl.Series(key, numbers, pl.Int64))
     rows = frame.join(looks, on=list(counted), how="left", maintain_order="left")
-    told = [
+    lines = [
         (look[key], name, value, count)
         for look in looks.sort(key).iter_rows(named=True)
         for name in counted
         for value, count in read_counts(look[name]) or ()
     ]
     schema = {key: pl.Int64, "attribute": pl.String, "value": pl.String, "count": pl.Int64}
-    groups = pl.DataFrame(told, schema, orient="row")
+    groups = pl.DataFrame(lines, schema, orient="row")
     return fresh_frame(rows.select(key, pl.exclude(key, *counted))), groups

@@ -21,7 +21,7 @@ TRUTH = {word: place == 0 for pair in _WORDS for place, word in enumerate(pair)}
 """What words for yes and no mean, in lower case."""
 
 
-def clean(found: Tally, missing: tuple[str, ...], where: str) -> tuple[pl.Series, tuple[Notice, ...]]:
+def clean(tally: Tally, missing: tuple[str, ...], where: str) -> tuple[pl.Series, tuple[Notice, ...]]:
     """Strip edge spaces and invisible characters, compose accents; empty text and markers become null.
 
     Examples
@@ -32,7 +32,7 @@ def clean(found: Tally, missing: tuple[str, ...], where: str) -> tuple[pl.Series
     >>> texts.to_list(), [notice.code for notice in notices]
     (['nurse', 'nurse', None], ['edge-spaces'])
     """
-    texts = found.values
+    texts = tally.values
     steps = [("edge-spaces", "with spaces at an edge; read without them", pl.all().str.strip_chars())]
     if (texts.str.len_bytes() != texts.str.len_chars()).any():
         steps = [
@@ -53,7 +53,7 @@ def clean(found: Tally, missing: tuple[str, ...], where: str) -> tuple[pl.Series
         cleaned = texts.to_frame("").select(step).to_series()
         changed = (cleaned != texts) & (cleaned != "")
         if changed.any():
-            notices.append(Notice(code, where, f"{found.described(changed)} {message}."))
+            notices.append(Notice(code, where, f"{tally.described(changed)} {message}."))
         texts = cleaned
     gone = texts.is_in(["", *missing])
     return pl.select(pl.when(~gone).then(texts)).to_series(), tuple(notices)
@@ -123,7 +123,7 @@ class Values:
         return replace(self, notices=(*self.notices, Notice(code, where, message)))
 
 
-def convert(found: Tally, column: Column, missing: tuple[str, ...] = ()) -> Values:
+def convert(tally: Tally, column: Column, missing: tuple[str, ...] = ()) -> Values:
     """Type the distinct values of a column; a value that cannot have the type is an error with a count.
 
     Examples
@@ -136,24 +136,24 @@ def convert(found: Tally, column: Column, missing: tuple[str, ...] = ()) -> Valu
     incrowd.errors.ValuesError: Column 'age': 1 distinct value (2 rows) cannot be read as whole numbers. ...
     """
     notices: tuple[Notice, ...] = ()
-    if found.values.is_empty():  # nothing has every type
-        found = Tally(pl.Series([], dtype=pl.String), found.counts)
-    values = found.values
+    if tally.values.is_empty():  # nothing has every type
+        tally = Tally(pl.Series([], dtype=pl.String), tally.counts)
+    values = tally.values
     if values.dtype == pl.String:
-        values, notices = clean(found, missing, column.name)
+        values, notices = clean(tally, missing, column.name)
     if values.dtype.is_float():
         values = _plain_zero(values.fill_nan(None))
     match column.type:
         case ColumnType.INTEGER:
-            typed = _integers(values, found, column)
+            typed = _integers(values, tally, column)
         case ColumnType.REAL:
-            typed = _reals(values, found, column)
+            typed = _reals(values, tally, column)
         case ColumnType.DATE:
-            typed = _dates(values, found, column)
+            typed = _dates(values, tally, column)
         case ColumnType.BOOLEAN:
-            typed = _booleans(as_text(values), found, column)
+            typed = _booleans(as_text(values), tally, column)
         case ColumnType.ORDERED:
-            typed = _ordered(as_text(values), found, column)
+            typed = _ordered(as_text(values), tally, column)
         case ColumnType.CATEGORICAL | ColumnType.TEXT:
             texts = as_text(values)
             typed = Values(texts, column.type, tuple(variants(texts, column.name)))
@@ -182,19 +182,19 @@ def _plain_zero(numbers: pl.Series) -> pl.Series:
     return pl.select(pl.when(numbers != 0).then(numbers).when(numbers == 0).then(0.0)).to_series()
 
 
-def _refuse(bad: pl.Series, found: Tally, column: Column, trouble: str, advice: str) -> None:
+def _refuse(bad: pl.Series, tally: Tally, column: Column, trouble: str, advice: str) -> None:
     """Raise if any distinct value is bad, with the number of values and rows."""
     if bad.any():
-        raise ValuesError(f"Column {column.name!r}: {found.described(bad)} {trouble}. {advice}")
+        raise ValuesError(f"Column {column.name!r}: {tally.described(bad)} {trouble}. {advice}")
 
 
 _MEND = "Mend them, declare the type categorical, or name the text that means missing."
 
 
-def _integers(values: pl.Series, found: Tally, column: Column) -> Values:
+def _integers(values: pl.Series, tally: Tally, column: Column) -> Values:
     if values.dtype.is_float():
         whole = (values == values.floor()) & (values.abs() <= EXACT)
-        _refuse(~whole, found, column, "cannot be read as whole numbers", "Declare the type real.")
+        _refuse(~whole, tally, column, "cannot be read as whole numbers", "Declare the type real.")
         return Values(values.cast(pl.Int64), ColumnType.INTEGER)
     if values.dtype != pl.String:
         _refuse_temporal(values, column)
@@ -203,23 +203,23 @@ def _integers(values: pl.Series, found: Tally, column: Column) -> Values:
     numbers = plain.cast(pl.Int64, strict=False)
     failed = numbers.is_null() & values.is_not_null()
     large = failed & plain.str.contains(_DIGITS)
-    _refuse(failed & ~large, found, column, "cannot be read as whole numbers", _MEND)
+    _refuse(failed & ~large, tally, column, "cannot be read as whole numbers", _MEND)
     if large.any():
-        message = f"{found.described(large)} beyond 64 bits; the column is kept as text."
+        message = f"{tally.described(large)} beyond 64 bits; the column is kept as text."
         return Values(values, ColumnType.TEXT).and_notice("large-integers", column.name, message)
     return _unified(values, Values(numbers, ColumnType.INTEGER), column)
 
 
-def _reals(values: pl.Series, found: Tally, column: Column) -> Values:
+def _reals(values: pl.Series, tally: Tally, column: Column) -> Values:
     typed = Values(values, ColumnType.REAL)
     if values.dtype == pl.String:
-        typed = _real_texts(values, found, column)
+        typed = _real_texts(values, tally, column)
     else:
         _refuse_temporal(values, column)
     numbers = _plain_zero(typed.values.cast(pl.Float64))
     _refuse(
         numbers.is_infinite(),
-        found,
+        tally,
         column,
         "with an infinite number",
         "Replace them by missing or by a limit.",
@@ -227,21 +227,21 @@ def _reals(values: pl.Series, found: Tally, column: Column) -> Values:
     return replace(typed, values=numbers)
 
 
-def _real_texts(texts: pl.Series, found: Tally, column: Column) -> Values:
+def _real_texts(texts: pl.Series, tally: Tally, column: Column) -> Values:
     commas = texts.str.contains(_DECIMAL_COMMA)
     with_comma = bool(commas.any()) and not texts.str.contains(r"\.").any()
     points = texts.str.replace(_DECIMAL_COMMA, "${1}.${2}") if with_comma else texts
     numbers = points.cast(pl.Float64, strict=False)
-    _refuse(numbers.is_null() & texts.is_not_null(), found, column, "cannot be read as numbers", _MEND)
+    _refuse(numbers.is_null() & texts.is_not_null(), tally, column, "cannot be read as numbers", _MEND)
     beyond = numbers.is_infinite() & ~texts.str.contains(_INFINITE)
-    _refuse(beyond, found, column, "beyond the range of 64-bit numbers", "Change their unit, or mend them.")
+    _refuse(beyond, tally, column, "beyond the range of 64-bit numbers", "Change their unit, or mend them.")
     nan = numbers.is_nan() & texts.is_not_null()
     typed = _unified(texts, Values(numbers.fill_nan(None), ColumnType.REAL), column)
     if with_comma:
-        message = f"{found.described(commas)} with a decimal comma, read as such."
+        message = f"{tally.described(commas)} with a decimal comma, read as such."
         typed = typed.and_notice("decimal-comma", column.name, message)
     if nan.any():
-        typed = typed.and_notice("nan-is-missing", column.name, f"{found.described(nan)} not a number (NaN): missing.")
+        typed = typed.and_notice("nan-is-missing", column.name, f"{tally.described(nan)} not a number (NaN): missing.")
     return typed
 
 
@@ -260,7 +260,7 @@ def _refuse_temporal(values: pl.Series, column: Column) -> None:
         raise ValuesError(f"Column {column.name!r} holds dates, not numbers. Declare the type date.")
 
 
-def _dates(values: pl.Series, found: Tally, column: Column) -> Values:
+def _dates(values: pl.Series, tally: Tally, column: Column) -> Values:
     if isinstance(values.dtype, pl.Date | pl.Datetime):
         days = values.dt.date()
         has_times = isinstance(values.dtype, pl.Datetime) and (values.dt.truncate("1d") != values).any()
@@ -273,7 +273,7 @@ def _dates(values: pl.Series, found: Tally, column: Column) -> Values:
     bad = dates.values.is_null() & values.is_not_null()
     _refuse(
         bad,
-        found,
+        tally,
         column,
         "cannot be read as dates of one style",
         "Write YYYY-MM-DD, or declare another type.",
@@ -289,10 +289,10 @@ def _with_times(typed: Values, has_times: bool, column: Column) -> Values:
     return typed.and_notice("time-of-day", column.name, "times of day are left out: only the dates are used.")
 
 
-def _booleans(texts: pl.Series, found: Tally, column: Column) -> Values:
+def _booleans(texts: pl.Series, tally: Tally, column: Column) -> Values:
     folded = texts.str.to_lowercase()
     unknown = ~folded.is_in(list(TRUTH)) & texts.is_not_null()
-    _refuse(unknown, found, column, "cannot be read as yes or no", _MEND)
+    _refuse(unknown, tally, column, "cannot be read as yes or no", _MEND)
     if not is_truth_mixture(folded.drop_nulls().unique()):
         return Values(folded, ColumnType.BOOLEAN)
     meaning = {word: "true" if truth else "false" for word, truth in TRUTH.items()}
@@ -301,9 +301,9 @@ def _booleans(texts: pl.Series, found: Tally, column: Column) -> Values:
     return typed.and_notice("truth-spellings", column.name, message)
 
 
-def _ordered(texts: pl.Series, found: Tally, column: Column) -> Values:
+def _ordered(texts: pl.Series, tally: Tally, column: Column) -> Values:
     if not column.order:
         raise SchemaError(f"Column {column.name!r} is ordered, but its order is not given. Name its values in order.")
     unknown = ~texts.is_in(list(column.order)) & texts.is_not_null()
-    _refuse(unknown, found, column, "missing from the declared order", "Add them to the order, or mend them.")
+    _refuse(unknown, tally, column, "missing from the declared order", "Add them to the order, or mend them.")
     return Values(texts, ColumnType.ORDERED)

@@ -145,9 +145,9 @@ def draft_schema(source: Source, *, target: str | None = None) -> Schema:
 
 def _values(source: Source) -> dict[str, pl.Series]:
     """The distinct values of every column; those of columns that repeat theirs are kept for the encoding."""
-    found = source.distinct(repeating(source.frame))
+    distinct = source.distinct(repeating(source.frame))
     return {
-        series.name: found[series.name].values if series.name in found else present(series.unique())
+        series.name: distinct[series.name].values if series.name in distinct else present(series.unique())
         for series in source.frame.iter_columns()
     }
 
@@ -194,11 +194,11 @@ def _text_type(values: pl.Series, fact: ColumnFacts) -> tuple[ColumnType, str]:
     if len(values) <= 2 and set(values.str.to_lowercase().to_list()) <= set(TRUTH) and len(values) > 1:
         return ColumnType.BOOLEAN, "two values that mean yes and no"
     for guess in (_number_type, _date_type):
-        found = guess(look)
-        if found is not None and len(values) > _LOOK:
-            found = guess(values)
-        if found is not None:
-            return found
+        guessed = guess(look)
+        if guessed is not None and len(values) > _LOOK:
+            guessed = guess(values)
+        if guessed is not None:
+            return guessed
     if fact.is_mostly_unique:
         return ColumnType.TEXT, f"{fact.distinct} distinct texts in {fact.present} rows"
     numbers = values.cast(pl.Float64, strict=False).count()
@@ -253,14 +253,14 @@ def _target_name(facts: list[ColumnFacts]) -> str | None:
     return last.name if few and len(facts) > 1 and role_by_name(last.name) is None else None
 
 
-def _with_role(column: Column, fact: ColumnFacts, chosen: str | None, given: str | None) -> Column:
-    role, why = _role(column, fact, chosen, given)
+def _with_role(column: Column, fact: ColumnFacts, chosen: str | None, named: str | None) -> Column:
+    role, why = _role(column, fact, chosen, named)
     return Column(column.name, role, column.type, column.order, f"{column.reason}; {why}")
 
 
-def _role(column: Column, fact: ColumnFacts, chosen: str | None, given: str | None) -> tuple[Role, str]:
+def _role(column: Column, fact: ColumnFacts, chosen: str | None, named: str | None) -> tuple[Role, str]:
     if fact.name == chosen:
-        if given is not None:
+        if named is not None:
             return Role.TARGET, "you said so"
         return Role.TARGET, "the name says target?" if is_target_name(fact.name) else "last, few values: target?"
     hinted = role_by_name(fact.name)

@@ -35,11 +35,11 @@ def encode(source: Source, schema: Schema, names: Sequence[str]) -> tuple[Encode
     ([1, 0, 2], [7, 39])
     """
     columns = named_columns(schema, source.frame.columns, names)
-    found = source.distinct(names)
+    distinct = source.distinct(names)
     with ThreadPoolExecutor(pl.thread_pool_size()) as beside:
-        jobs = [beside.submit(_encode, found[name], columns[name], source.origin.missing) for name in found]
+        jobs = [beside.submit(_encode, distinct[name], columns[name], source.origin.missing) for name in distinct]
         done = [job.result() for job in jobs]
-    return EncodedTable.of(column for column, _ in done), tuple(notice for _, told in done for notice in told)
+    return EncodedTable.of(column for column, _ in done), tuple(notice for _, notices in done for notice in notices)
 
 
 def decode(column: EncodedColumn, codes: Codes) -> pl.Series:
@@ -97,7 +97,7 @@ class Settled:
     notices: tuple[Notice, ...]
 
 
-def settle(found: Tally, column: Column, missing: tuple[str, ...]) -> Settled:
+def settle(tally: Tally, column: Column, missing: tuple[str, ...]) -> Settled:
     """Type, clean and order the distinct values of a column as the schema says.
 
     Examples
@@ -107,7 +107,7 @@ def settle(found: Tally, column: Column, missing: tuple[str, ...]) -> Settled:
     >>> settled.dictionary.to_list(), settled.places.tolist(), settled.counts.tolist()
     ([7, 39], [1, 0, 2], [1, 1, 1])
     """
-    typed = convert(found, column, missing)
+    typed = convert(tally, column, missing)
     if typed.type is ColumnType.ORDERED:
         dictionary, places = _in_declared_order(typed.values, column.order)
     else:
@@ -115,14 +115,14 @@ def settle(found: Tally, column: Column, missing: tuple[str, ...]) -> Settled:
     dictionary = fresh_series(dictionary.alias(column.name))
     places = np.append(places, np.int32(len(dictionary)))
     counts = np.zeros(len(dictionary) + 1, np.int64)
-    np.add.at(counts, places, found.counts)
-    notices = (*_nan_and_null(column.name, found), *typed.notices, *_structure(column, counts))
+    np.add.at(counts, places, tally.counts)
+    notices = (*_nan_and_null(column.name, tally), *typed.notices, *_structure(column, counts))
     return Settled(typed.type, dictionary, places, counts, notices)
 
 
-def _encode(found: Distinct, column: Column, missing: tuple[str, ...]) -> tuple[EncodedColumn, tuple[Notice, ...]]:
-    settled = settle(found.tally, column, missing)
-    codes = np.take(settled.places, found.codes)
+def _encode(distinct: Distinct, column: Column, missing: tuple[str, ...]) -> tuple[EncodedColumn, tuple[Notice, ...]]:
+    settled = settle(distinct.tally, column, missing)
+    codes = np.take(settled.places, distinct.codes)
     return EncodedColumn(column.name, settled.type, codes, settled.dictionary), settled.notices
 
 
@@ -134,12 +134,12 @@ def _in_declared_order(values: pl.Series, order: Sequence[str]) -> tuple[pl.Seri
     return pl.Series(dictionary, dtype=pl.String), places
 
 
-def _nan_and_null(name: str, found: Tally) -> Iterator[Notice]:
-    if not found.values.dtype.is_float():
+def _nan_and_null(name: str, tally: Tally) -> Iterator[Notice]:
+    if not tally.values.dtype.is_float():
         return
-    nan = found.rows(found.values.is_nan())
-    if nan and found.counts[-1]:
-        both = f"{counted(nan, 'NaN')} and {counted(int(found.counts[-1]), 'null')}"
+    nan = tally.rows(tally.values.is_nan())
+    if nan and tally.counts[-1]:
+        both = f"{counted(nan, 'NaN')} and {counted(int(tally.counts[-1]), 'null')}"
         message = f"{both}: both are missing, and one value."
         yield Notice("nan-is-missing", name, message)
 

@@ -219,7 +219,7 @@ def _refuse_type(name: str, dtype: pl.DataType) -> None:
     raise ValuesError(f"Column {name!r} has the type {dtype}. Convert it to text, numbers or dates.")
 
 
-def is_spark_frame(given: Any) -> bool:
+def is_spark_frame(table: Any) -> bool:
     """Whether something is a Spark frame; Spark need not be installed to ask.
 
     Examples
@@ -227,4 +227,4 @@ def is_spark_frame(given: Any) -> bool:
     >>> is_spark_frame("people.csv")
     False
     """
-    return type(given).__module__.startswith("pyspark.sql") and type(given).__name__ == "DataFrame"
+    return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"

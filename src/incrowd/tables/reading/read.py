@@ -174,18 +174,18 @@ def _check_magic(path: Path, expected: str) -> None:
             head = file.read(8)
     except OSError:
         raise FileFormatError(f"{str(path)!r} cannot be opened. Check its permissions.") from None
-    found = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "text")
-    if found == expected or (found == "text" and expected not in _BINARY):
+    actual = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "text")
+    if actual == expected or (actual == "text" and expected not in _BINARY):
         return
     raise FileFormatError(
-        f"{path.name!r} is named as {expected}, but its first bytes are those of {found}. "
+        f"{path.name!r} is named as {expected}, but its first bytes are those of {actual}. "
         "Rename it to what it is, or convert it."
     )
 
 
 # The population a table comes from: read like the table, for requirements that look at it.
 def read_population(
-    given: Any, requirement: Requirement, schema: Schema, reading: Mapping[str, Any] | None = None
+    population: Any, requirement: Requirement, schema: Schema, reading: Mapping[str, Any] | None = None
 ) -> EncodedTable | None:
     """The quasi-identifiers of the people, typed as those of the table; None if nothing is required of them.
 
@@ -195,21 +195,21 @@ def read_population(
     >>> from incrowd.vocabulary.requirements.words import asked_for
     >>> from incrowd.vocabulary.requirement import KAnonymity
     >>> from incrowd.vocabulary.schema import Column, Role
-    >>> asked = asked_for("k=2, k-map=5", KAnonymity(2))
+    >>> requirement = asked_for("k=2, k-map=5", KAnonymity(2))
     >>> schema = Schema((Column("job", Role.QUASI_IDENTIFIER),))
-    >>> read_population(pl.DataFrame({"job": ["cook", None]}), asked, schema).height
+    >>> read_population(pl.DataFrame({"job": ["cook", None]}), requirement, schema).height
     2
     """
     from incrowd.tables.reading.encode import encode
 
     if not isinstance(requirement, Together) or not requirement.on_population:
         return None
-    if given is None:
+    if population is None:
         raise ParameterError(
             f"{requirement.on_population[0]} needs a population: a table of the people the rows are from, with the "
             "quasi-identifiers. Give it with population= or --population."
         )
-    source = read(given, **(reading or {}))
+    source = read(population, **(reading or {}))
     names = list(schema.quasi_identifiers)
     for name in names:
         if name not in source.frame.columns:

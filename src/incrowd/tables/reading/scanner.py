@@ -43,7 +43,7 @@ class TextStructure:
         Blank lines at the end of a table of two or more columns.
     fields
         Fields of the header.
-    fault, line, found
+    fault, line, width
         The first fault, the line it starts in (the header starts in line 1), and for a ragged record the
         number of its fields.
     """
@@ -53,7 +53,7 @@ class TextStructure:
     fields: int
     fault: Fault
     line: int
-    found: int
+    width: int
 
     def check(self, delimiter: str) -> None:
         """Raise if there is a fault, naming its line."""
@@ -63,7 +63,7 @@ class TextStructure:
                 trouble = f"has a NUL byte. Is this a text file, or UTF-16 without a mark ({utf_16})?"
             case Fault.RAGGED:
                 trouble = (
-                    f"has {self.found} fields where the header has {self.fields}. "
+                    f"has {self.width} fields where the header has {self.fields}. "
                     f"Mend it, or name another delimiter than {delimiter!r}."
                 )
             case Fault.UNCLOSED_QUOTE:
@@ -141,8 +141,8 @@ class Scanner:
     def structure(self) -> TextStructure:
         """What was found so far."""
         records, blank_end, _, fields, _ = (int(number) for number in self._state)
-        fault, line, found = self._fault
-        return TextStructure(records, blank_end, fields, Fault(fault), line, found)
+        fault, line, width = self._fault
+        return TextStructure(records, blank_end, fields, Fault(fault), line, width)
 
 
 @njit(cache=True, nogil=True)
@@ -155,7 +155,7 @@ def _scan(data: Bytes, kinds: Bytes, state: npt.NDArray[np.int64], final: bool) 
     size = len(data)
     bom = expected == 0 and size >= 3 and data[0] == 0xEF and data[1] == 0xBB and data[2] == 0xBF
     i = start = 3 if bom else 0
-    fault, found, fault_line, fields, record_line = Fault.NONE.value, 0, 0, 1, line
+    fault, width, fault_line, fields, record_line = Fault.NONE.value, 0, 0, 1, line
     last = size if final else size - 1
     while i <= last:
         kind = kinds[data[i]] if i < size else _LINE_END
@@ -189,7 +189,7 @@ def _scan(data: Bytes, kinds: Bytes, state: npt.NDArray[np.int64], final: bool) 
                 blanks += 1
             elif blanks or fields != expected:
                 fault, fault_line = Fault.RAGGED.value, first_blank if blanks else record_line
-                found = 1 if blanks else fields
+                width = 1 if blanks else fields
                 break
             else:
                 records += 1
@@ -203,7 +203,7 @@ def _scan(data: Bytes, kinds: Bytes, state: npt.NDArray[np.int64], final: bool) 
     state[:] = (records, blanks, first_blank, expected, record_line)
     if not final and expected == 0:
         start = 0  # a byte order mark belongs to the header
-    return start, fault, fault_line, found
+    return start, fault, fault_line, width
 
 
 @njit(cache=True, nogil=True)

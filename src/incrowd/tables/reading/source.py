@@ -47,14 +47,14 @@ def markers_to_null(frame: pl.DataFrame, markers: Sequence[str]) -> Marked:
     ([None, 'NA', None], 1)
     """
     known = spellings(markers)
-    found = distinct(frame, repeating(frame))
-    hidden = {name: column.values.is_in(known) for name, column in found.items()}
+    columns = distinct(frame, repeating(frame))
+    hidden = {name: column.values.is_in(known) for name, column in columns.items()}
     names = [name for name, gone in hidden.items() if gone.any()]
-    rare = [name for name, dtype in frame.schema.items() if dtype == pl.String and name not in found]
+    rare = [name for name, dtype in frame.schema.items() if dtype == pl.String and name not in columns]
     names += [name for name, hit in zip(rare, _hits(frame.select(rare), known), strict=True) if hit]
     notices = tuple(_notices(frame.select(names), markers))
-    found = {name: column.without(hidden[name]) for name, column in found.items()}
-    return Marked(frame.with_columns(without_markers(names, known)), found, notices)
+    columns = {name: column.without(hidden[name]) for name, column in columns.items()}
+    return Marked(frame.with_columns(without_markers(names, known)), columns, notices)
 
 
 def spellings(markers: Sequence[str]) -> list[str]:

@@ -44,13 +44,13 @@ class ArrowBody:
         while before + self.batches[place] <= start:
             before += self.batches[place]
             place += 1
-        found, missing = [], start - before + rows
+        frames, missing = [], start - before + rows
         for frame in self._from(place, names):
-            found.append(frame)
+            frames.append(frame)
             missing -= frame.height
             if missing <= 0:
                 break
-        return pl.concat(found).slice(start - before, rows)
+        return pl.concat(frames).slice(start - before, rows)
 
     def check(self) -> None:
         """Refuse to go on if the file is not what it was."""

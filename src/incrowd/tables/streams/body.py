@@ -91,8 +91,8 @@ class Stamp:
     @classmethod
     def of(cls, path: Path) -> Stamp:
         """The present look of a file."""
-        found = path.stat()
-        return cls(path, found.st_size, found.st_mtime_ns, found.st_ino)
+        status = path.stat()
+        return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
     @property
     def holds(self) -> bool:

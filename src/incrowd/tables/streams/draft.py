@@ -57,9 +57,9 @@ def draft_stream(stream: Stream, target: str | None = None, rows: int = 200_000)
         raise ParameterError(f"A draft needs {_PLACES} rows or more, not {rows}. Choose a larger number.")
     whole = stream.rows <= rows
     sample = stream.part(0, stream.rows) if whole else _sample(stream, rows)
-    told = f"Types and roles were drafted from {sample.height:,} of {stream.rows:,} rows."
+    sentence = f"Types and roles were drafted from {sample.height:,} of {stream.rows:,} rows."
     source = Source(sample, stream.origin, declared=stream.declared)
-    return draft_schema(source, target=target), () if whole else (Notice("drafted-from-sample", "", told),)
+    return draft_schema(source, target=target), () if whole else (Notice("drafted-from-sample", "", sentence),)
 
 
 def _sample(stream: Stream, rows: int) -> pl.DataFrame:

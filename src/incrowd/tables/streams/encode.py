@@ -193,20 +193,23 @@ def encode_stream(
                 _check_values(gathering.values(), resources, sum(file.rows for file in files) / stream.rows)
             if progress is not None:
                 progress(sum(file.rows for file in files), stream.rows)
-        found = {name: column.found(stream.origin.missing) for name, column in gathering.items()}
+        gathered = {name: column.finish(stream.origin.missing) for name, column in gathering.items()}
         typed = {
-            name: _typed(stream, columns[name], found[name]) if name in drafted else columns[name] for name in found
+            name: _typed(stream, columns[name], gathered[name]) if name in drafted else columns[name]
+            for name in gathered
         }
-        settled = list(beside.map(lambda name: settle(found[name].tally, typed[name], stream.origin.missing), found))
-    pairs = dict(zip(found, settled, strict=True))
+        settled = list(
+            beside.map(lambda name: settle(gathered[name].tally, typed[name], stream.origin.missing), gathered)
+        )
+    pairs = dict(zip(gathered, settled, strict=True))
     return Blocks(
         {name: _whole(name, column) for name, column in pairs.items()},
         tuple(file.rows for file in files),
         Schema(tuple(typed.get(column.name, column) for column in schema.columns)),
         tuple(notice for column in settled for notice in column.notices),
-        tuple(_markers(stream.origin.missing, found.values())),
+        tuple(_markers(stream.origin.missing, gathered.values())),
         files,
-        {name: found[name].places(column) for name, column in pairs.items()},
+        {name: gathered[name].places(column) for name, column in pairs.items()},
     )
 
 
@@ -223,19 +226,19 @@ def _whole(name: str, settled: Settled) -> WholeColumn:
     return WholeColumn(name, settled.type, np.empty(0, np.int32), settled.dictionary, total=settled.counts)
 
 
-def _typed(stream: Stream, column: Column, found: GatheredColumn) -> Column:
+def _typed(stream: Stream, column: Column, gathered: GatheredColumn) -> Column:
     """The column with the type that all its values suggest; what the file declares stays."""
     if any(column.name == declared.name for declared in stream.declared):
         return column
-    return typed_column(column, found, stream.schema[column.name])
+    return typed_column(column, gathered, stream.schema[column.name])
 
 
-def typed_column(column: Column, found: GatheredColumn, native: pl.DataType) -> Column:
+def typed_column(column: Column, gathered: GatheredColumn, native: pl.DataType) -> Column:
     """A column that was drafted from a sample, with the type that all its values suggest."""
-    values, rows = present(found.tally.values), int(found.tally.counts.sum())
-    nothing = int(found.tally.counts[-1])
-    if found.tally.values.dtype.is_float():
-        nothing += found.tally.rows(found.tally.values.is_nan())
+    values, rows = present(gathered.tally.values), int(gathered.tally.counts.sum())
+    nothing = int(gathered.tally.counts[-1])
+    if gathered.tally.values.dtype.is_float():
+        nothing += gathered.tally.rows(gathered.tally.values.is_nan())
     fact = ColumnFacts(column.name, rows, rows - nothing, len(values))
     if values.dtype != native:  # the type alone tells, but whether exact numbers have fractions
         values = values.cast(native) if native.is_decimal() else pl.Series([], dtype=native)
@@ -246,7 +249,7 @@ def typed_column(column: Column, found: GatheredColumn, native: pl.DataType) -> 
     return replace(column, type=drafted.type, order=(), reason=f"{drafted.reason}; {role}" if role else drafted.reason)
 
 
-def _markers(markers: Sequence[str], found: Iterable[GatheredColumn]) -> Iterator[Notice]:
-    cells = [column.marked for column in found]
+def _markers(markers: Sequence[str], columns: Iterable[GatheredColumn]) -> Iterator[Notice]:
+    cells = [column.marked for column in columns]
     for place, marker in enumerate(markers):
         yield from marker_notice(marker, [marked[place] for marked in cells if marked])

@@ -265,8 +265,8 @@ class Gathering:
     >>> column = Gathering(Column("job"), pl.String(), 10)
     >>> column.add(pl.Series(["nurse", "?", None])).tolist()
     [1, 2, 0]
-    >>> found = column.found(["?"])
-    >>> found.tally.values.to_list(), found.tally.counts.tolist(), found.marked
+    >>> gathered = column.finish(["?"])
+    >>> gathered.tally.values.to_list(), gathered.tally.counts.tolist(), gathered.marked
     (['nurse'], [1, 2], (1,))
     """
 
@@ -300,7 +300,7 @@ class Gathering:
         self._counts = counts
         return codes
 
-    def found(self, markers: Sequence[str]) -> GatheredColumn:
+    def finish(self, markers: Sequence[str]) -> GatheredColumn:
         """The values of all rows, once they have passed."""
         whole = Tally(self._known.values, np.append(self._counts[1:], self._counts[:1]))
         if not self._is_text:

@@ -48,13 +48,13 @@ class ParquetBody:
 
     def part(self, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:
         """Some rows of the named columns from a place in the middle."""
-        found = []
+        frames = []
         for part in self.parts:
             if start < part.rows and rows > 0:
-                found.append(_slice(part, start, rows, names))
-                rows -= found[-1].height
+                frames.append(_slice(part, start, rows, names))
+                rows -= frames[-1].height
             start = max(start - part.rows, 0)
-        return pl.concat(found)
+        return pl.concat(frames)
 
     def check(self) -> None:
         """Refuse to go on if a file is not what it was."""

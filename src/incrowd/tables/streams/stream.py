@@ -114,7 +114,7 @@ class Stream:
 
 
 def open_stream(
-    given: str | Path,
+    source: str | Path,
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -129,7 +129,7 @@ def open_stream(
 
     Parameters
     ----------
-    given
+    source
         Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, or a folder of Parquet files.
     delimiter, encoding, missing, header, names, decimal, dates
         As for :func:`incrowd.tables.reading.read.read`.
@@ -147,7 +147,7 @@ def open_stream(
     ...     stream.rows, [frame.rows() for frame in stream.frames()]
     (1, [[('39', None)]])
     """
-    path, markers = Path(given), missing_markers(missing)
+    path, markers = Path(source), missing_markers(missing)
     if path.is_dir():
         return _parquet(path, markers)
     kind, compression = check_file(path)

@@ -256,15 +256,15 @@ def _scanned(data: Bytes, layout: Layout, encoding: str) -> Iterator[Piece]:
         piece = data.read(start, size)
         line = scanner.line
         consumed = scanner.feed(np.frombuffer(piece, np.uint8), final=start + len(piece) >= data.size)
-        found = scanner.structure
-        found.check(layout.delimiter)
+        structure = scanner.structure
+        structure.check(layout.delimiter)
         if not consumed:
             data.check()
             size = _longer(size, len(piece), line)
             continue
         undecoded = undecoded or _undecodable_line(piece[:consumed], line)
-        yield Piece(start, consumed, found.records - records, found.blank_end - blank_end)
-        records, blank_end = found.records, found.blank_end
+        yield Piece(start, consumed, structure.records - records, structure.blank_end - blank_end)
+        records, blank_end = structure.records, structure.blank_end
         start, size = start + consumed, SCANNED_BYTES
     if undecoded:
         raise undecodable(encoding, undecoded)

@@ -61,8 +61,8 @@ class DistinctDiversity:
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether each group has l values; an empty one has nothing to hide."""
-        found = np.count_nonzero(histograms, axis=1)
-        return np.asarray((found >= self.l) | (found == 0))
+        different = np.count_nonzero(histograms, axis=1)
+        return np.asarray((different >= self.l) | (different == 0))
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if the column has fewer values."""
@@ -205,14 +205,14 @@ def sign_of_logs(above: dict[int, int], below: dict[int, int]) -> int:
 
 def _exponents(powers: dict[int, int], base: Sequence[int]) -> dict[int, int]:
     """The powers as powers of the numbers of a coprime base."""
-    found: Counter[int] = Counter()
+    exponents: Counter[int] = Counter()
     for number, power in powers.items():
         left = number
         for one in base:
             while left % one == 0:
-                found[one] += power
+                exponents[one] += power
                 left //= one
-    return dict(found)
+    return dict(exponents)
 
 
 def coprime_base(numbers: Iterable[int]) -> list[int]:
@@ -281,14 +281,14 @@ class RecursiveDiversity:
         if holds(self, subject.counts):
             return
         first, tail = (int(part.item()) for part in _first_and_tail(subject.counts[None, :], self.l))
-        asked = f"recursive-l={self.l} c={text(self.c)} on {subject.name!r} is impossible"
+        sentence = f"recursive-l={self.l} c={text(self.c)} on {subject.name!r} is impossible"
         if not tail:
             raise RequirementError(
-                f"{asked}: the column has {subject.values} values. Choose l of at most {subject.values}."
+                f"{sentence}: the column has {subject.values} values. Choose l of at most {subject.values}."
             )
         least = rounded(Fraction(first, tail), up=True)
         raise RequirementError(
-            f"{asked}: for all rows together c must be above {least}. Choose a larger c, or a smaller l."
+            f"{sentence}: for all rows together c must be above {least}. Choose a larger c, or a smaller l."
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -94,10 +94,10 @@ def at_most(scores: npt.NDArray[np.float64], limit: Fraction, exactly: Callable[
     [True, True, False]
     """
     bound = float(limit)
-    found: Flags = scores <= bound
+    holds: Flags = scores <= bound
     for i in np.flatnonzero(np.abs(scores - bound) <= MARGIN * (1 + abs(bound))).tolist():
-        found[i] = exactly(i)
-    return found
+        holds[i] = exactly(i)
+    return holds
 
 
 def shares(histograms: Histograms) -> npt.NDArray[np.float64]:

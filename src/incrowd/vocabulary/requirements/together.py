@@ -136,11 +136,11 @@ def together_from_json(data: dict[str, Any]) -> Together:
     """What :meth:`Together.to_json` wrote."""
     from incrowd.vocabulary.requirement import requirement_from_json
 
-    found: list[Any] = []
+    parts: list[Any] = []
     for part in data["parts"]:
         sized = str(part.get("is")).startswith("k-anonymity")
-        found.append(requirement_from_json(part) if sized else part_from_json(part))
-    return Together(tuple(found))
+        parts.append(requirement_from_json(part) if sized else part_from_json(part))
+    return Together(tuple(parts))
 
 
 # Which columns a requirement is about, and whether a table can keep it.

@@ -64,7 +64,7 @@ _ROWS: dict[str, Callable[[_Item], KAnonymity | OfPopulation]] = {
 WORDS = (*_ROWS, *_COLUMNS)
 
 
-def parse_requirements(asked: str) -> tuple[Part, ...]:
+def parse_requirements(text: str) -> tuple[Part, ...]:
     """The requirements of a text, in order.
 
     Without ``on`` a requirement is about the target. A column name with a comma is written in double quotes.
@@ -78,9 +78,9 @@ def parse_requirements(asked: str) -> tuple[Part, ...]:
     ...
     incrowd.errors.ParameterError: There is no requirement 'entropi-l'. Did you mean 'entropy-l'? Known: k, k-map, ...
     """
-    found, at = [], 0
-    while at < len(asked.rstrip(" ,")):
-        match = _ITEM.match(asked, at)
+    parts, at = [], 0
+    while at < len(text.rstrip(" ,")):
+        match = _ITEM.match(text, at)
         if match is None:
             raise ParameterError(
                 "A requirement is written as word=number, with 'on COLUMN' where it is about a column, and commas "
@@ -88,11 +88,11 @@ def parse_requirements(asked: str) -> tuple[Part, ...]:
             )
         quoted, on = match["quoted"], match["on"]
         name = quoted.replace('""', '"') if quoted is not None else on
-        found.append(_made(_Item(match["word"].lower(), match["value"], match["c"], name)))
+        parts.append(_made(_Item(match["word"].lower(), match["value"], match["c"], name)))
         at = match.end()
-    if not found:
+    if not parts:
         raise ParameterError("No requirement is named. Write for instance: k=10, entropy-l=1.5 on diagnosis.")
-    return tuple(found)
+    return tuple(parts)
 
 
 def _made(item: _Item) -> Part:
@@ -118,7 +118,7 @@ def _two(value: str) -> tuple[str, str]:
 
 
 def asked_for(
-    given: str | Part | Together | Iterable[str | Part | Together], size: KAnonymity | KnownTogether
+    require: str | Part | Together | Iterable[str | Part | Together], size: KAnonymity | KnownTogether
 ) -> KAnonymity | KnownTogether | Together:
     """The requirement that is asked for, from texts and objects; ``size`` is kept if they do not say k.
 
@@ -128,7 +128,7 @@ def asked_for(
     ('5-anonymity; entropy 2-diversity of ill', '7-anonymity')
     """
     parts: list[Part] = []
-    for one in [given] if isinstance(given, str) or not isinstance(given, Iterable) else given:
+    for one in [require] if isinstance(require, str) or not isinstance(require, Iterable) else require:
         if isinstance(one, str):
             parts += parse_requirements(one)
         else:
@@ -142,19 +142,21 @@ def asked_for(
 _N, _OF = r"([0-9./]+)", r"of (?:the class|(?P<on>.+?))"
 # Requirements read back from the words in which they are promised: the inverse of ``str``.
 _WORDS: dict[str, Callable[[re.Match[str]], Any]] = {
-    r"(\d+)-anonymity": lambda said: KAnonymity(int(said[1])),
-    r"(\d+)-anonymity of (?P<names>.+)": lambda said: KnownSet(tuple(said["names"].split(", ")), int(said[1])),
-    r"(\d+)-map": lambda said: KMap(int(said[1])),
-    rf"\({_N}, {_N}\)-presence": lambda said: DeltaPresence(said[1], said[2]),
-    rf"distinct (\d+)-diversity {_OF}": lambda said: DistinctDiversity(int(said[1]), said["on"]),
-    rf"entropy {_N}-diversity {_OF}": lambda said: EntropyDiversity(said[1], said["on"]),
-    rf"recursive \({_N}, (\d+)\)-diversity {_OF}": lambda said: RecursiveDiversity(said[1], int(said[2]), said["on"]),
-    rf"{_N}-closeness {_OF}(?: \((equal|ordered|hierarchical) distance\))?": lambda said: TCloseness(
-        said[1], said["on"], said[3]
+    r"(\d+)-anonymity": lambda match: KAnonymity(int(match[1])),
+    r"(\d+)-anonymity of (?P<names>.+)": lambda match: KnownSet(tuple(match["names"].split(", ")), int(match[1])),
+    r"(\d+)-map": lambda match: KMap(int(match[1])),
+    rf"\({_N}, {_N}\)-presence": lambda match: DeltaPresence(match[1], match[2]),
+    rf"distinct (\d+)-diversity {_OF}": lambda match: DistinctDiversity(int(match[1]), match["on"]),
+    rf"entropy {_N}-diversity {_OF}": lambda match: EntropyDiversity(match[1], match["on"]),
+    rf"recursive \({_N}, (\d+)\)-diversity {_OF}": lambda match: RecursiveDiversity(
+        match[1], int(match[2]), match["on"]
     ),
-    rf"confidence in any value {_OF} of at most {_N}": lambda said: ConfidenceCap(said[2], said["on"]),
-    rf"(enhanced )?{_N}-likeness {_OF}": lambda said: BetaLikeness(said[2], said["on"], enhanced=bool(said[1])),
-    rf"{_N}-disclosure privacy {_OF}": lambda said: DeltaDisclosure(said[1], said["on"]),
+    rf"{_N}-closeness {_OF}(?: \((equal|ordered|hierarchical) distance\))?": lambda match: TCloseness(
+        match[1], match["on"], match[3]
+    ),
+    rf"confidence in any value {_OF} of at most {_N}": lambda match: ConfidenceCap(match[2], match["on"]),
+    rf"(enhanced )?{_N}-likeness {_OF}": lambda match: BetaLikeness(match[2], match["on"], enhanced=bool(match[1])),
+    rf"{_N}-disclosure privacy {_OF}": lambda match: DeltaDisclosure(match[1], match["on"]),
 }
 
 
@@ -163,24 +165,24 @@ def read_promises(promises: Iterable[str]) -> KAnonymity | KnownTogether | Toget
 
     Examples
     --------
-    >>> asked = read_promises(["10-anonymity", "entropy 1.5-diversity of diagnosis", "0.2-closeness of the class"])
-    >>> asked.parts[1:]
+    >>> whole = read_promises(["10-anonymity", "entropy 1.5-diversity of diagnosis", "0.2-closeness of the class"])
+    >>> whole.parts[1:]
     (EntropyDiversity(l=Fraction(3, 2), on='diagnosis'), TCloseness(t=Fraction(1, 5), on=None, distance=None))
-    >>> asked.promises
+    >>> whole.promises
     ('10-anonymity', 'entropy 1.5-diversity of diagnosis', '0.2-closeness of the class')
     """
-    read = [_read(said) for said in promises]
+    read = [_read(promise) for promise in promises]
     sets = tuple(part for part in read if isinstance(part, KnownSet))
     parts: list[Part] = [KnownTogether(sets)] if sets else []
     whole = Together((*parts, *(part for part in read if not isinstance(part, KnownSet))))
     return whole if len(whole.parts) > 1 else whole.size
 
 
-def _read(said: str) -> Part | KnownSet:
+def _read(promise: str) -> Part | KnownSet:
     for words, made in _WORDS.items():
-        found = re.fullmatch(words, said, re.DOTALL)
-        if found:
-            part: Part | KnownSet = made(found)
+        match = re.fullmatch(words, promise, re.DOTALL)
+        if match:
+            part: Part | KnownSet = made(match)
             return part
     raise ParameterError("A promise is in words that this incrowd does not read. Update it, or say what was required.")
 
@@ -191,7 +193,7 @@ DEFAULT = Fraction(3, 10)
 
 
 def with_class(
-    asked: KAnonymity | KnownTogether | Together, target: str | None
+    requirement: KAnonymity | KnownTogether | Together, target: str | None
 ) -> KAnonymity | KnownTogether | Together:
     """The requirement for a table whose class is sensitive.
 
@@ -203,7 +205,7 @@ def with_class(
     >>> str(with_class(KAnonymity(5), "ill"))
     '5-anonymity; 0.3-closeness of ill (equal distance)'
     """
-    parts = asked.parts if isinstance(asked, Together) else (asked,)
-    if isinstance(asked, Together) and any(part.on in (None, target) for part in asked.on_columns):
-        return asked
+    parts = requirement.parts if isinstance(requirement, Together) else (requirement,)
+    if isinstance(requirement, Together) and any(part.on in (None, target) for part in requirement.on_columns):
+        return requirement
     return Together((*parts, TCloseness(DEFAULT, target, "equal")))

@@ -229,5 +229,5 @@ def test_a_header_without_its_kind_is_no_entry():
 
 
 def test_a_header_is_read_back_equal():
-    full = replace(ENTRY, said=({"entry": 0, "what": "other people", "by": "me"},), was="a", groups=False)
+    full = replace(ENTRY, vouched=({"entry": 0, "what": "other people", "by": "me"},), was="a", groups=False)
     assert entry_of(json.loads(json.dumps(full.to_json()))) == full

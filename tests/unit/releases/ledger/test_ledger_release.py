@@ -223,7 +223,7 @@ def test_who_vouched_for_other_people_stands_in_entry_and_certificate(made, peop
     assert found["said"] == [word]
     assert [(one["by"], one["relation"]) for one in found["compared"]] == [("your word", "other people")]
     with open_ledger(tmp_path / "book") as book:
-        assert book.releases()[1].entry.said == (word,)
+        assert book.releases()[1].entry.vouched == (word,)
 
 
 def test_what_cannot_be_told_is_published_despite_and_listed(made, people, tmp_path):

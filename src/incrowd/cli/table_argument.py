@@ -1,4 +1,4 @@
-"""The table that a command is given: a file, or rows of a database."""
+"""The table that a command reads: a file, or rows of a database."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ Replace = Annotated[
 ]
 
 
-def given(text: str, table: str | None = None, query: str | None = None) -> Path | Query:
+def table_at(text: str, table: str | None = None, query: str | None = None) -> Path | Query:
     """The file, or what is to be read from the database at this address.
 
     Examples
     --------
-    >>> given("people.csv").name
+    >>> table_at("people.csv").name
     'people.csv'
-    >>> print(given("postgresql:///clinic", table="visits"))
+    >>> print(table_at("postgresql:///clinic", table="visits"))
     table visits of the database clinic
     """
     from incrowd.tables.databases.address import Address, is_address
