@@ -55,19 +55,20 @@ class Dialect:
         return self.header is False or self.names is not None
 
 
+_SPACES = " \t\n\r\f\v"
 _NUMBERS = {
     "comma": (
-        r"^[ \t\n\r\f\v]*([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+)[ \t\n\r\f\v]*$",
+        r"^([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+)$",
         ".",
         ",",
     ),
-    "point": (r"^[ \t\n\r\f\v]*([+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)[ \t\n\r\f\v]*$", ",", "."),
+    "point": (r"^([+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)$", ",", "."),
 }
 """Numbers with marks for thousands or a decimal comma: their shape, the mark of thousands, that of decimals."""
 _DATES = {
-    "dmy": (r"^[ \t\n\r\f\v]*(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|1[0-2])[./-]([0-9]{4})[ \t\n\r\f\v]*$", (3, 2, 1)),
-    "mdy": (r"^[ \t\n\r\f\v]*(0?[1-9]|1[0-2])[./-](0?[1-9]|[12][0-9]|3[01])[./-]([0-9]{4})[ \t\n\r\f\v]*$", (3, 1, 2)),
-    "ymd": (r"^[ \t\n\r\f\v]*([0-9]{4})[./](0?[1-9]|1[0-2])[./](0?[1-9]|[12][0-9]|3[01])[ \t\n\r\f\v]*$", (1, 2, 3)),
+    "dmy": (r"^(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|1[0-2])[./-]([0-9]{4})$", (3, 2, 1)),
+    "mdy": (r"^(0?[1-9]|1[0-2])[./-](0?[1-9]|[12][0-9]|3[01])[./-]([0-9]{4})$", (3, 1, 2)),
+    "ymd": (r"^([0-9]{4})[./](0?[1-9]|1[0-2])[./](0?[1-9]|[12][0-9]|3[01])$", (1, 2, 3)),
 }
 """Dates: their shape, and where year, month and day are in it."""
 
@@ -86,16 +87,16 @@ def plain_cells(frame: pl.DataFrame, decimal: str | None, dates: str | None) -> 
 
 
 def _plain_cell(cell: pl.Expr, decimal: str | None, dates: str | None) -> pl.Expr:
-    plain = cell
+    plain, bare = cell, cell.str.strip_chars(_SPACES)
     if dates is not None:
         shape, places = _DATES[dates]
-        year, month, day = (cell.str.extract(shape, place) for place in places)
+        year, month, day = (bare.str.extract(shape, place) for place in places)
         iso = pl.concat_str(year, month.str.zfill(2), day.str.zfill(2), separator="-")
-        plain = pl.when(cell.str.contains(shape)).then(iso).otherwise(plain)
+        plain = pl.when(bare.str.contains(shape)).then(iso).otherwise(plain)
     if decimal is not None:
         shape, thousands, mark = _NUMBERS[decimal]
-        number = cell.str.strip_chars(" \t\n\r\f\v").str.replace_all(thousands, "", literal=True)
-        plain = pl.when(cell.str.contains(shape)).then(number.str.replace(mark, ".", literal=True)).otherwise(plain)
+        number = bare.str.replace_all(thousands, "", literal=True).str.replace(mark, ".", literal=True)
+        plain = pl.when(bare.str.contains(shape)).then(number).otherwise(plain)
     return plain
 
 
