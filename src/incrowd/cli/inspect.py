@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli.options import takes
 from incrowd.cli.shared import READING, Json, print_json, progress
 from incrowd.cli.table_argument import FileOrTable, called, table_at
+from incrowd.errors import reading_option
 from incrowd.tables.options import Reading
+from incrowd.vocabulary.forms import MISSING_MARKERS
 from incrowd.vocabulary.option import part
+
+if TYPE_CHECKING:
+    from incrowd.tables.reading.source import Origin
 
 
 @takes(READING)
@@ -25,7 +30,7 @@ def inspect(
     """Show what each column seems to be, and why; draft a recipe."""
     from incrowd.tables.databases.tables import in_memory
     from incrowd.tables.publishing.staging import check_target, staged
-    from incrowd.tables.reading.draft import draft_schema
+    from incrowd.tables.reading.draft import draft_schema, missing_words
     from incrowd.tables.reading.read import read
     from incrowd.tables.recipe import draft_recipe
 
@@ -34,13 +39,18 @@ def inspect(
         check_target(recipe, (table,) if isinstance(table, Path) else ())
     with progress(json) as show:
         show("reading")
-        source = read(in_memory(table), **part(Reading, reading))
+        options = part(Reading, reading)
+        source = read(in_memory(table), **options)
+        words = missing_words(source) if "missing" not in options else ()
+        if words:
+            options["missing"] = [*source.origin.missing, *words]
+            source = read(in_memory(table), **options)
         show("looking at every column")
         schema = draft_schema(source, target=target)
         distinct = {name: source.frame[name].n_unique() for name in source.frame.columns}
     if recipe:
         with staged(recipe) as hidden:
-            hidden.write_text(draft_recipe(schema), encoding="utf-8")
+            hidden.write_text(draft_recipe(schema, reading=_reading(source.origin)), encoding="utf-8")
     rows = [
         {
             "name": column.name,
@@ -53,10 +63,25 @@ def inspect(
         for column in schema.columns
     ]
     notices = [str(notice) for notice in source.notices]
+    if words:
+        guesses = ", ".join(repr(word) for word in words)
+        missing = " ".join(reading_option("missing", word) for word in words)
+        notices.append(f"That {guesses} mean missing is a guess. A release needs the recipe, or {missing}")
     if json:
         print_json({"file": called(table), "rows": source.frame.height, "columns": rows, "notices": notices})
         return
     _print(called(table), source.frame.height, rows, notices, recipe)
+
+
+def _reading(origin: Origin) -> dict[str, Any]:
+    """How a text file was read, as a recipe says it."""
+    if origin.form != "csv":
+        return {"missing": list(origin.missing)} if origin.missing != MISSING_MARKERS else {}
+    reading: dict[str, Any] = {"delimiter": origin.delimiter, "encoding": origin.encoding}
+    reading |= {"names": list(origin.names)} if origin.names else {"header": True}
+    reading |= {"decimal": origin.decimal} if origin.decimal else {}
+    reading |= {"dates": origin.dates} if origin.dates else {}
+    return {**reading, "missing": list(origin.missing)}
 
 
 def _print(name: str, height: int, rows: list[dict[str, object]], notices: list[str], recipe: Path | None) -> None:

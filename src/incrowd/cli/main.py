@@ -76,8 +76,11 @@ class Stopped(BaseException):
 def main(commands: typer.Typer = app) -> None:
     """Run the command line; errors become one line on standard error, never a value of the table."""
     speak_as_command()
-    with _own_words():
-        _run(commands)
+    try:
+        with _own_words():
+            _run(commands)
+    finally:
+        speak_as_command(command=False)
 
 
 def _run(commands: typer.Typer) -> None:

@@ -202,8 +202,8 @@ def with_hierarchies(
     return replace(recipe, columns=columns)
 
 
-def draft_recipe(schema: Schema, k: int = 10, method: str = "kactus") -> str:
-    """A recipe for the user to confirm or edit; every role comes with its reason."""
+def draft_recipe(schema: Schema, k: int = 10, method: str = "kactus", reading: Mapping[str, Any] | None = None) -> str:
+    """A recipe for the user to confirm or edit; every role comes with its reason, and how the file is read is kept."""
     import json
 
     lines = [
@@ -218,6 +218,9 @@ def draft_recipe(schema: Schema, k: int = 10, method: str = "kactus") -> str:
         order = f", order: {json.dumps(list(column.order), ensure_ascii=False)}" if column.order else ""
         settings = f"{{role: {column.role}, type: {column.type}{order}}}"
         lines.append(f"  {name:<{width}} {settings:<48} # {column.reason}".rstrip(" #"))
+    if reading:
+        lines.append("reading:  # how the file is read: confirm it, too")
+        lines += [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in reading.items()]
     lines.append(f"k: {k}")
     if schema.target is not None:
         lines.append("class_sensitive:  # yes or no: must the class of a person not be inferred? There is no default")

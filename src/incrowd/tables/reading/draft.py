@@ -152,6 +152,60 @@ def _values(source: Source) -> dict[str, pl.Series]:
     }
 
 
+_WORDS_FOR_MISSING = (
+    *(
+        "n/a",
+        "N/A",
+        "#N/A",
+        "NA",
+        "na",
+        "n.a.",
+        "nan",
+        "NaN",
+        "NULL",
+        "null",
+        "None",
+        "none",
+        "-",
+        "--",
+        ".",
+        "unknown",
+    ),
+    *("missing", "k.A.", "k. A.", "keine Angabe", "unbekannt", "entf\u00e4llt", "s.o.", "inconnu", "desconocido"),
+)
+_CODES_FOR_MISSING = ("99", "999", "9999", "99999", "-1", "-9", "-99", "-999", "-9999")
+
+
+def missing_words(source: Source) -> tuple[str, ...]:
+    """Words of text columns that probably mean missing: usual ones, and codes far beyond all other numbers.
+
+    Examples
+    --------
+    >>> from incrowd.tables.reading.source import Origin
+    >>> source = Source(pl.DataFrame({"age": ["39", "k.A.", "50"]}), Origin("csv"))
+    >>> missing_words(source)
+    ('k.A.',)
+    """
+    words: set[str] = set()
+    for series in source.frame.iter_columns():
+        if series.dtype == pl.String:
+            texts = present(series.str.strip_chars().unique())
+            likely = [*_WORDS_FOR_MISSING, *_codes(texts.cast(pl.Float64, strict=False))]
+            some = texts.filter(texts.is_in(likely)).to_list()
+            words |= set(some) if len(some) < len(texts) else set()
+    return tuple(sorted(words))
+
+
+def _codes(numbers: pl.Series) -> list[str]:
+    """Codes that stand apart: every other number is less than half as far from zero, and none but codes is negative."""
+    known = numbers.drop_nulls()
+    others = known.filter(~known.is_in([float(code) for code in _CODES_FOR_MISSING]))
+    if others.is_empty():
+        return []
+    most, least = float(others.abs().max() or 0), float(others.min() or 0)  # type: ignore[arg-type]
+    return [code for code in _CODES_FOR_MISSING if (float(code) > 2 * most) or (float(code) < 0 <= least and most > 0)]
+
+
 def draft_type(values: pl.Series, fact: ColumnFacts) -> Column:
     """The type of distinct values, with its reason.
 

@@ -395,16 +395,23 @@ def guess_encoding(data: bytes) -> str | None:
     """
     from charset_normalizer import from_bytes
 
-    lines = [line for line in data.splitlines(keepends=True) if not line.isascii()]
-    best = from_bytes(b"".join(lines)[:SAMPLE_BYTES]).best()
-    if best is None:
-        return None
-    western = {"latin_1", "iso8859_15", "cp1250", "cp1252", "cp1254", "cp1257", "iso8859_9", "mac_roman", "cp437"}
-    if best.encoding in western:
-        with suppress(UnicodeDecodeError):
-            data.decode("cp1252")
-            return "cp1252"
-    return _known_encoding(best.encoding)
+    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii())[:SAMPLE_BYTES]
+    latin = next((encoding for encoding in ("cp1252", "cp1250", "cp850") if _has_words(lines, encoding)), None)
+    if latin is not None:
+        return latin
+    best = from_bytes(lines).best()
+    return None if best is None else _known_encoding(best.encoding)
+
+
+def _has_words(data: bytes, encoding: str) -> bool:
+    """Whether accents are letters in an encoding, and the lesser part of the words they are in."""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    words = [word for word in re.split(r"[\x00-\x40\x5b-\x60\x7b-\x7f]+", text) if not word.isascii()]
+    letters = "".join(words)
+    return letters.isalpha() and 2 * sum(not letter.isascii() for letter in letters) < len(letters)
 
 
 def decoded(pieces: Iterable[bytes], encoding: str, first: int = 1) -> Iterator[str]:

@@ -8,7 +8,7 @@ def counted(count: int, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "row"), counted(2, "row")
-    ('1 row', '2 rows')
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

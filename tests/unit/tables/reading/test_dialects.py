@@ -10,7 +10,7 @@ import pytest
 
 from incrowd.api import release
 from incrowd.errors import HeaderError, ParameterError, reading_option, speak_as_command
-from incrowd.tables.reading.layout import Dialect, plain_cells
+from incrowd.tables.reading.layout import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.read import read
 from incrowd.tables.streams.stream import open_stream
 
@@ -201,3 +201,32 @@ def test_a_messy_file_is_released_and_verified(tmp_path, monkeypatch, encoding, 
     assert made.verdict.sizes.rows == 600
     assert str(made.plan.schema["lohn"].type) == "real"
     assert str(made.plan.schema["geboren"].type) == "date"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "M\u00fcller;Stra\u00dfe;Jos\u00e9;ni\u00f1o"),
+        ("cp1250", "\u0141\u00f3d\u017a;Krak\u00f3w;\u017c\u00f3\u0142ty;Wroc\u0142aw"),
+        ("cp850", "M\u00fcller;Stra\u00dfe;gr\u00f6\u00dfer"),
+        (
+            "cp1251",
+            "\u0418\u0432\u0430\u043d\u043e\u0432;\u041c\u043e\u0441\u043a\u0432\u0430;\u0431\u043e\u043b\u044c\u043d\u0438\u0446\u0430",
+        ),
+        (
+            "cp1253",
+            "\u0391\u03b8\u03ae\u03bd\u03b1;\u03b3\u03b9\u03b1\u03c4\u03c1\u03cc\u03c2;\u03bd\u03bf\u03c3\u03bf\u03ba\u03bf\u03bc\u03b5\u03af\u03bf",
+        ),
+        ("shift_jis", "\u6771\u4eac;\u533b\u8005;\u75c5\u9662;\u770b\u8b77\u5e2b"),
+    ],
+)
+def test_encodings_are_guessed(encoding, text):
+    data = f"{text}\n".encode(encoding) * 20
+    assert data.decode(guess_encoding(data) or "ascii", "replace") == f"{text}\n" * 20
+
+
+def test_what_is_no_text_in_any_encoding_is_refused(tmp_path):
+    assert guess_encoding(b"") is None
+    (tmp_path / "t.csv").write_bytes(b"age,job\n39,caf\xe9\n")
+    with pytest.raises(ValueError, match="Line 2 is not valid utf-8"):
+        read(tmp_path / "t.csv", encoding="utf-8")
