@@ -17,7 +17,7 @@ from incrowd.tables.reading.decompress import decompress
 from incrowd.tables.reading.layout import SAMPLE_BYTES, Layout, decoded, find_layout, sniff_encoding, sniff_line_end
 from incrowd.tables.reading.source import MISSING_MARKERS, Compression, Origin, Source
 
-_STEP = 1 << 22
+_STEP = 1 << 22  # bytes that are decoded at once: a text is held as bytes, never whole as letters
 EMPTY = "The file is empty. Give a table with a header line and at least one row."
 NO_ROWS = "The file has a header but no rows. Give a table with at least one row."
 CHANGED = "The file changed while it was read, or its quotes are ambiguous. Read it again."
@@ -56,7 +56,7 @@ def read_delimited(
     text = _text(path, encoding, compression)
     layout = find_layout(_head(text.data), text.encoding, delimiter)
     frame = _parse(text, layout)
-    origin = Origin("csv", str(path), layout.delimiter, text.encoding, compression, missing)
+    origin = Origin("csv", str(path), layout.delimiter, text.encoding, compression=compression, missing=missing)
     del text  # gives its memory back before the columns are coded
     return Source.of(frame.select(layout.kept), origin, layout.notices)
 

@@ -14,8 +14,8 @@ from incrowd.tables.reading.headers import check_headers, without_pandas_index
 
 # Guess encoding, line ends and delimiter of a text file from its first bytes.
 DELIMITERS = (",", ";", "\t", "|")
-SAMPLE_BYTES = 1 << 16
-_SAMPLE_RECORDS = 50
+SAMPLE_BYTES = 1 << 16  # of the start of a file, by which its layout is told
+_SAMPLE_RECORDS = 50  # records of it that are counted: a delimiter shows in the first ones
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),

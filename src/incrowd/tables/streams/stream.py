@@ -151,9 +151,11 @@ def open_stream(
         from incrowd.tables.streams.text import open_text
 
         body = open_text(path, delimiter=delimiter, encoding=encoding, compression=compression, folder=scratch)
-        origin = Origin("csv", str(path), body.layout.delimiter, body.encoding, compression, markers)
-        schema: dict[str, pl.DataType] = dict.fromkeys(body.layout.kept, pl.String())
-        return Stream(body.layout.kept, schema, body.rows, body.data.size, origin, body.layout.notices, (), body)
+        layout = body.layout
+        origin = Origin("csv", str(path), layout.delimiter, body.encoding, compression=compression, missing=markers)
+        schema: dict[str, pl.DataType] = dict.fromkeys(layout.kept, pl.String())
+        size, notices = body.data.size, layout.notices
+        return Stream(layout.kept, schema, body.rows, size, origin=origin, notices=notices, declared=(), _body=body)
     if kind == "Parquet":
         return _parquet(path, markers)
     if kind == "Arrow":
@@ -180,7 +182,9 @@ def _typed(body: Body, schema: dict[str, pl.DataType], rows: int, size: int, ori
     """A stream of a format that has types: names and types checked, categories as text."""
     shape = check_types(schema, rows)
     kept = {name: _plain(schema[name]) for name in shape.kept}
-    return Stream(shape.kept, kept, rows, size, origin, shape.notices, shape.declared, body)
+    return Stream(
+        shape.kept, kept, rows, size, origin=origin, notices=shape.notices, declared=shape.declared, _body=body
+    )
 
 
 def _plain(dtype: pl.DataType) -> pl.DataType:
