@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 Progress = Callable[[str], None]
 
-_OFTEN = 0.2
+_OFTEN = 0.2  # seconds between two messages: a screen need not follow every block
 
 
 @dataclass(eq=False)

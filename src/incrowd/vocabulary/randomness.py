@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError
 
-_SPARSE = 200
+_SPARSE = 200  # times as many numbers as are drawn: marking them all would take more than sorting those few
 
 
 class Randomness(Protocol):

@@ -236,9 +236,9 @@ def test_half_of_the_memory_is_for_the_database_and_the_input_is_forgotten(tmp_p
         limits.append(given)
         return connect(*given)
 
-    def verified(*given):
-        left.extend(given[-1].execute("SELECT table_name FROM duckdb_tables()").fetchall())
-        return verify(*given)
+    def verified(*given, database, **options):
+        left.extend(database.execute("SELECT table_name FROM duckdb_tables()").fetchall())
+        return verify(*given, database=database, **options)
 
     monkeypatch.setattr(judging, "connect", limited)
     monkeypatch.setattr(judging, "verify_release", verified)

@@ -80,7 +80,7 @@ def regrouped(batches: Iterable[Any], rows: int) -> Iterator[pl.DataFrame]:
         yield pl.concat(held, rechunk=True)
 
 
-ROWS = 1 << 20
+ROWS = 1 << 20  # of a frame, as for files: see incrowd.tables.streams.stream.FRAME_ROWS
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _HELD = (
     "SELECT relation::pg_catalog.int8 FROM pg_catalog.pg_locks "

@@ -29,7 +29,7 @@ from incrowd.vocabulary.hierarchy import ROOT, Hierarchy, Leaves
 _LABEL = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\([^,()\[\]":]+,[^,()\[\]":]+[\])]|[^",:]+?)\s*(,|:|$)')
 _TITLE = re.compile(r'^("(?:[^"\\]|\\.)*"|[^",:]+?)\s+\[(values|numbers|dates)\]\s*(?=:|$)')
 _KIND = re.compile(r"^(.*\S)\s+\[(values|numbers|dates)\]\s*$")
-_WIDTH = 110
+_WIDTH = 110  # letters up to which the leaves of a group share its line
 
 
 def parse_compact(text: str, name: str) -> Hierarchy:

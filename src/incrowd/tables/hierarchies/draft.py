@@ -21,8 +21,8 @@ from incrowd.vocabulary.schema import ColumnType
 
 # Categories: ordered ones joined with their neighbours; plain ones by how alike their classes are.
 _MOST_CATEGORIES = 20_000
-_SHOWN = 2
-_LONGEST = 24
+_SHOWN = 2  # members that name a group: enough to know it by, and the label stays short
+_LONGEST = 24  # letters of such a member
 
 
 def ordered_categories(column: EncodedColumn, fanout: int = 2) -> Hierarchy:
@@ -176,9 +176,9 @@ def _months(first: datetime.date, last: datetime.date) -> Iterator[datetime.date
 
 KINDS = ("intervals", "prefix", "date", "ordered", "drafted")
 _CODE = re.compile(r"^(?=.*\d)[0-9A-Za-z.-]{3,12}$")
-_FEW_CODES = 10
-_FEW_EDGES = 2
-_DAYS = 731
+_FEW_CODES = 10  # fewer texts may be of one length by chance
+_FEW_EDGES = 2  # one edge makes two intervals, which leaves no level between them and the root
+_DAYS = 731  # two years, one of them a leap year: longer spans begin with months
 
 
 def draft_hierarchy(

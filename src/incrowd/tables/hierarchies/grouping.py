@@ -16,8 +16,8 @@ from incrowd.vocabulary.hierarchy import ROOT
 
 Counts = npt.NDArray[np.int64]
 Partition = list[list[int]]
-_PAIRWISE = 500
-_EQUAL = 1e-9
+_PAIRWISE = 500  # of more groups only neighbours are compared: all pairs grow with the square
+_EQUAL = 1e-9  # losses that differ by rounding alone are equal, so that ties are broken the same everywhere
 
 
 def class_counts(column: EncodedColumn, target: EncodedColumn | None) -> Counts:

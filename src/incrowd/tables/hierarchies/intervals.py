@@ -16,8 +16,8 @@ from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.leaf_interval import interval_text
 from incrowd.vocabulary.schema import ColumnType
 
-_SMALLEST = 10
-_ROUNDING = 1e-9
+_SMALLEST = 10  # rows of an interval: of fewer the class says little
+_ROUNDING = 1e-9  # a width that is nice but for rounding is not made larger
 
 
 def from_edges(

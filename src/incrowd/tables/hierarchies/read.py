@@ -26,7 +26,7 @@ _WRITERS: dict[str, Callable[[Hierarchy], str]] = {
     ".json": format_json,
 }
 _PICKLES = (".pkl", ".pickle", ".p", ".joblib", ".dill")
-_LARGEST = 64 << 20
+_LARGEST = 64 << 20  # bytes; a file is read whole, and is hardly a hierarchy if it is longer
 
 
 def read_hierarchy(path: str | Path, name: str | None = None) -> Hierarchy:

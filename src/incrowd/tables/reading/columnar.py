@@ -14,7 +14,7 @@ from incrowd.tables.reading.frames import check_arrow, from_typed
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source
 
 _ENCRYPTED = b"PARE"
-_CHECKED_ROWS = 1 << 14
+_CHECKED_ROWS = 1 << 14  # read at once and forgotten: a check needs little memory
 
 
 def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:

@@ -12,7 +12,7 @@ FREE_BYTES = 64 << 20
 """Unpacked size up to which no ratio is too high."""
 MOST_RATIO = 200
 """Highest accepted ratio of unpacked to packed size beyond that."""
-_STEP = 1 << 20
+_STEP = 1 << 20  # bytes unpacked between two looks at the ratio
 
 
 def decompress(path: Path, compression: Compression) -> bytes:

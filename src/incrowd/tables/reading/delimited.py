@@ -31,8 +31,8 @@ from incrowd.tables.reading.layout import (
 )
 from incrowd.tables.reading.source import MISSING_MARKERS, Compression, Origin, Source
 
-_STEP = 1 << 22
-_GUESSED_FROM = 1 << 22
+_STEP = 1 << 22  # bytes that are decoded at once: a text is held as bytes, never whole as letters
+_GUESSED_FROM = 1 << 22  # bytes in which an encoding shows itself, if it does at all
 EMPTY = "The file is empty. Give a table with a header line and at least one row."
 NO_ROWS = "The file has a header but no rows. Give a table with at least one row."
 CHANGED = "The file changed while it was read, or its quotes are ambiguous. Read it again."

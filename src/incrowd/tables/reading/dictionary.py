@@ -16,8 +16,8 @@ from incrowd.vocabulary.encoded_table import Codes
 
 EXACT = 2.0**53
 """Up to here every whole number has a float of its own."""
-_LOOK = 1000
-_REPEATING = 0.9
+_LOOK = 1000  # first rows, which tell well enough whether values repeat
+_REPEATING = 0.9  # of rows: with more different texts, coding them saves nothing
 _AS_TEXT = (pl.Categorical, pl.Enum, pl.Decimal, pl.Time, pl.UInt64, pl.Int128, pl.UInt128)
 
 

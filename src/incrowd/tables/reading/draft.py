@@ -76,8 +76,8 @@ def _split(name: str) -> list[str]:
     return [*words, "".join(words)]
 
 
-_CLASSES = 20
-_LOOK = 1000
+_CLASSES = 20  # a last column of more values is hardly a class
+_LOOK = 1000  # values that are tried first: most columns of text fail there already
 _LEADING_ZERO = r"^0[0-9]+$"
 _DIGITS = r"^[+-]?[0-9]+$"
 _WHOLE = r"^[+-]?(0|[1-9][0-9]*)(\.0*)?$"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from incrowd.errors import HeaderError, Notice
 
 PANDAS_INDEX = "__index_level_"
-_SHOWN = 10
+_SHOWN = 10  # positions in a message; it stays readable where thousands of columns have no name
 # Cyrillic and Greek letters that look like a Latin one.
 _LOOK_ALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧονικαρυχ",

@@ -102,8 +102,8 @@ def _plain_cell(cell: pl.Expr, decimal: str | None, dates: str | None) -> pl.Exp
 
 # Guess encoding, line ends and delimiter of a text file from its first bytes.
 DELIMITERS = (",", ";", "\t", "|")
-SAMPLE_BYTES = 1 << 16
-_SAMPLE_RECORDS = 50
+SAMPLE_BYTES = 1 << 16  # of the start of a file, by which its layout is told
+_SAMPLE_RECORDS = 50  # records of it that are counted: a delimiter shows in the first ones
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -399,7 +399,7 @@ def guess_encoding(data: bytes) -> str | None:
     latin = next((encoding for encoding in ("cp1252", "cp1250", "cp850") if _has_words(lines, encoding)), None)
     if latin is not None:
         return latin
-    best = from_bytes(lines).best()
+    best = from_bytes(lines).best() if lines else None
     return None if best is None else _known_encoding(best.encoding)
 
 

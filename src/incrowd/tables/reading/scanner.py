@@ -142,7 +142,7 @@ class Scanner:
         """What was found so far."""
         records, blank_end, _, fields, _ = (int(number) for number in self._state)
         fault, line, width = self._fault
-        return TextStructure(records, blank_end, fields, Fault(fault), line, width)
+        return TextStructure(records, blank_end, fields, fault=Fault(fault), line=line, width=width)
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ from incrowd.tables.streams.body import scratch_full
 from incrowd.tables.streams.stream import Stream
 from incrowd.vocabulary.schema import Schema
 
-_PLACES = 16
+_PLACES = 16  # stretches of the table that are looked at: a sorted table shows more than its first values
 
 
 def draft_stream(stream: Stream, target: str | None = None, rows: int = 200_000) -> tuple[Schema, tuple[Notice, ...]]:
@@ -74,7 +74,7 @@ def _sample(stream: Stream, rows: int) -> pl.DataFrame:
 
 # How many different values columns have, counted over all rows of a stream, in bounded memory.
 _BUCKET_ROWS = 1 << 21
-_ROWS_OF_A_PERSON = 50
+_ROWS_OF_A_PERSON = 50  # a number that more rows share on average is a category
 _MARK = np.dtype([("first", np.uint64), ("second", np.uint64)])
 
 

@@ -203,13 +203,13 @@ def encode_stream(
         )
     pairs = dict(zip(gathered, settled, strict=True))
     return Blocks(
-        {name: _whole(name, column) for name, column in pairs.items()},
-        tuple(file.rows for file in files),
-        Schema(tuple(typed.get(column.name, column) for column in schema.columns)),
-        tuple(notice for column in settled for notice in column.notices),
-        tuple(_markers(stream.origin.missing, gathered.values())),
-        files,
-        {name: gathered[name].places(column) for name, column in pairs.items()},
+        columns={name: _whole(name, column) for name, column in pairs.items()},
+        rows=tuple(file.rows for file in files),
+        schema=Schema(tuple(typed.get(column.name, column) for column in schema.columns)),
+        notices=tuple(notice for column in settled for notice in column.notices),
+        markers=tuple(_markers(stream.origin.missing, gathered.values())),
+        _files=files,
+        _places={name: gathered[name].places(column) for name, column in pairs.items()},
     )
 
 

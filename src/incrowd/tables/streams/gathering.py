@@ -25,7 +25,7 @@ from incrowd.vocabulary.schema import Column, ColumnType
 Words = npt.NDArray[np.uint64]
 RawCodes = npt.NDArray[np.uint32]
 
-_FIRST_BITS = 10
+_FIRST_BITS = 10  # 1,024 slots to begin with; they grow as they fill
 
 
 class NumberCodes:

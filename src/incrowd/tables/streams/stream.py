@@ -188,7 +188,9 @@ def _typed(body: Body, schema: dict[str, pl.DataType], rows: int, size: int, ori
     """A stream of a format that has types: names and types checked, categories as text."""
     shape = check_types(schema, rows)
     kept = {name: _plain(schema[name]) for name in shape.kept}
-    return Stream(shape.kept, kept, rows, size, origin, shape.notices, shape.declared, body)
+    return Stream(
+        shape.kept, kept, rows, size, origin=origin, notices=shape.notices, declared=shape.declared, _body=body
+    )
 
 
 def _plain(dtype: pl.DataType) -> pl.DataType:

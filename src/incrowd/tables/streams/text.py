@@ -45,7 +45,7 @@ PARSED_BYTES = 32 << 20
 """How much text is parsed at a time: pieces that follow each other."""
 MOST_RECORD_BYTES = 256 << 20
 """Longest accepted record."""
-_STEP = 1 << 22
+_STEP = 1 << 22  # bytes that are recoded at once: a text is never held whole
 
 
 class Bytes(Protocol):

@@ -80,7 +80,7 @@ class DistinctDiversity:
         return f"distinct {self.l}-diversity {of_column(self.on)}"
 
 
-_DIGITS = 12
+_DIGITS = 12  # of floats those that rounding leaves alone; cut off, so that what is asked for is never more
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from incrowd.errors import ParameterError
 
 Flags = npt.NDArray[np.bool_]
 Histograms = npt.NDArray[np.int64]
-MARGIN = 1e-9
-MOST = 10**18
+MARGIN = 1e-9  # rounding is far smaller: floats decide what is further from a limit, whole numbers the rest
+MOST = 10**18  # of numerator and denominator, so that both fit 64 bits
 _WRITTEN = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE]-?\d{1,2})?|\d+/\d+")
 
 
