@@ -53,7 +53,7 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 VERSION = 1
 _METADATA = b"incrowd.plan"
-_MOST = 1 << 62
+_MOST = 1 << 62  # so that two counts together still are a number of 64 bits
 _FIRST_DAY, _LAST_DAY = (day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max))
 
 

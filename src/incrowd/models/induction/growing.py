@@ -18,8 +18,8 @@ from incrowd.models.induction.kernel import score, sort_rows
 from incrowd.models.induction.spans import InductionTable, SpanOrder, Territory
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 
-TOLERANCE = 1e-12
-DIGITS = 12
+TOLERANCE = 1e-12  # bits: a smaller difference is rounding
+DIGITS = 12  # of a score; what differs behind them is rounding, and the first in order goes first
 Floats = npt.NDArray[np.float64]
 
 

@@ -22,7 +22,7 @@ from incrowd.trees.pruning import splits_to_keep
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 
-CONFIDENCE = 0.25
+CONFIDENCE = 0.25  # what C4.5 prunes with if it is not told otherwise
 Counts = npt.NDArray[np.int64]
 
 

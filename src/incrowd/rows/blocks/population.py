@@ -164,7 +164,7 @@ def allotted(shares: Shares, counts: Counts, randomness: Randomness) -> list[Sha
     return [shares.of_block(rows) for rows in taken]
 
 
-LARGEST_SAMPLE = 1_000_000
+LARGEST_SAMPLE = 1_000_000  # rows that heuristics see, to bound their time and memory
 Change = Callable[[EmbeddedPopulation, int], EmbeddedPopulation]
 
 
