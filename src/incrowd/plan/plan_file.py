@@ -125,7 +125,14 @@ def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
 def _column_from_json(data: dict[str, Any]) -> Column:
     hierarchy = Hierarchy.from_json(data["hierarchy"]) if data.get("hierarchy") else None
     role, kind = Role(data["role"]), ColumnType(data["type"])
-    return Column(_text(data["name"]), role, kind, _texts(data["order"]), _text(data["reason"]), hierarchy)
+    return Column(
+        name=_text(data["name"]),
+        role=role,
+        type=kind,
+        order=_texts(data["order"]),
+        reason=_text(data["reason"]),
+        hierarchy=hierarchy,
+    )
 
 
 def _check(plan: ReleasePlan) -> None:

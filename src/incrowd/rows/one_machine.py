@@ -159,7 +159,14 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
     path = Path(str(origin.path) if query_of(table) is not None else table)
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
-    return InputFile(path.resolve(), origin.form, delimiter, origin.encoding, origin.compression, missing)
+    return InputFile(
+        path=path.resolve(),
+        kind=origin.form,
+        delimiter=delimiter,
+        encoding=origin.encoding,
+        compression=origin.compression,
+        missing=missing,
+    )
 
 
 def _put_down(frame: Any, path: Path) -> Path:

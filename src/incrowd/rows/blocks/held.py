@@ -72,7 +72,15 @@ class InBlocks(OnOneMachine):
             resources=resources,
         )
         notices = (*stream.notices, *blocks.markers, *doubts, *blocks.notices)
-        return cls(to, stream, blocks.schema.with_types(blocks.columns), blocks, notices, resources, progress)
+        return cls(
+            to=to,
+            stream=stream,
+            schema=blocks.schema.with_types(blocks.columns),
+            blocks=blocks,
+            notices=notices,
+            resources=resources,
+            progress=progress,
+        )
 
     @property
     def origin(self) -> Origin:

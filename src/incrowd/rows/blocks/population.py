@@ -203,7 +203,14 @@ class BlockedPopulation:
         cls, blocks: BlockStore, schema: Schema, randomness: Randomness, largest_sample: int = LARGEST_SAMPLE
     ) -> BlockedPopulation:
         """The rows before any step."""
-        return cls(blocks, schema, randomness, keys_of(randomness, len(blocks.rows)), (), largest_sample)
+        return cls(
+            blocks=blocks,
+            schema=schema,
+            randomness=randomness,
+            keys=keys_of(randomness, len(blocks.rows)),
+            changes=(),
+            largest_sample=largest_sample,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels to where blocks are: without what is remembered of earlier answers."""
