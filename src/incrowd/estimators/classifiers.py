@@ -169,15 +169,15 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _method(self) -> KAdet:
         return KAdet(
-            self.k,
-            tuple(self.private),
-            self.class_private,
-            self.criterion,
-            self.l,
-            self.max_confidence,
-            self.prune,
-            self.fill,
-            self.bins,
+            k=self.k,
+            private=tuple(self.private),
+            class_private=self.class_private,
+            score=self.criterion,
+            l=self.l,
+            max_confidence=self.max_confidence,
+            prune=self.prune,
+            fill=self.fill,
+            bins=self.bins,
         )
 
     def _recipe(self, frame: pl.DataFrame) -> Recipe:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-MAX_FLOAT = 1.7e308
+MAX_FLOAT = 1.7e308  # two floats may differ by more than the largest, which would be infinite
 
 
 def even_cuts(rows: npt.NDArray[np.int64], smallest: int) -> list[int]:

@@ -135,7 +135,14 @@ class _Fit:
             met[left] = True
         blank = np.array([all(isinstance(form, Suppressed) for form in each) for each in looks])
         total = np.bincount(look, rows, len(looks)).astype(np.int64)
-        return cls(look, total, fitting, blank, int(sizes.sum()), int(sizes[~met].sum()))
+        return cls(
+            look=look,
+            rows=total,
+            people=fitting,
+            blank=blank,
+            everybody=int(sizes.sum()),
+            nobody=int(sizes[~met].sum()),
+        )
 
     def hidden(self, on_population: Sequence[OfPopulation]) -> Flags:
         """Which combinations show nothing in the end."""

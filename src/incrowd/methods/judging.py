@@ -23,7 +23,7 @@ from incrowd.vocabulary.requirements.together import Columnwise, Together, subje
 
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-LARGEST = 1 << 22
+LARGEST = 1 << 22  # numbers of evidence that are made at once: 32 MB
 
 
 @dataclass(frozen=True, eq=False)

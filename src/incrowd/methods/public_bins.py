@@ -15,9 +15,9 @@ from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_value import Form, Interval, Level, Shown, Suppressed, ValueSet, render
 from incrowd.vocabulary.schema import ColumnType
 
-FEW, QUARTERS = 10, 4
+FEW, QUARTERS = 10, 4  # values that each may be a piece of their own; else pieces of the rows
 BINS = ("mdl", "fine")
-FEWEST, PIECES = 5, 12
+FEWEST, PIECES = 5, 12  # rows of a bin, and pieces of the rows that the fine bins are made by
 
 
 @dataclass(frozen=True, eq=False)

@@ -233,7 +233,7 @@ def _attribute_from_json(data: dict[str, Any]) -> PublishedAttribute:
     kind, fill = ColumnType(data["type"]), data["fill"]
     if fill is not None and (isinstance(fill, bool) or not isinstance(fill, int | float if kind.is_numeric else str)):
         raise TypeError
-    return PublishedAttribute(name, public, kind, domain, missing, fill)
+    return PublishedAttribute(name=name, public=public, type=kind, domain=domain, missing=missing, fill=fill)
 
 
 def _node_to_json(node: Node, label: int, group: str | None, counts: tuple[int, ...] | None) -> dict[str, Any]:
@@ -257,17 +257,17 @@ def _model_from_json(data: dict[str, Any]) -> PublishedTree:
         raise TypeError
     _count(data["requirement"]["k"])
     return PublishedTree(
-        target,
-        classes,
-        bool(data["class_private"]),
-        tuple(map(_attribute_from_json, data["attributes"])),
-        Tree(tuple(_node_from_json(node, len(classes)) for node in nodes), target, classes),
-        tuple(_count(node["label"]) for node in nodes),
-        tuple(_text(node["group"]) if "group" in node else None for node in nodes),
-        dict(data["requirement"]),
-        tuple(tuple(map(_count, node["counts"])) if "counts" in node else None for node in nodes),
-        _count(data["smallest_span"]),
-        _count(data["spans"]),
+        target=target,
+        classes=classes,
+        class_private=bool(data["class_private"]),
+        attributes=tuple(map(_attribute_from_json, data["attributes"])),
+        tree=Tree(tuple(_node_from_json(node, len(classes)) for node in nodes), target, classes),
+        labels=tuple(_count(node["label"]) for node in nodes),
+        groups=tuple(_text(node["group"]) if "group" in node else None for node in nodes),
+        requirement=dict(data["requirement"]),
+        safe_counts=tuple(tuple(map(_count, node["counts"])) if "counts" in node else None for node in nodes),
+        smallest_span=_count(data["smallest_span"]),
+        spans=_count(data["spans"]),
     )
 
 

@@ -53,7 +53,7 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 VERSION = 1
 _METADATA = b"incrowd.plan"
-_MOST = 1 << 62
+_MOST = 1 << 62  # so that two counts together still are a number of 64 bits
 _FIRST_DAY, _LAST_DAY = (day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max))
 
 
@@ -125,7 +125,14 @@ def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
 def _column_from_json(data: dict[str, Any]) -> Column:
     hierarchy = Hierarchy.from_json(data["hierarchy"]) if data.get("hierarchy") else None
     role, kind = Role(data["role"]), ColumnType(data["type"])
-    return Column(_text(data["name"]), role, kind, _texts(data["order"]), _text(data["reason"]), hierarchy)
+    return Column(
+        name=_text(data["name"]),
+        role=role,
+        type=kind,
+        order=_texts(data["order"]),
+        reason=_text(data["reason"]),
+        hierarchy=hierarchy,
+    )
 
 
 def _check(plan: ReleasePlan) -> None:

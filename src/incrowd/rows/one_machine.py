@@ -160,15 +160,15 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
     return InputFile(
-        path.resolve(),
-        origin.form,
-        delimiter,
-        origin.encoding,
-        origin.compression,
-        missing,
-        origin.names,
-        reading.get("decimal") or origin.decimal,
-        reading.get("dates") or origin.dates,
+        path=path.resolve(),
+        kind=origin.form,
+        delimiter=delimiter,
+        encoding=origin.encoding,
+        compression=origin.compression,
+        missing=missing,
+        names=tuple(reading.get("names") or origin.names),
+        decimal=reading.get("decimal") or origin.decimal,
+        dates=reading.get("dates") or origin.dates,
     )
 
 

@@ -11,7 +11,7 @@ from incrowd.trees.growing import at_least, check_missing, fraction
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 
-SIDE_SHARE = 0.1
+SIDE_SHARE = 0.1  # of the rows for each class, as in C4.5 release 8
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ def _colour(place: int) -> str:
 
 
 # Conditions and classes in words.
-MOST_VALUES = 6
+MOST_VALUES = 6  # so that a condition fits beside its line
 
 
 def condition(predicate: Predicate) -> str:

@@ -24,9 +24,9 @@ from incrowd.trees.packing import Columns, PackedCells, Rules, Split, Workspace
 
 Array = npt.NDArray[Any]
 
-EPSILON = 1e-9
-LARGEST_SIDE = 25.0
-TABLE = 1 << 14
+EPSILON = 1e-9  # a smaller difference is rounding
+LARGEST_SIDE = 25.0  # rows: no more are demanded of a side of a threshold, as in C4.5 release 8
+TABLE = 1 << 14  # numbers whose logarithm is looked up: 128 KB
 
 
 def xlogx_table() -> npt.NDArray[np.float64]:

@@ -72,7 +72,7 @@ def point_codes(child_of: Array, split: Array, first: int, codes: Array, columns
 
 Ints = npt.NDArray[np.int64]
 
-SMALL = 1 << 15
+SMALL = 1 << 15  # rows below which threads cost more than they give
 
 
 @dataclass(frozen=True)

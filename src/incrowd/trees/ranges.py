@@ -21,7 +21,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
 
 STAY = -1
-DENSE = 256
+DENSE = 256  # codes of a column for which each code is looked up, not searched for
 
 Ints = npt.NDArray[np.int32]
 

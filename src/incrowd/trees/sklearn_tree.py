@@ -22,7 +22,7 @@ from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Predicate
 
-MOST_INDICATORS = 4096
+MOST_INDICATORS = 4096  # each is a column of a matrix with all rows
 
 Value = str | int | float
 

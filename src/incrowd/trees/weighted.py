@@ -21,7 +21,7 @@ from incrowd.trees.ranges import STAY, Ranges
 
 Array = npt.NDArray[Any]
 
-NOTHING = 1e-6
+NOTHING = 1e-6  # rows: smaller parts of one come from rounding, or from many missing values
 
 
 def share_missing(parents: Array, splits: Array, children: Array) -> npt.NDArray[np.float64]:

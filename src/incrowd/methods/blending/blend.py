@@ -129,7 +129,15 @@ class Blend:
         table = population.bin(bins).sample()
         hidden, guidance = self._hidden(table, names, target, randomness)
         features = features_of(table, [name for name in names if name not in hidden], target, bins, guidance)
-        return PreparedRows(table, names, target, bins, tuple(hidden), features, guidance)
+        return PreparedRows(
+            table=table,
+            names=names,
+            target=target,
+            bins=bins,
+            hidden=tuple(hidden),
+            features=features,
+            guidance=guidance,
+        )
 
     def split(self, prepared: PreparedRows, judge: Judge, randomness: Randomness) -> tuple[Step, ...]:
         """The groups, and what they show."""

@@ -26,7 +26,7 @@ from incrowd.vocabulary.randomness import Randomness, permutation
 
 Numbers = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-FOLDS = 3
+FOLDS = 3  # a row is told by a model of the two thirds it is not in
 TINY, SMALL = 100, 3000  # rows below which naive Bayes, then a forest, is the guide that is chosen
 LARGEST = 60_000  # rows that a guide learns from at most, to bound its time
 WIDEST = 250  # values of a category that boosting takes as categories

@@ -23,7 +23,7 @@ from incrowd.trees.compiled import compiled
 
 GAIN, KIND, OF, LIMIT = range(4)
 PREFIX, SINGLE, SCORE = range(3)
-MOST_THRESHOLDS, MOST_PAIRS = 256, 1024
+MOST_THRESHOLDS, MOST_PAIRS = 256, 1024  # splits of a node by a score, to bound time; values counted in pairs: 4 MB
 
 
 class RowTable(NamedTuple):

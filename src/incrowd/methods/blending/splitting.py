@@ -104,7 +104,15 @@ def _kernel_rows(features: RowFeatures, worth: Worth) -> Any:
     scores = [_scaled(features.score, 1.0), _scaled(np.eye(classes)[features.labels], worth.labels)]
     cut = 0 if worth.scores == 0 else 1 if classes == 2 else classes
     ordered, squares = np.array(features.ordered, np.bool_), np.array(square, np.float64)
-    return RowTable(places, start, ordered, squares, np.hstack(scores), cut, float(worth.scores))
+    return RowTable(
+        places=places,
+        start=start,
+        ordered=ordered,
+        square=squares,
+        score=np.hstack(scores),
+        cut_scores=cut,
+        score_worth=float(worth.scores),
+    )
 
 
 def _scaled(numbers: Numbers, variance: float) -> Numbers:

@@ -22,7 +22,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import Interval, Level, Suppressed
 from incrowd.vocabulary.requirement import Requirement
 
-TOLERANCE = 1e-12
+TOLERANCE = 1e-12  # a smaller difference of scores is rounding
 Whole = npt.NDArray[np.int64]
 
 

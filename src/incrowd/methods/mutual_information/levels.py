@@ -23,7 +23,7 @@ from incrowd.vocabulary.released_value import Category, Form, Interval, Shown, S
 from incrowd.vocabulary.schema import ColumnType
 
 Whole = npt.NDArray[np.int64]
-DEPTH = 5
+DEPTH = 5  # generations of halves: at most 32 intervals
 MOST_NUMBERS = 10_000
 ShowInterval = Callable[[Interval], Form]
 

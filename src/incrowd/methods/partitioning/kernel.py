@@ -41,8 +41,8 @@ from incrowd.methods.partitioning.dimensions import (
 )
 from incrowd.trees.compiled import compiled
 
-_STEPS = 2.0**30
-_NO_GAIN = 1e-9
+_STEPS = 2.0**30  # figures are compared in whole steps of this size, so that rounding decides nothing
+_NO_GAIN = 1e-9  # bits: a smaller difference is rounding
 
 
 @compiled

@@ -23,8 +23,8 @@ from incrowd.vocabulary.released_value import Form, Interval
 
 Counts = npt.NDArray[np.int64]
 Gains = npt.NDArray[np.float64]
-_NOTHING = 1e-12
-_ALIKE = 1e-9
+_NOTHING = 1e-12  # bits: a smaller gain is rounding
+_ALIKE = 1e-9  # figures whose quotient is so near to one differ by rounding only
 Look = Callable[[Interval], Form]
 MISSING = "missing"
 

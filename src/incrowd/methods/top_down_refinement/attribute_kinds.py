@@ -356,7 +356,14 @@ def _with_hierarchy(column: EncodedColumn, counts: Counts, hierarchy: Hierarchy)
         is_leaf = not hierarchy.children(node)
         return Part(members, Shown(members[0]) if is_leaf else Category(hierarchy.labels[node]), rows)
 
-    return TaxonomyCut(column.name, hierarchy.labels, hierarchy.parents, leaves[places], counts, dress)
+    return TaxonomyCut(
+        name=column.name,
+        labels=hierarchy.labels,
+        parents=hierarchy.parents,
+        nodes=leaves[places],
+        counts=counts,
+        dress=dress,
+    )
 
 
 def _all_at_once(column: EncodedColumn, counts: Counts) -> TaxonomyCut:
@@ -367,7 +374,14 @@ def _all_at_once(column: EncodedColumn, counts: Counts) -> TaxonomyCut:
         return Part((values[node - 1],), Shown(values[node - 1]), rows)
 
     parents = [-1] + [0] * len(values)
-    return TaxonomyCut(column.name, [ROOT, *values], parents, np.arange(1, len(values) + 2), counts, dress)
+    return TaxonomyCut(
+        name=column.name,
+        labels=[ROOT, *values],
+        parents=parents,
+        nodes=np.arange(1, len(values) + 2),
+        counts=counts,
+        dress=dress,
+    )
 
 
 def _value_at(column: EncodedColumn, code: int) -> Value:

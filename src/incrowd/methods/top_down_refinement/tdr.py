@@ -108,7 +108,9 @@ def begin(population: Population, requirement: Requirement, score: Score, averag
     ]
     evidence = None if judge.by_size else judge.records(population, names)
     held = population.combinations(names)
-    return Refinement(held, attributes, requirement.sets(names), score, average, evidence)
+    return Refinement(
+        held=held, attributes=attributes, sets=requirement.sets(names), score=score, average=average, evidence=evidence
+    )
 
 
 def finish(refinement: Refinement, population: Population, requirement: Requirement, numeric: str) -> tuple[Step, ...]:

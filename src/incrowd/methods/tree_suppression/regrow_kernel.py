@@ -18,7 +18,7 @@ from incrowd.trees.compiled import compiled
 HIDDEN, PARTLY, EXACT = 0, 1, 2
 LEAF, CUT, VALUES = 0, 1, 2
 KIND, ATTRIBUTE, LAST, FIRST, MISSING, BEGIN, END = range(7)
-_NO_GAIN = 1e-9
+_NO_GAIN = 1e-9  # bits: a smaller difference is rounding
 
 Ints = npt.NDArray[np.int64]
 

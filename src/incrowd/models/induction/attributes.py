@@ -72,7 +72,15 @@ class Categories:
             divisions = [_by_group(number, hierarchy, level, places, missing) for level in heights]
         kept = [division for division in divisions if len(division.parts) > 1] or divisions[:1]
         domain_declared = hierarchy is not None or domain is declared.order
-        return cls(number, column.name, column.codes, domain, domain_declared, missing, tuple(kept))
+        return cls(
+            number=number,
+            name=column.name,
+            codes=column.codes,
+            domain=domain,
+            domain_declared=domain_declared,
+            missing=missing,
+            levels=tuple(kept),
+        )
 
     @property
     def width(self) -> int:

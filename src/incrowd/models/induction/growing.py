@@ -18,8 +18,8 @@ from incrowd.models.induction.kernel import score, sort_rows
 from incrowd.models.induction.spans import InductionTable, SpanOrder, Territory
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 
-TOLERANCE = 1e-12
-DIGITS = 12
+TOLERANCE = 1e-12  # bits: a smaller difference is rounding
+DIGITS = 12  # of a score; what differs behind them is rounding, and the first in order goes first
 Floats = npt.NDArray[np.float64]
 
 
@@ -127,7 +127,11 @@ class Growth:
     ) -> int:
         labels = self.training.inputs.labels[self._order[low:high]]
         counts = np.bincount(labels, minlength=len(self.training.classes))
-        self.nodes.append(GrowingNode(low, high, parent, place, counts, territory, usable))
+        self.nodes.append(
+            GrowingNode(
+                low=low, high=high, parent=parent, place=place, counts=counts, territory=territory, usable=usable
+            )
+        )
         return len(self.nodes) - 1
 
     def _consider(self, number: int) -> None:
@@ -172,7 +176,16 @@ class Growth:
             outcome = "split"
         name = self.training.attributes[candidate.attribute].name
         path = self._path(candidate.node)
-        self.trace.append(Event(candidate.node, path, name, candidate.level, outcome, candidate.score))
+        self.trace.append(
+            Event(
+                node=candidate.node,
+                path=path,
+                attribute=name,
+                level=candidate.level,
+                outcome=outcome,
+                score=candidate.score,
+            )
+        )
         if allowed is None:
             self._give_up(self.nodes[candidate.node])
         elif outcome == "split":

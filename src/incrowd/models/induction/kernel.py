@@ -19,8 +19,8 @@ from incrowd.trees.compiled import compiled
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 
-EPSILON = 1e-12
-DENSE = 4
+EPSILON = 1e-12  # bits: a smaller difference is rounding
+DENSE = 4  # codes for each row up to which counting all of them is cheaper than sorting the rows
 
 
 class Inputs(NamedTuple):

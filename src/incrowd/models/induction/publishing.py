@@ -22,7 +22,7 @@ from incrowd.trees.pruning import splits_to_keep
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 
-CONFIDENCE = 0.25
+CONFIDENCE = 0.25  # what C4.5 prunes with if it is not told otherwise
 Counts = npt.NDArray[np.int64]
 
 
@@ -77,17 +77,17 @@ def publish(
     labels, spans = _labels(growth.nodes), _spans(growth, split, place)
     _check(growth, spans, requirement)
     model = PublishedTree(
-        training.target,
-        training.classes,
-        training.class_private,
-        _attributes(growth, requirement.k, table, fills),
-        tree,
-        tuple(labels[number] for number in reached),
-        tuple(_group(growth, node) for node in nodes),
-        requirement.to_json(),
-        _safe_counts(tree, [node.counts for node in nodes], requirement, training),
-        min(len(span.rows) for span in spans),
-        len(spans),
+        target=training.target,
+        classes=training.classes,
+        class_private=training.class_private,
+        attributes=_attributes(growth, requirement.k, table, fills),
+        tree=tree,
+        labels=tuple(labels[number] for number in reached),
+        groups=tuple(_group(growth, node) for node in nodes),
+        requirement=requirement.to_json(),
+        safe_counts=_safe_counts(tree, [node.counts for node in nodes], requirement, training),
+        smallest_span=min(len(span.rows) for span in spans),
+        spans=len(spans),
     )
     return model, spans
 
@@ -136,7 +136,16 @@ def _attributes(
                 value for value, rows in zip(attribute.domain, column.counts.tolist(), strict=False) if rows >= k
             )
         fill = fills.get(attribute.name)
-        attributes.append(PublishedAttribute(attribute.name, public, column.type, domain, attribute.missing, fill))
+        attributes.append(
+            PublishedAttribute(
+                name=attribute.name,
+                public=public,
+                type=column.type,
+                domain=domain,
+                missing=attribute.missing,
+                fill=fill,
+            )
+        )
     return tuple(attributes)
 
 

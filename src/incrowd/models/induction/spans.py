@@ -49,7 +49,14 @@ class InductionTable:
         classes = occurring_classes(target)
         labels = exact_bins(target.counts).of_code[target.codes].astype(np.int32)
         inputs = _inputs(attributes, public, labels, len(classes))
-        return cls(tuple(attributes), target.name, classes, class_private, inputs, target.type.has_order)
+        return cls(
+            attributes=tuple(attributes),
+            target=target.name,
+            classes=classes,
+            class_private=class_private,
+            inputs=inputs,
+            ordered=target.type.has_order,
+        )
 
     @property
     def rows(self) -> int:
@@ -86,17 +93,17 @@ def _inputs(
     slots = np.where(threshold, width, levels)
     codes = [attribute.codes.astype(np.int32) for attribute in attributes]
     return Inputs(
-        np.stack(codes) if codes else np.empty((0, len(labels)), np.int32),
-        labels,
-        classes,
-        width,
-        threshold,
-        np.array(public, np.bool_),
-        levels,
-        parts,
-        np.concatenate([*groups, np.empty(0, np.int32)]).astype(np.int32),
-        np.cumsum(width * levels) - width * levels,
-        np.append(np.cumsum(slots) - slots, slots.sum()),
+        codes=np.stack(codes) if codes else np.empty((0, len(labels)), np.int32),
+        labels=labels,
+        classes=classes,
+        width=width,
+        threshold=threshold,
+        public=np.array(public, np.bool_),
+        levels=levels,
+        parts=parts,
+        groups=np.concatenate([*groups, np.empty(0, np.int32)]).astype(np.int32),
+        group_at=np.cumsum(width * levels) - width * levels,
+        slot=np.append(np.cumsum(slots) - slots, slots.sum()),
     )
 
 

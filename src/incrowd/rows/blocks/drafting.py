@@ -154,7 +154,7 @@ ORIGIN, FORM, OWN = "\x1forigin", "\x1fform ", "\x1fown "  # begin with a letter
 """Columns of rows on their way: the input row, the position of the form that is shown, the code of the own value."""
 
 Positions = npt.NDArray[np.intp]
-BUCKET_ROWS = 1 << 20
+BUCKET_ROWS = 1 << 20  # as many as a block has at most
 
 
 def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:

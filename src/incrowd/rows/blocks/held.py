@@ -30,9 +30,9 @@ Progress = Callable[[str, int, int], None]
 """Told what is done, how many rows of it are done, and how many there are."""
 
 _OF_A_ROW = 400  # bytes that a row of a block takes while it is worked on, at most, for tables of a few dozen columns
-_TIMES_HELD = 4
+_TIMES_HELD = 4  # copies of the bytes of a row while it is worked on, at most
 _OF_A_SAMPLED_CELL = 16  # its code, and its part of the arrays of the tree that is grown
-_LARGEST_BLOCK, _SMALLEST_BLOCK = 1 << 20, 1 << 14
+_LARGEST_BLOCK, _SMALLEST_BLOCK = 1 << 20, 1 << 14  # rows; smaller ones cost more time than they save memory
 _LONG_ROWS = 4 << 20  # bytes: as few rows as have so many
 _FOR_BLOCKS, _FOR_SAMPLE = 0.25, 0.25  # of the memory for rows; dictionaries may take as much
 
@@ -72,7 +72,15 @@ class InBlocks(OnOneMachine):
             resources=resources,
         )
         notices = (*stream.notices, *blocks.markers, *doubts, *blocks.notices)
-        return cls(to, stream, blocks.schema.with_types(blocks.columns), blocks, notices, resources, progress)
+        return cls(
+            to=to,
+            stream=stream,
+            schema=blocks.schema.with_types(blocks.columns),
+            blocks=blocks,
+            notices=notices,
+            resources=resources,
+            progress=progress,
+        )
 
     @property
     def origin(self) -> Origin:

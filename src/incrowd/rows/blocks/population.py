@@ -164,7 +164,7 @@ def allotted(shares: Shares, counts: Counts, randomness: Randomness) -> list[Sha
     return [shares.of_block(rows) for rows in taken]
 
 
-LARGEST_SAMPLE = 1_000_000
+LARGEST_SAMPLE = 1_000_000  # rows that heuristics see, to bound their time and memory
 Change = Callable[[EmbeddedPopulation, int], EmbeddedPopulation]
 
 
@@ -203,7 +203,14 @@ class BlockedPopulation:
         cls, blocks: BlockStore, schema: Schema, randomness: Randomness, largest_sample: int = LARGEST_SAMPLE
     ) -> BlockedPopulation:
         """The rows before any step."""
-        return cls(blocks, schema, randomness, keys_of(randomness, len(blocks.rows)), (), largest_sample)
+        return cls(
+            blocks=blocks,
+            schema=schema,
+            randomness=randomness,
+            keys=keys_of(randomness, len(blocks.rows)),
+            changes=(),
+            largest_sample=largest_sample,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels to where blocks are: without what is remembered of earlier answers."""

@@ -101,7 +101,9 @@ class InMemory(OnOneMachine):
         table, notices = encode(source, schema, names)
         typed = schema.with_types(table.columns)
         people = read_population(recipe.population, recipe.requirement, typed, recipe.reading)
-        return cls(to, source, typed, table, (*source.notices, *doubts, *notices), people)
+        return cls(
+            to=to, source=source, schema=typed, table=table, notices=(*source.notices, *doubts, *notices), people=people
+        )
 
     def reordered(self, order: npt.NDArray[np.intp]) -> InMemory:
         """The same table with its rows in another order."""

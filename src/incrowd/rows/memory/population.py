@@ -59,7 +59,7 @@ def bin_column(column: EncodedColumn, cuts: Sequence[float]) -> EncodedColumn:
 
 # Combinations of codes, numbered: which rows are equal in several columns.
 Numbers = npt.NDArray[np.int64]
-_SMALL_TABLE = 1 << 20
+_SMALL_TABLE = 1 << 20  # flags, 1 MB: so few are cheaper than sorting, however few the rows
 
 
 def combine(columns: Sequence[EncodedColumn], height: int) -> tuple[Numbers, int]:

@@ -62,9 +62,9 @@ class FormTally:
         return FormTally(cells // width, cells % width, np.bincount(places, rows, len(cells)).astype(np.int64))
 
 
-_EXACT_IN_A_FLOAT = 2**53
-_SPLITS = 2.0**27 + 1
-_LARGEST_SPLIT = 2.0**900
+_EXACT_IN_A_FLOAT = 2**53  # whole numbers below it are exact in a float of 64 bits
+_SPLITS = 2.0**27 + 1  # times this parts the 53 bits of a float in two halves (Veltkamp, Dekker 1971)
+_LARGEST_SPLIT = 2.0**900  # times _SPLITS, and summed up, it is still below the largest float
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 

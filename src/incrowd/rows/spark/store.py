@@ -23,8 +23,8 @@ from incrowd.rows.spark.tasks import cells, errors_translated, in_blocks, mapped
 Code = Callable[[pl.Series], tuple[npt.NDArray[np.uint32], pl.Series]]
 """Gives for a column that is no text the raw code of each row (0 is null) and the values behind the codes from 1 on."""
 
-BLOCK_ROWS = 1 << 20
-MOST_VALUES = 5_000_000
+BLOCK_ROWS = 1 << 20  # as many as blocks have on one machine at most
+MOST_VALUES = 5_000_000  # of a column: its dictionary comes to the driver and goes to every task
 COLUMN, WORD, TEXT, ROWS = "column", "word", "text", "rows"
 STORED = "part int, place int, rows int, stamp binary, codes binary, values binary, beside binary"
 
