@@ -116,10 +116,10 @@ def verify_release(
             else:
                 found, place = open_large(connection, path, form, limits.scratch)
             if found != list(asked.columns):
-                return Verdict(sizes_of([]), (Check("columns", False, f"{len(found)} columns, not those asked for"),))
+                return Verdict(sizes_of([]), (Check("columns", False, f"{len(found)} columns, not those requested"),))
             sizes, counted = recount_promises(connection, found, asked.promises)
             checks = [
-                Check("columns", True, f"{len(found)} columns, as asked for"),
+                Check("columns", True, f"{len(found)} columns, as requested"),
                 *joined,
                 *counted,
                 *recount_requirements(connection, found, [names for _, names, _ in asked.promises], asked.further),

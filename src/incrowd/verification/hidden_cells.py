@@ -192,7 +192,7 @@ def _cell_checks(compared: _Compared, told: Withheld) -> Iterator[Check]:
     yield _check("other cells", untrue, "show what is not true", f"{len(others):,} withheld, all others as they were")
     silent = sum(each.place not in told.changes or each.shown != told.changes[each.place] for each in differences)
     unmade = sum(place not in changed for place in told.changes)
-    yield _check("cells told", silent + unmade, "differ from what was told", f"{len(differences):,}, as told")
+    yield _check("list of changes", silent + unmade, "differ from the list", f"{len(differences):,}, as listed")
     blank = f"{len(set(told.deleted)):,}, blank throughout"
     yield _check("deleted rows", compared.undeleted, "still show something", blank)
 
@@ -213,8 +213,8 @@ def _inference_check(connection: Any, told: Inference, differences: Sequence[_Di
     """Naive Bayes is right about the cells it was said to be right about, and no others."""
     found = recounted_guesses(connection, told, {each.place for each in differences})
     other = sum(found[place] != said for place, said in told.right.items())
-    fine = f"naive Bayes guesses {sum(found.values()):,} of {len(found):,} confidential cells, as told"
-    return _check("inference", other, "are not as told about naive Bayes", fine)
+    fine = f"naive Bayes guesses {sum(found.values()):,} of {len(found):,} confidential cells, as stated"
+    return _check("inference", other, "are not as stated about naive Bayes", fine)
 
 
 def _register(connection: Any, original: Any, start: int) -> None:
