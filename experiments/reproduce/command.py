@@ -66,8 +66,8 @@ def reproduce(
     page: Annotated[Path | None, typer.Option(help="Write the Markdown page there as well, plots beside it.")] = None,
     data: Annotated[Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.")] = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 1,
-    jobs: Annotated[int | None, typer.Option(help="Processes; one for each core if not given.", min=1)] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes; by default one for each core.", min=1)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what it would cost, and stop.")] = False,
     json: Json = False,
 ) -> None:
     """Run a paper's experiment again and show the results beside the printed numbers.

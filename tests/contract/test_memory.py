@@ -110,7 +110,7 @@ def test_a_release_keeps_to_its_memory_or_says_what_would_do(tmp_path, made):
     status, largest, printed = release(tmp_path, name, columns, memory)
     assert largest <= TOLERANCE * size(memory)
     if status == 2:
-        memory = re.search(r"Say --memory ([0-9.]+[MG]B)", printed)[1]
+        memory = re.search(r"Use --memory ([0-9.]+[MG]B)", printed)[1]
         assert not (tmp_path / "out.parquet").exists()
         status, largest, printed = release(tmp_path, name, columns, memory)
         assert largest <= TOLERANCE * size(memory)

@@ -230,7 +230,7 @@ def test_a_model_that_promises_less_than_was_asked_is_not_published(people, tmp_
         return data
 
     monkeypatch.setattr(PublishedTree, "to_json", lying)
-    with pytest.raises(VerificationError, match="something else than was asked for"):
+    with pytest.raises(VerificationError, match="something else than was requested"):
         publish_model(people, target="ill", public=["age", "job"], private=["pet"], k=25, to=tmp_path / "tree.json")
     assert list(tmp_path.iterdir()) == []
 

@@ -37,10 +37,10 @@ def schema() -> Schema:
         Column(name, Role.QUASI_IDENTIFIER, ColumnType.INTEGER if name in NUMBERS else ColumnType.CATEGORICAL)
         for name in SHARES
     ]
-    drafted = [replace(column, reason="you said so") for column in quasi]
+    drafted = [replace(column, reason="stated by you") for column in quasi]
     person = Column("person", Role.IDENTIFIER, ColumnType.TEXT, reason="whole numbers; unique in every row")
     hours = Column("hours-per-week", Role.OTHER, ColumnType.INTEGER, reason="whole numbers; no role was named")
-    return Schema((person, *drafted, hours, Column("income", Role.TARGET, reason="you said so")))
+    return Schema((person, *drafted, hours, Column("income", Role.TARGET, reason="stated by you")))
 
 
 def verdict() -> Verdict:

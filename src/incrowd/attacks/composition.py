@@ -102,7 +102,7 @@ class Sequential:
         """Cross the classes."""
         k = scene.promised.k
         if k is None:
-            raise CannotRunError("No k is known to hold crossings to. Say how many rows must look alike.")
+            raise CannotRunError("No k is known to hold crossings to. State how many rows must look alike.")
         published = bool(scene.earlier)
         releases = _published(scene) if published else _made(scene)
         kept = np.logical_and.reduce([classes >= 0 for classes, _ in releases])
@@ -112,11 +112,7 @@ class Sequential:
         few = crossing < k
         alone = np.logical_or.reduce([released.sizes[classes[kept]] < k for classes, released in releases])
         count, rows = int(few.sum()), len(few)
-        how = (
-            "The releases that were given"
-            if published
-            else "Two releases made for this attack, of 9/10 and of all rows,"
-        )
+        how = "The supplied releases" if published else "Two releases made for this attack, of 9/10 and of all rows,"
         return Finding(
             self.name,
             LEAK if (few & ~alone).any() else NO_LEAK,

@@ -56,7 +56,9 @@ class Knowledge(TypedDict, total=False):
         Option("A confidential cell that was withheld.", Kind.CELLS, "17:diagnosis", flags=("--cell",), default=()),
     ]
     hider: Annotated[str | None, Option("The method that withheld the cells; see: incrowd hide.", example="NAME")]
-    seed: Annotated[int | None, Option("Of all that attacks draw; the system's chance if not said.", Kind.WHOLE)]
+    seed: Annotated[
+        int | None, Option("The seed of all that attacks draw; by default the system's randomness.", Kind.WHOLE)
+    ]
     reading: TextReading
 
 

@@ -29,7 +29,7 @@ from incrowd.vocabulary.schema import Schema
 
 SMALLEST = 20  # rows: with fewer a 99 % interval is too wide to show anything
 OWN_HALF = "a release of a random half of the original, made for this attack; the other half is the control"
-CONTROL_ROWS = "this release; the control rows that were given"
+CONTROL_ROWS = "this release; the control rows supplied with it"
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ class TreeReconstruction:
 
     name = "tree reconstruction"
     asks = "Subtracts the counts of a published tree from each other until small groups are left."
-    needs = "a published model, given beside the release"
+    needs = "a published model, supplied with the release"
 
     def run(self, scene: Scene) -> Finding:
         """Solve the counts."""

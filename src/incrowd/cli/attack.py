@@ -27,7 +27,7 @@ def attack(
     release: Annotated[Path | None, typer.Argument(help="The release to attack.")] = None,
     original: Annotated[Path | None, typer.Option(metavar="FILE", help="The table it was made from.")] = None,
     only: Annotated[
-        str | None, typer.Option(metavar="a,b,c", help="Names of attacks: row-order,skewness; all if not said.")
+        str | None, typer.Option(metavar="a,b,c", help="Names of attacks: row-order,skewness; all by default.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Name the attacks, and what each does and needs.")] = False,
     *,
@@ -47,7 +47,7 @@ def attack(
         _list(json)
         return
     if release is None or original is None:
-        raise ParameterError("Say what to attack and what it was made from: incrowd attack RELEASE --original FILE.")
+        raise ParameterError("State what to attack and what it was made from: incrowd attack RELEASE --original FILE.")
     from incrowd.attacks.run import attack_release
 
     options["cells"] = [(row - FIRST_ROW, column) for row, column in options["cells"] or ()]

@@ -50,8 +50,8 @@ def compare(
     data: Annotated[Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.")] = None,
     to: Annotated[Path | None, typer.Option(help="A folder for results and pages; goes on if interrupted.")] = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 1,
-    jobs: Annotated[int | None, typer.Option(help="Processes; one for each core if not given.", min=1)] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes; by default one for each core.", min=1)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what it would cost, and stop.")] = False,
     json: Json = False,
     **options: Any,
 ) -> None:

@@ -13,7 +13,7 @@ from incrowd.cli.shared import File
 def decode(
     release: File,
     to: Annotated[
-        Path | None, typer.Option("--to", "-o", help="Where it goes; RELEASE.decoded.parquet if not given.")
+        Path | None, typer.Option("--to", "-o", help="Where it goes; by default RELEASE.decoded.parquet.")
     ] = None,
     deals: Annotated[int, typer.Option(help="How often the values are dealt over the rows.")] = 5,
     groups: Annotated[Path | None, typer.Option(help="The table of groups of a release of two tables.")] = None,

@@ -73,7 +73,7 @@ def _check_outputs(to: Path | None, report: Path | None, dry_run: bool) -> None:
     if dry_run and report is not None:
         raise ParameterError("--dry-run writes nothing. Leave out --report, or --dry-run.")
     if not dry_run and to is None:
-        raise ParameterError("Say where the table goes: --to OUT. To see the plan only: --dry-run.")
+        raise ParameterError("State where the table goes: --to OUT. To see the plan only: --dry-run.")
 
 
 def _listed(path: Path) -> Iterator[tuple[int, str]]:

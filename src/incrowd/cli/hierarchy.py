@@ -32,7 +32,7 @@ def draft(
     column: Annotated[str, typer.Option(help="The column to group.")],
     target: Annotated[str | None, typer.Option(help="The class; groups then lose little about it.")] = None,
     kind: Annotated[
-        str | None, typer.Option(help="intervals, prefix, date, ordered or drafted; by the column's type if not given.")
+        str | None, typer.Option(help="intervals, prefix, date, ordered or drafted; by default, by the column's type.")
     ] = None,
     bins: Annotated[int, typer.Option(help="About how many intervals, where the class does not say.")] = 8,
     edges: Annotated[str | None, typer.Option(help="Edges of the intervals, made by hand: 20,40,60")] = None,
@@ -72,7 +72,7 @@ def check(
     hierarchy: HierarchyFile,
     against: Annotated[Path | None, typer.Option(help="A table whose values should all have a leaf.")] = None,
     column: Annotated[
-        str | None, typer.Option(help="The column of that table; the hierarchy's name if not given.")
+        str | None, typer.Option(help="The column of that table; by default the hierarchy's name.")
     ] = None,
     json: Json = False,
     **reading: Any,
@@ -96,7 +96,9 @@ def check(
         print_json(_facts(parsed, notices))
         return
     _tell(parsed, notices)
-    typer.echo("Every value of the column has a leaf." if against else "It is a tree; no table was given to check.")
+    typer.echo(
+        "Every value of the column has a leaf." if against else "It is a tree; there was no table to check it against."
+    )
 
 
 @hierarchy_app.command()

@@ -100,7 +100,7 @@ def add(
         for file in files:
             if file.suffix == ".json":
                 if table is None:
-                    raise ParameterError("A certified release is entered with its table. Say --table.")
+                    raise ParameterError("A certified release is entered with its table. Use --table.")
                 source = _read(table, reading)
                 entry: int | None = enter_certified(opened, read_certificate(file), source)
             else:

@@ -74,7 +74,7 @@ def class_sensitive(options: dict[str, Any]) -> bool | None:
         typer.echo(_WHY, err=True)
         return typer.confirm(f"Is the class {target!r} itself sensitive?", err=True)
     raise ParameterError(
-        f"Is the class {target!r} itself sensitive? Say --class-sensitive yes or no. {_WHY} With yes, every group "
+        f"Is the class {target!r} itself sensitive? Use --class-sensitive yes or no. {_WHY} With yes, every group "
         "keeps a requirement on the class, by default t-equal=0.3; --require asks for another."
     )
 

@@ -40,7 +40,7 @@ def verify(
         from incrowd.models.pipeline import verify_model
 
         if part(Certified, options) or part(Kept, options):
-            raise ParameterError("A model says itself what it keeps: leave out -k and the columns.")
+            raise ParameterError("A model states what it keeps: leave out -k and the columns.")
         verdict = verify_model(Path(file), enough_memory(against), **part(Reading, options))
     elif file.lower().endswith(".json"):
         raise ParameterError("A model is verified against its table. Add --against and the file of the table.")

@@ -126,7 +126,7 @@ class Account:
     ) -> HidingFacts:
         """All facts; the suppression-pattern attack only if asked for."""
         plan = self.plan
-        not_run = self._cannot_attack() if attack else "not asked for"
+        not_run = self._cannot_attack() if attack else "not requested"
         patterns = [None if not_run else self._pattern(outcome) for outcome in plan.outcomes]
         shows = {(change.row, change.attribute): change.shows for change in plan.changes}
         measured, not_measured = self._measured()

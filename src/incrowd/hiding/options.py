@@ -36,7 +36,7 @@ class Hiding(TypedDict, total=False):
     predictors: Annotated[
         Sequence[str],
         Option(
-            "The columns adversaries reckon with; if not said, all where few rows have a value of their own.",
+            "The columns adversaries reckon with; by default all where few rows have a value of their own.",
             Kind.NAMES,
             default=(),
         ),
@@ -82,7 +82,7 @@ class Hiding(TypedDict, total=False):
     ]
     randomness: Annotated[
         "Randomness | None",
-        Option("Where draws come from; the system's cryptographic source if not said.", command=_OF_PYTHON),
+        Option("Where draws come from; by default the system's cryptographic source.", command=_OF_PYTHON),
     ]
 
 

@@ -50,11 +50,11 @@ class GrowingOptions(TypedDict, total=False):
     score: Annotated[
         str, Option("c45: gain ratio, also numbers; id3: gain, categories only.", Kind.CHOICE, "c45|id3", default="c45")
     ]
-    prune: Annotated[bool | None, Option("Prune the tree; if not said, with c45 only.", Kind.SWITCH)]
+    prune: Annotated[bool | None, Option("Prune the tree; by default with c45 only.", Kind.SWITCH)]
     fill: Annotated[
         str | None,
         Option(
-            "Missing values: the most frequent value or median, or a value of their own; refused if not said.",
+            "Missing values: the most frequent value or median, or a value of their own; refused by default.",
             Kind.CHOICE,
             "mode|value",
         ),

@@ -221,7 +221,7 @@ def check_as_asked(job: ModelJob, schema: Schema, written: ModelFile) -> None:
     public = {name for name, attribute in written.attributes.items() if attribute.public}
     private = set(written.attributes) - public
     if promised != request or not public <= set(schema.quasi_identifiers) or not private <= set(method.private):
-        raise VerificationError("The written model promises something else than was asked for. It was not published.")
+        raise VerificationError("The written model promises something else than was requested. It was not published.")
 
 
 def certificate(job: ModelJob, model: PublishedTree, verdict: Verdict, digest: str) -> dict[str, Any]:

@@ -247,11 +247,11 @@ def notices_asked(job: Job) -> Iterator[Notice]:
     if job.recipe.requirement.smallest_group == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")
     if job.recipe.class_sensitive is None and job.recipe.target is not None:
-        message = "nobody said whether the class itself is sensitive. Groups of one class tell it: say class_sensitive."
+        message = "it is not stated whether the class is sensitive. Groups of one class reveal it: set class_sensitive."
         yield Notice("class-not-said", job.recipe.target, message)
     if job.recipe.parameters.get("boxes") == "extremes":
         message = "intervals end at numbers that somebody has, which helps to single people out. The default is splits."
         yield Notice("extremes", "boxes", message)
     if job.seed is not None:
-        message = "a seed was given: who knows it and the program can undo the shuffling. For experiments only."
+        message = "a seed was set: whoever knows it and the program can undo the shuffling. For experiments only."
         yield Notice("seeded", "seed", message)

@@ -89,7 +89,9 @@ def verify(table: Any, **options: Unpack[VerifyOptions]) -> Verdict | Certificat
         from incrowd.releases.certified.checking import check_release
 
         if wanted or request["population"] is not None or any(reading.values()):
-            raise ParameterError("A certificate says itself what is kept and how the file is read: say nothing else.")
+            raise ParameterError(
+                "A certificate states what is kept and how the file is read: leave out everything else."
+            )
         return check_release(table, certificate, signed_by=signed_by, hierarchies=known, memory=memory)
     limit = None if memory is None else bytes_of(memory)
     requirement, names = _requirement(request["k"], list(dict.fromkeys(names)), sets, request["require"])
@@ -209,7 +211,9 @@ def _requirement(
         together = KnownTogether(known)
         return asked_for(require, together) if require else together, list(together.names)
     if k is None and not require:
-        raise ParameterError("Say how many rows must look alike: a whole number k, or sets of columns known together.")
+        raise ParameterError(
+            "State how many rows must look alike: a whole number k, or sets of columns known together."
+        )
     if not names:
         raise ParameterError("Name at least one quasi-identifier to count by.")
     size = KAnonymity(1 if k is None else k)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LEAK, NO_LEAK, NOT_RUN = "leak", "no leak found", "not run"
-UNASKED = "It was not asked for."
+UNASKED = "It was not requested."
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def earlier_releases(facts: Facts) -> Html:
         return section(title, "earlier", paragraph(NOT_TRACKED, class_="unknown"))
     remarks = [paragraph(f"Not counted: {one}.", class_="bad") for one in ledger.not_counted]
     remarks += [
-        paragraph(f"Entry {one['entry']} is about other people, as {one['by']} said.") for one in ledger.vouched
+        paragraph(f"Entry {one['entry']} is about other people, as stated by {one['by']}.") for one in ledger.vouched
     ]
     if not ledger.releases:
         return section(title, "earlier", paragraph(joint_sentence(ledger)), *remarks)

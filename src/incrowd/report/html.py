@@ -20,7 +20,7 @@ from incrowd.report.facts import Facts
 from incrowd.report.risk_page import risk
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import Standing, class_answer, rows_sentence, standing, statement
-from incrowd.vocabulary.schema import Role
+from incrowd.vocabulary.schema import STATED, Role
 
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 _MARKS = {Standing.SATISFIED: "✓", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}
@@ -113,12 +113,19 @@ def request(facts: Facts) -> Html:
             text(column.role),
             text(column.type),
             text(_RELEASED.get(column.role, "unchanged")),
-            text(column.reason),
+            text("" if column.reason == STATED else column.reason),
         )
         for column in facts.schema.columns
     ]
     header = texts("Column", "Role", "Type", "In the release", "Because")
-    return section("Request", "asked", pairs(entries), table("Columns and their roles", header, roles))
+    stated = [column.name for column in facts.schema.columns if column.reason == STATED]
+    return section(
+        "Request",
+        "asked",
+        pairs(entries),
+        table("Columns and their roles", header, roles),
+        *([paragraph(f"Stated by you: {', '.join(stated)}.")] if stated else []),
+    )
 
 
 def _promise(promise: str, words: str) -> Html:

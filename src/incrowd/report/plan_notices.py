@@ -35,7 +35,7 @@ def _rare_values(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int
     message = (
         f"{many:,} {'value is' if many == 1 else 'values are'} in fewer than {k:,} rows of the table, and released "
         f"cells name {'it' if many == 1 else 'them'}, alone, in sets or in counts, and so the group of who has "
-        f"{'it' if many == 1 else 'them'}. Say rarest={k} to keep such values out, or coarsen or drop the column."
+        f"{'it' if many == 1 else 'them'}. Set rarest={k} to keep such values out, or coarsen or drop the column."
     )
     yield Notice("rare-values", ", ".join(named), message)
 

@@ -22,7 +22,7 @@ def headline_lines(counts: UnchangedCounts | None) -> tuple[str, ...]:
     >>> counts = UnchangedCounts(60, (SetCounts(("sex",), 5, 4, 4),), 4, 60, 56, (), alone)
     >>> print("\\n".join(headline_lines(counts)))
     effective k 4: unchanged columns give back 56 of 60 hidden cells; 4 of 60 people are in groups smaller than 5
-    alone by unchanged columns: 40 (30 by weight, of which you said nothing)
+    alone by unchanged columns: 40 (30 by weight, without a stated role)
     """
     if counts is None:
         return (f"effective k and people alone by unchanged columns: {NOT_COUNTED}",)
@@ -77,10 +77,10 @@ def _described(columns: SinglingSet, alone: Alone) -> str:
     """Columns, with what the user said of them."""
     roles = {alone.roles[name] for name in columns.columns}
     if roles == {_NOTHING_SAID}:
-        return f"{listed(columns.columns)}, of which you said nothing"
+        return f"{listed(columns.columns)}, without a stated role"
     if len(roles) == 1:
         return f"{listed(columns.columns)}, which you called {roles.pop()}"
-    words = {name: "nothing said of it" if role == _NOTHING_SAID else role for name, role in alone.roles.items()}
+    words = {name: "no role stated" if role == _NOTHING_SAID else role for name, role in alone.roles.items()}
     return listed([f"{name} ({words[name]})" for name in columns.columns])
 
 
@@ -104,7 +104,7 @@ def refusal(counts: UnchangedCounts, *, despite: bool = False, alone_at_most: in
         How many people may be alone by unchanged columns; None for any number.
     """
     if not counts.sound and not despite:
-        return f"Not published: {_reasons(counts)}. {_cure(counts)} Or say despite-unchanged."
+        return f"Not published: {_reasons(counts)}. {_cure(counts)} Or use despite-unchanged."
     alone = counts.alone.without_class
     if alone_at_most is not None and alone > alone_at_most:
         return (

@@ -85,7 +85,7 @@ def missing_in_population(counted: Counted | None) -> Iterator[Notice]:
         yield Notice("population-too-small", "", message)
 
 
-NO_POPULATION = NotMeasured("the size of the population is not known; say how many persons it has")
+NO_POPULATION = NotMeasured("the size of the population is not known; state how many persons it has")
 TOO_FEW = NotMeasured("linking needs two quasi-identifiers at least")
 NO_SECRET = NotMeasured("no sensitive column was named")
 

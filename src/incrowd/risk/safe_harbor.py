@@ -187,7 +187,7 @@ def fine_dates(series: pl.Series) -> Iterator[str]:
     elif IDENTIFIERS["C"].is_named_by(series.name):
         others = series.count() - _matching(series, _ONLY_YEARS)
         if others:
-            yield f"the name says date, and {counted(others, 'cell')} cannot be read as a year"
+            yield f"the name suggests date, and {counted(others, 'cell')} cannot be read as a year"
 
 
 def great_ages(series: pl.Series) -> Iterator[str]:
@@ -252,7 +252,7 @@ def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
     named = bool(_WORDS.intersection(words_of(series.name)))
     if not named and not _looks_like_zip(series):
         fine = IDENTIFIERS["B"].is_named_by(series.name) and len(texts) > 0
-        return SmallPlace(finding="the name says so") if fine else SmallPlace()
+        return SmallPlace(finding="the name suggests it") if fine else SmallPlace()
     rounded = texts.str.contains(_ROUNDED).all()  # 03600 is three digits only if all codes are written so
     finer = 0 if rounded else int((~texts.str.contains(_THREE)).sum())
     if finer:
@@ -312,7 +312,7 @@ def _verb(count: int) -> str:
 
 
 # Go through the eighteen identifiers: each is found in a column, not found, or not checked for a reason.
-_NAMED = "the name says so"
+_NAMED = "the name suggests it"
 
 
 class ItemStanding(StrEnum):

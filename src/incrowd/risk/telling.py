@@ -162,7 +162,9 @@ def uniques_part(both: Sequence[Risk]) -> TextPart:
         rows.append((f"in the population, {name}", *(_estimated(one, name) for one in both), CONDITIONS[name]))
     heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), "trust it for")
     if both[0].population is None:
-        unknown = ("Uniques in the population: not estimated, as its size is not known; say how many persons it has.",)
+        unknown = (
+            "Uniques in the population: not estimated, as its size is not known; state how many persons it has.",
+        )
         return TextPart("Who is unique", "uniques", unknown, RiskTable(heads[:-1], (rows[0][:-1],)))
     about = f"The table is taken as a simple random sample of {both[0].population:,} persons."
     return TextPart("Who is unique", "uniques", (about,), RiskTable(heads, tuple(rows)))

@@ -190,7 +190,7 @@ def linkability(columns: Sequence[Coded], names: Sequence[str]) -> MeasuredRisk 
     one, other = links[best][:2]
     control = links[best][2] & (whole.of_rows == 2)
     left, right = _named(names, best), _named(names, [c for c in range(width) if c not in best])
-    tried = "every way to halve them was tried" if width <= MOST_COLUMNS else "halved in the given order only"
+    tried = "every way to halve them was tried" if width <= MOST_COLUMNS else "halved in the original order only"
     about = f"{left} and {right} each fit the same row alone; {tried}"
     return _measured("linkability", one & other, control, float(one.mean() * other.mean()), about)
 

@@ -266,7 +266,7 @@ class Measuring:
     risk: Annotated[
         bool | None,
         _beside(
-            "Measure risk before and after; if not said, where a report is written.",
+            "Measure risk before and after; by default where a report is written.",
             Kind.SWITCH,
             more="As :func:`measure_risk` does.",
         ),

@@ -41,7 +41,7 @@ from incrowd.vocabulary.plain_data import read_plain_yaml
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.requirements.words import asked_for, with_class
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema, unknown_column
 
 _READING_KEYS = tuple(one.name for one in options_of(Reading))
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
@@ -260,7 +260,7 @@ def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
 def _with_settings(column: Column, settings: Mapping[str, Any] | None) -> Column:
     if not settings:
         return column
-    changes: dict[str, Any] = {"reason": "you said so"}
+    changes: dict[str, Any] = {"reason": STATED}
     if "role" in settings:
         changes["role"] = _choice(Role, settings["role"], column.name)
     if "type" in settings:

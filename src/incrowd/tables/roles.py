@@ -99,8 +99,8 @@ def _repeats(schema: Schema, recipe: Recipe, repeats: Repeats) -> Iterator[Notic
             raise SchemaError(
                 f"The identifier {name!r} repeats: {again:,} rows have the value of an earlier row. k counts rows, not "
                 "persons; a person with several rows is hidden less well than k says. Keep one row per person. If the "
-                f"column does not number persons, give it another role, or say repeats: [{name}] in the recipe."
+                f"column does not number persons, give it another role, or write repeats: [{name}] in the recipe."
             )
         if again:
-            message = f"{again:,} rows have the value of an earlier row; you said that it does not number persons."
+            message = f"{again:,} rows have the value of an earlier row; by your statement it does not number persons."
             yield Notice("repeats", name, message)

@@ -118,10 +118,10 @@ def verify_release(
             else:
                 names, place = open_large(connection, path, form, limits.scratch)
             if names != list(expected.columns):
-                return Verdict(sizes_of([]), (Check("columns", False, f"{len(names)} columns, not those asked for"),))
+                return Verdict(sizes_of([]), (Check("columns", False, f"{len(names)} columns, not those requested"),))
             sizes, counted = recount_promises(connection, names, expected.promises)
             checks = [
-                Check("columns", True, f"{len(names)} columns, as asked for"),
+                Check("columns", True, f"{len(names)} columns, as requested"),
                 *joined,
                 *counted,
                 *recount_requirements(

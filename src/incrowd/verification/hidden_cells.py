@@ -198,7 +198,7 @@ def _cell_checks(compared: _Compared, withheld: Withheld) -> Iterator[Check]:
         each.place not in withheld.changes or each.shown != withheld.changes[each.place] for each in differences
     )
     unmade = sum(place not in changed for place in withheld.changes)
-    yield _check("cells told", silent + unmade, "differ from what was told", f"{len(differences):,}, as told")
+    yield _check("list of changes", silent + unmade, "differ from the list", f"{len(differences):,}, as listed")
     blank = f"{len(set(withheld.deleted)):,}, blank throughout"
     yield _check("deleted rows", compared.undeleted, "still show something", blank)
 
@@ -219,8 +219,8 @@ def _inference_check(connection: Any, inference: Inference, differences: Sequenc
     """Naive Bayes is right about the cells it was said to be right about, and no others."""
     guesses = recounted_guesses(connection, inference, {each.place for each in differences})
     other = sum(guesses[place] != right for place, right in inference.right.items())
-    fine = f"naive Bayes guesses {sum(guesses.values()):,} of {len(guesses):,} confidential cells, as told"
-    return _check("inference", other, "are not as told about naive Bayes", fine)
+    fine = f"naive Bayes guesses {sum(guesses.values()):,} of {len(guesses):,} confidential cells, as stated"
+    return _check("inference", other, "are not as stated about naive Bayes", fine)
 
 
 def _register(connection: Any, original: Any, start: int) -> None:

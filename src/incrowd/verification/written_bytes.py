@@ -159,11 +159,11 @@ def _footer(footer: Any) -> Iterator[str]:
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     chunks = [group.column(place) for group in groups for place in range(footer.num_columns)]
     if any(chunk.statistics is not None and chunk.statistics.has_min_max for chunk in chunks):
-        yield "the footer tells the least and the greatest values"
+        yield "the footer holds the smallest and largest values"
     if any(chunk.has_dictionary_page and chunk.physical_type != "BYTE_ARRAY" for chunk in chunks):
         yield "numbers have a dictionary, which no reader shows"
     if any(group.sorting_columns for group in groups):
-        yield "the footer tells an order of the rows"
+        yield "the footer states an order of the rows"
 
 
 def _gaps(path: Path, footer: Any) -> Iterator[str]:

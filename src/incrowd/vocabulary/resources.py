@@ -50,13 +50,13 @@ class Resources:
         >>> limited.check_fits(4 * 10**8, 0.25, "A table of 900 columns")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        incrowd.errors.ParameterError: A table of 900 columns needs about 2GB of memory. Say --memory 2GB, or ...
+        incrowd.errors.ParameterError: A table of 900 columns needs about 2GB of memory. Use --memory 2GB, or ...
         """
         room = self.share(part)
         if room is not None and need > room:
             enough = amount(int(self.program + need / part))
             raise ParameterError(
-                f"{what} needs about {enough} of memory. Say --memory {enough}, or leave columns out or coarsen them."
+                f"{what} needs about {enough} of memory. Use --memory {enough}, or leave columns out or coarsen them."
             )
 
 

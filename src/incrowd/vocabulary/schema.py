@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from incrowd.vocabulary.encoded_table import EncodedColumn
     from incrowd.vocabulary.hierarchy import Hierarchy
 
+STATED = "stated by you"
+"""The reason of a column whose role or type is as the user stated it."""
+
 
 class Role(StrEnum):
     """What a column is for.
@@ -184,7 +187,7 @@ class Schema:
         roles = _roles_by_name(by_role, self.names)
         return Schema(
             tuple(
-                replace(column, role=roles.get(column.name, Role.OTHER), reason="you said so")
+                replace(column, role=roles.get(column.name, Role.OTHER), reason=STATED)
                 if column.name in roles or column.role in by_role
                 else column
                 for column in self.columns

@@ -47,7 +47,7 @@ def test_what_is_required_is_kept_and_recounted(incrowd, tmp_path):
 
 def test_the_class_is_asked_about_once(incrowd):
     status, _, err = incrowd(*RELEASE)
-    assert (status, "Say --class-sensitive yes or no" in err) == (2, True)
+    assert (status, "Use --class-sensitive yes or no" in err) == (2, True)
     words = [word for word in RELEASE if word not in ("--target", "ill")]
     assert incrowd(*words)[0] == 0  # without a target there is no question
 

@@ -214,7 +214,7 @@ def test_a_cell_of_a_column_that_tells_rows_apart_may_be_hidden(tmp_path):
 
 DEFECTS = {
     "a value that was not withheld": (lambda frame, changes: frame, "confidential cells"),
-    "a cell more": (lambda frame, changes: _put(frame, changes, "fever"), "cells told"),
+    "a cell more": (lambda frame, changes: _put(frame, changes, "fever"), "list of changes"),
     "another value": (lambda frame, changes: _put(frame, changes, "fever", "much!"), "other cells"),
     "rows in another order": (lambda frame, changes: _real(frame, changes)[::-1], "other cells"),
     "a row less": (lambda frame, changes: _real(frame, changes)[1:], "rows"),

@@ -177,7 +177,7 @@ def test_a_hider_that_leaves_the_value_is_caught(people, monkeypatch):
 def test_the_pattern_attack_is_run_only_if_asked_for(people):
     quiet = hide_cells(people, [(0, "ill")], method="dropp").report
     assert quiet.cells[0].pattern is None
-    assert quiet.pattern_not_run == "not asked for"
+    assert quiet.pattern_not_run == "not requested"
     loud = hide_cells(people, [(0, "ill")], method="dropp", attack=True).report
     assert loud.cells[0].pattern.worst_lift >= loud.cells[0].pattern.expected_lift >= 0
     together = hide_cells(people, [(0, "ill")], method="e-dropp", attack=True).report

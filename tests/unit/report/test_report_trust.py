@@ -85,7 +85,7 @@ def test_an_attack_that_nobody_asked_for_did_not_run() -> None:
     assert found.to_json()["after"][-1] == {
         "attack": "homogeneity",
         "verdict": "not run",
-        "reason": "It was not asked for.",
+        "reason": "It was not requested.",
     }
     assert "1 of 4 attacks found a leak, 1 found none, 2 did not run." in said(example(attacks=found))
 

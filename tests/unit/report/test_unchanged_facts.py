@@ -45,10 +45,10 @@ HEADLINE = (
     "effective k 1: unchanged columns give back 44,794 of 282,408 hidden cells; 596 of 45,222 people are in groups "
     "smaller than 10"
 )
-ALONE = "alone by unchanged columns: 43,494 (33,492 by fnlwgt and hours-per-week, of which you said nothing)"
+ALONE = "alone by unchanged columns: 43,494 (33,492 by fnlwgt and hours-per-week, without a stated role)"
 REFUSAL = (
     "Not published: education-num gives back education, relationship gives back sex. Name them as quasi-identifiers or "
-    "drop them: effective k is then 10. Or say despite-unchanged."
+    "drop them: effective k is then 10. Or use despite-unchanged."
 )
 
 
@@ -72,7 +72,7 @@ def test_what_could_not_be_counted_is_never_none_alone():
     ("roles", "words"),
     [
         (("private", "private"), "fnlwgt and hours-per-week, which you called private"),
-        (("sensitive", "other"), "fnlwgt (sensitive) and hours-per-week (nothing said of it)"),
+        (("sensitive", "other"), "fnlwgt (sensitive) and hours-per-week (no role stated)"),
     ],
 )
 def test_columns_are_named_with_what_was_said_of_them(roles, words):
@@ -90,15 +90,15 @@ def test_a_pair_is_named_where_no_single_column_is_to_blame():
     pair = replace(ADULT, by=(GiveBack(("a", "b"), "sex", 320),), advice=Remedy(("a",), 160))
     assert refusal(pair) == (
         "Not published: a with b gives back sex. Name a as a quasi-identifier or drop it: effective k is then 160. "
-        "Or say despite-unchanged."
+        "Or use despite-unchanged."
     )
 
 
 def test_more_people_alone_than_allowed_are_refused():
     assert refusal(SOUND, alone_at_most=43_494) is None
     assert refusal(SOUND, despite=True, alone_at_most=100) == (
-        "Not published: 43,494 people are alone by unchanged columns (33,492 by fnlwgt and hours-per-week, of which "
-        "you said nothing), more than the 100 you allow. Name columns as quasi-identifiers, drop them, or allow more "
+        "Not published: 43,494 people are alone by unchanged columns (33,492 by fnlwgt and hours-per-week, without "
+        "a stated role), more than the 100 you allow. Name columns as quasi-identifiers, drop them, or allow more "
         "with alone-at-most."
     )
 

@@ -57,7 +57,7 @@ def test_there_are_eighteen_and_a_plain_table_has_none():
 def test_found_by_name(letter, name):
     found = item(with_column(name, ["x", "x", "y"]), letter)
     assert found.standing is ItemStanding.PRESENT
-    assert [(one.column, one.why) for one in found.findings] == [(name, "the name says so")]
+    assert [(one.column, one.why) for one in found.findings] == [(name, "the name suggests it")]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_dates_years_and_names_that_say_date():
     assert item(with_column("seen", [dt.date(2020, 1, 1)] * 3), "C").findings[0].why.startswith("3 cells have a date")
     assert item(with_column("birth_date", [1950, 1951, None]), "C").standing is ItemStanding.NOT_FOUND
     odd = item(with_column("birth_date", ["spring", "1950", None]), "C")
-    assert odd.findings[0].why == "the name says date, and 1 cell cannot be read as a year"
+    assert odd.findings[0].why == "the name suggests date, and 1 cell cannot be read as a year"
 
 
 @pytest.mark.parametrize(

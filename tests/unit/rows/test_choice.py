@@ -79,7 +79,7 @@ def test_rows_count_not_bytes(files):
 
 def test_what_has_to_be_worked_on_whole_and_does_not_fit_is_refused_with_what_would_do(files):
     (files / "t.arff").write_text("@relation t\n@attribute age numeric\n@data\n" + "1\n" * 5_000_000)
-    with pytest.raises(ParameterError, match=r"Say --memory (700MB|800MB)") as refused:
+    with pytest.raises(ParameterError, match=r"Use --memory (700MB|800MB)") as refused:
         in_blocks(files / "t.arff", PARQUET, 500 * 10**6)
     enough = bytes_of(str(refused.value).split("--memory ")[1].split(",")[0])
     assert not in_blocks(files / "t.arff", PARQUET, enough)

@@ -56,7 +56,7 @@ def test_rows_sorted_by_a_hidden_value_are_found():
 
 
 def test_what_lies_beside_the_cells_is_found():
-    assert found(fair(), write_statistics=True)[0].finding == "the footer tells the least and the greatest values"
+    assert found(fair(), write_statistics=True)[0].finding == "the footer holds the smallest and largest values"
 
 
 def test_a_piece_without_rows_has_no_rows_in_its_file():

@@ -43,7 +43,7 @@ def test_every_setting_is_read(tmp_path):
     assert schema.quasi_identifiers == ("age", "size")
     assert schema["size"].order == ("S", "M", "3")
     assert schema["zip"] == draft["zip"]
-    assert schema["age"].reason == "you said so"
+    assert schema["age"].reason == "stated by you"
 
 
 def test_settings_left_empty_are_those_of_nobody(tmp_path):

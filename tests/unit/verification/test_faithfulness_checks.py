@@ -159,7 +159,7 @@ def test_a_release_is_compared_with_its_original_whole_or_in_pieces(tmp_path, en
     assert outcome(verdict) == PASSED | ({"formulas": True} if ending == "csv" else {})
     assert verdict.sizes.histogram == ((2, 2),)
     assert (verdict.input_rows, verdict.shown["age"]) == (4, {"single": 4})
-    assert verdict.checks[0] == Check("columns", True, "3 columns, as asked for")
+    assert verdict.checks[0] == Check("columns", True, "3 columns, as requested")
     lie = verify_release(written(tmp_path, LYING, ending), FileForm(ending), ASKED, given, limits)
     assert {name for name, passed in outcome(lie).items() if not passed} == {"age faithful", "note untouched"}
     assert lie.checks[-1].finding == "2 cells or numbers differ from the original"
@@ -168,7 +168,7 @@ def test_a_release_is_compared_with_its_original_whole_or_in_pieces(tmp_path, en
 def test_other_columns_are_told_and_nothing_else_is_counted(tmp_path):
     path = written(tmp_path, SHOWN.drop_columns(["note"]))
     verdict = verify_release(path, FileForm("parquet"), ASKED, original())
-    assert verdict.checks == (Check("columns", False, "2 columns, not those asked for"),)
+    assert verdict.checks == (Check("columns", False, "2 columns, not those requested"),)
     assert (verdict.sizes.rows, verdict.sizes.classes) == (0, 0)
 
 

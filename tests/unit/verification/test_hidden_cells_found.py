@@ -19,13 +19,13 @@ from incrowd.vocabulary.resources import Resources
 FINE = {
     "confidential cells": "{}, none shows its value",
     "other cells": "{} withheld, all others as they were",
-    "cells told": "{}, as told",
+    "list of changes": "{}, as listed",
     "deleted rows": "{}, blank throughout",
 }
 FAULTS = {
     "confidential cells": "{} show their value",
     "other cells": "{} show what is not true",
-    "cells told": "{} differ from what was told",
+    "list of changes": "{} differ from the list",
     "deleted rows": "{} still show something",
 }
 
@@ -116,16 +116,16 @@ def test_what_is_true_is_told_with_its_numbers(tmp_path, rows, told, numbers, si
         (
             "31,nurse,no\n40,cook,yes\n62,,flu\n41,medic,no\n",
             said([], {(0, "ill"): None}),
-            {"other cells": 2, "cells told": 2},
+            {"other cells": 2, "list of changes": 2},
         ),
         # told, and not done
         (
             "31,nurse,flu\n40,cook,no\n62,,flu\n41,medic,no\n",
             said([], {(0, "ill"): None, (3, "age"): None, (3, "job"): "care"}),
-            {"cells told": 3},
+            {"list of changes": 3},
         ),
         # told and not done, done and not told
-        ("31,,flu\n40,cook,no\n62,,flu\n41,medic,no\n", said([], {(1, "job"): None}), {"cells told": 2}),
+        ("31,,flu\n40,cook,no\n62,,flu\n41,medic,no\n", said([], {(1, "job"): None}), {"list of changes": 2}),
         # two rows of three that were told to be blank are not
         (
             ",,\n40,,\n,,flu\n41,medic,no\n",
@@ -172,7 +172,7 @@ def cell(tmp_path, own, shown, hierarchy, *, confidential=False, others=()):
     hierarchies = {} if hierarchy is None else {"x": hierarchy}
     told = Withheld(["x", "row"], [(0, "x")] if confidential else [], {(0, "x"): shown}, hierarchies=hierarchies)
     checks = judged(tmp_path, original, release, told)
-    assert checks.pop("cells told") == (True, "1, as told")
+    assert checks.pop("list of changes") == (True, "1, as listed")
     return all(passed for passed, _ in checks.values())
 
 
@@ -282,9 +282,10 @@ def test_an_apostrophe_before_a_formula_is_not_a_difference(tmp_path, own, text,
     original = pa.table({"x": [own, "other"], "y": ["1", "2"]})
     told = Withheld(["x", "y"], [], {})
     checks = judged(tmp_path, original, f"x,y\n{text},1\nother,2\n", told)
-    assert checks["cells told"] == ((True, "0, as told") if same else (False, "1 differ from what was told"))
+    assert checks["list of changes"] == ((True, "0, as listed") if same else (False, "1 differ from the list"))
     parquet = pa.table({"x": pa.array([text or None, "other"], pa.string()), "y": ["1", "2"]})
-    assert judged(tmp_path, original, parquet, told)["cells told"][0] == (own == text)  # no formulas in other files
+    # no formulas in other files
+    assert judged(tmp_path, original, parquet, told)["list of changes"][0] == (own == text)
 
 
 def test_a_group_may_have_got_an_apostrophe(tmp_path):
@@ -321,7 +322,7 @@ def test_a_text_is_read_in_the_type_of_the_other_side(tmp_path, own, shown, same
     rows = pa.array(["a", "b"])
     told = Withheld(["x", "row"], [], {})
     checks = judged(tmp_path, pa.table({"x": own, "row": rows}), pa.table({"x": shown, "row": rows}), told)
-    assert checks["cells told"] == ((True, "0, as told") if same else (False, "1 differ from what was told"))
+    assert checks["list of changes"] == ((True, "0, as listed") if same else (False, "1 differ from the list"))
 
 
 def test_a_file_whose_rows_cannot_be_read(tmp_path):
@@ -363,10 +364,10 @@ def test_faults_beyond_a_hundred_thousand_are_not_counted(tmp_path):
 @pytest.mark.parametrize(
     ("told", "passed", "found"),
     [
-        ({(0, "y"): True}, True, "naive Bayes guesses 1 of 1 confidential cells, as told"),
-        ({(0, "y"): False}, False, "1 are not as told about naive Bayes"),
-        ({(0, "y"): True, (4, "y"): False}, True, "naive Bayes guesses 1 of 2 confidential cells, as told"),
-        ({(0, "y"): False, (4, "y"): True}, False, "2 are not as told about naive Bayes"),
+        ({(0, "y"): True}, True, "naive Bayes guesses 1 of 1 confidential cells, as stated"),
+        ({(0, "y"): False}, False, "1 are not as stated about naive Bayes"),
+        ({(0, "y"): True, (4, "y"): False}, True, "naive Bayes guesses 1 of 2 confidential cells, as stated"),
+        ({(0, "y"): False, (4, "y"): True}, False, "2 are not as stated about naive Bayes"),
     ],
 )
 def test_the_adversary_is_recounted_if_all_else_is_right(tmp_path, told, passed, found):

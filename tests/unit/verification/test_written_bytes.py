@@ -154,7 +154,7 @@ def test_every_column_of_every_part_is_looked_at(tmp_path):
     for name in ("b", "c"):
         told = "numbers have a dictionary, which no reader shows"
         assert parquet(path, columns, use_dictionary=["a", name], row_group_size=2) == told
-        told = "the footer tells the least and the greatest values"
+        told = "the footer holds the smallest and largest values"
         assert parquet(path, columns, write_statistics=[name], row_group_size=2) == told
 
 
@@ -163,7 +163,7 @@ def test_statistics_without_ends_tell_nothing(tmp_path):
     nothing = {"a": pa.array([None, None], pa.string()), "b": pa.array([None, None], pa.int64())}
     assert parquet(path, nothing, write_statistics=True) == FINE
     half = {"a": pa.array([None, None, "x", None], pa.string())}
-    told = "the footer tells the least and the greatest values"
+    told = "the footer holds the smallest and largest values"
     assert parquet(path, half, write_statistics=True, row_group_size=2) == told
 
 

@@ -56,6 +56,6 @@ def test_amounts_are_rounded_up(size, text):
 
 def test_what_does_not_fit_is_refused_with_the_limit_that_would_do():
     Resources().check_fits(10**12, 0.25, "A table")
-    with pytest.raises(ParameterError, match="Say --memory") as refused:
+    with pytest.raises(ParameterError, match="Use --memory") as refused:
         Resources(10**9).check_fits(10**9, 0.25, "A table")
     Resources(bytes_of(str(refused.value).split("--memory ")[1].split(",")[0])).check_fits(10**9, 0.25, "A table")

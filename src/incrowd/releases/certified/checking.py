@@ -93,7 +93,7 @@ def _refuse(_constant: str) -> Any:
 
 NEEDS_TABLE = "it needs the table that the release was made from"
 UNCHECKED = "method, recipe, versions, cuts, notices, who is responsible"
-ISSUERS_WORD = "told by whoever issued the certificate; a signature binds it"
+ISSUERS_WORD = "stated by the issuer of the certificate; a signature binds it"
 _NEED_TABLE = {
     "utility": "not measured",
     "risk": "not measured",
@@ -162,7 +162,9 @@ def _fails(statement: Statement) -> bool:
 
 def _beside(release: Any) -> Path:
     if query_of(release) is not None or not isinstance(release, str | Path):
-        raise ParameterError("Name the certificate: only beside a file it is found by itself. Use --certificate.")
+        raise ParameterError(
+            "Name the certificate: only beside a file is it looked up automatically. Use --certificate."
+        )
     return certificate_beside(Path(release))
 
 

@@ -93,7 +93,7 @@ def _verification(certificate: Certificate) -> Statement:
         and set(_expected_checks(certificate)) <= names
         and all(check["passed"] for check in checks),
         f"all {len(verification['checks'])} passed",
-        "it says itself that a check failed, or that there was none",
+        "it states that a check failed, or that there was none",
     )
 
 
@@ -207,7 +207,7 @@ def check_issued(
     if wrong is not None:
         raise VerificationError(f"The certificate does not state what was counted ({wrong}). Nothing was published.")
     if sign is not None and not is_signed_by(data, PublicKey.of(private_key(sign))):
-        raise VerificationError("The certificate is not signed as it was asked for. Nothing was published.")
+        raise VerificationError("The certificate is not signed as requested. Nothing was published.")
 
 
 def check_written(certificate: Mapping[str, Any], path: Path) -> str:

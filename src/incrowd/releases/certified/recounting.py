@@ -26,9 +26,9 @@ from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import ColumnType
 
 # Promises beyond k, as far as a certificate says enough to recount them.
-ORDER = "it needs the order of the values, which the certificate does not tell"
+ORDER = "it needs the order of the values, which the certificate does not state"
 HIERARCHY = "it needs the hierarchy of the column: name its folder with --hierarchies"
-OTHER_HIERARCHY = "the hierarchy that was given is not the one of the certificate"
+OTHER_HIERARCHY = "this hierarchy is not the one of the certificate"
 POPULATION = "it needs the table of the population: recount it with --require and --population"
 
 

@@ -135,7 +135,7 @@ def read_key(path: Path) -> bytes:
     except FileNotFoundError:
         raise LedgerError(
             f"The key {path.name} of the ledger is not there, and without it nobody can be known again. Put it back "
-            "from a copy, or say ledger-key where it is. If it is lost: incrowd ledger rekey."
+            "from a copy, or set ledger-key to its place. If it is lost: incrowd ledger rekey."
         ) from None
     except OSError as error:
         raise LedgerError(f"The key {path.name} of the ledger cannot be read: {error.strerror}.") from None

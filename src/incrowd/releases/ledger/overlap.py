@@ -307,7 +307,7 @@ def _proposed(table: MarkedTable, people: MarkedPeople, gone: Sequence[str]) -> 
         }
         best = max(shares, key=lambda column: shares[column], default="")
         if best and shares[best] > _HALF * len(kept):
-            hints.append(f"{best} has the values of {name}: is it that column? Then say same-column {best}={name}.")
+            hints.append(f"{best} has the values of {name}: is it that column? Then use same-column {best}={name}.")
         else:
-            hints.append(f"The column {name} is gone; if it has another name now, say same-column NEW={name}.")
+            hints.append(f"The column {name} is gone; if it has another name now, use same-column NEW={name}.")
     return " ".join(hints)

@@ -42,7 +42,7 @@ from incrowd.vocabulary.requirement import KAnonymity
 _KEY_BYTES = 32
 _WAY_OUT = (
     "What passes: the same groups for the same people; earlier groups joined whole; people who are new in groups of "
-    "their own, for instance as a release of them alone. Or say despite-earlier, and the certificate says so too."
+    "their own, for instance as a release of them alone. Or use despite-earlier, which the certificate then states."
 )
 
 
@@ -241,7 +241,7 @@ class JointRecount:
     def notices(self) -> Iterator[Notice]:
         """What should be known."""
         if self.judgement.reason:
-            message = f"{self.page._broken(self.judgement)} It was published despite that, as you said."
+            message = f"{self.page._broken(self.judgement)} It was published despite that, as you requested."
             yield Notice("despite-earlier", "ledger", message)
         for one in self.facts.not_counted:
             yield Notice("not-counted", "ledger", f"{one}: what that tells together with this release is not known.")
@@ -249,7 +249,7 @@ class JointRecount:
         if joint is not None and not self.judgement.reason and (joint.below.new or joint.below.left):
             message = (
                 f"{joint.below.new or 0:,} new people and {joint.below.left or 0:,} who left are among fewer than "
-                f"{joint.k} for somebody who knows who joined and who left. If outsiders may know, say presence-known."
+                f"{joint.k} for somebody who knows who joined and who left. If outsiders may know, use presence-known."
             )
             yield Notice("joined-or-left", "ledger", message)
 
@@ -277,7 +277,7 @@ def opened_book(job: Job) -> Iterator[Ledger | None]:
         if book.fault != SOUND and not job.ledger.despite_earlier:
             raise LedgerError(
                 f"The ledger {folder.name} is not sound: {book.fault}. So what was released before is not known. "
-                "Put the folder back from a copy, or say despite-earlier, and the certificate says so too."
+                "Put the folder back from a copy, or use despite-earlier, which the certificate then states."
             )
         yield book
 
@@ -297,7 +297,7 @@ def page_of(job: Job, book: Ledger | None, held: Held) -> Page | None:
 def _not_told(one: Overlap) -> str:
     return (
         f"It cannot be told whether release {one.number} of the ledger is about the same people: {one.by}. {one.hint} "
-        f"If they are other people, say other-people {one.number}; the certificate tells who said it."
+        f"If they are other people, use other-people {one.number}; the certificate states who vouched for it."
     ).replace("  ", " ")
 
 

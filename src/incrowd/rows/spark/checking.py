@@ -86,7 +86,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     whole = rows == different == sizes[0].rows and 0 <= gone <= expected.may_lose
     wrong = added_pieces((one.cells for one in findings), expected)
     checks = [
-        Check("columns", columns == list(expected.columns), f"{len(columns)} columns, as asked for"),
+        Check("columns", columns == list(expected.columns), f"{len(columns)} columns, as requested"),
         *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, expected.promises, strict=True)),
         Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),

@@ -156,7 +156,7 @@ def hold_on_spark(
 def _own_folder(session: Any) -> Path:
     """A folder for a release that goes to no named place; only where all of Spark is on this machine."""
     if not session.sparkContext.master.startswith("local"):
-        raise OutputError("Say where the release goes: to= a folder that every executor can write.")
+        raise OutputError("State where the release goes: to= a folder that every executor can write.")
     return Path(tempfile.mkdtemp(prefix="incrowd-")) / "release"
 
 

@@ -36,7 +36,8 @@ class Query:
         place = Address.parse(address) if isinstance(address, str) else address
         if (query is None) == (place.table is None):
             raise ParameterError(
-                "Say what to read from the database: a table (postgresql:///clinic?table=visits) or a query, not both."
+                "State what to read from the database: a table (postgresql:///clinic?table=visits) or a query, "
+                "not both."
             )
         if query is not None and "\0" in query:
             raise ParameterError("The query holds a NUL character. Remove it.")
@@ -89,7 +90,7 @@ class NewTable:
     def name(self) -> TableName:
         """The table's own name."""
         if self.address.table is None:
-            raise ParameterError("Say which table to write: postgresql:///clinic?table=release.")
+            raise ParameterError("State which table to write: postgresql:///clinic?table=release.")
         return self.address.table
 
     @property

@@ -43,7 +43,7 @@ _KINDS = {
 def settled(session: Session, address: Address) -> TableName:
     """The table with its schema, in which the account may create it."""
     if address.table is None:
-        raise ParameterError("Say which table to write: postgresql:///clinic?table=release.")
+        raise ParameterError("State which table to write: postgresql:///clinic?table=release.")
     schema = address.table.schema
     if schema is None:
         schema = session.ask("SELECT pg_catalog.current_schema()::pg_catalog.text")[0][0]

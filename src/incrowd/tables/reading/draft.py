@@ -16,7 +16,7 @@ from incrowd.tables.reading.convert import TRUTH
 from incrowd.tables.reading.dates import parse_dates
 from incrowd.tables.reading.dictionary import EXACT, present, repeating
 from incrowd.tables.reading.source import Source
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema, unknown_column
 
 # What the name of a column suggests about its role.
 # Each word may be a part of a name (as in patient_id) or the whole of it.
@@ -315,13 +315,13 @@ def _with_role(column: Column, fact: ColumnFacts, chosen: str | None, named: str
 def _role(column: Column, fact: ColumnFacts, chosen: str | None, named: str | None) -> tuple[Role, str]:
     if fact.name == chosen:
         if named is not None:
-            return Role.TARGET, "you said so"
-        return Role.TARGET, "the name says target?" if is_target_name(fact.name) else "last, few values: target?"
+            return Role.TARGET, STATED
+        return Role.TARGET, "the name suggests target?" if is_target_name(fact.name) else "last, few values: target?"
     hinted = role_by_name(fact.name)
     if hinted is Role.IDENTIFIER and fact.repeats:
-        return Role.QUASI_IDENTIFIER, "the name says identifier, but many rows share a value: quasi-identifier?"
+        return Role.QUASI_IDENTIFIER, "the name suggests identifier, but many rows share a value: quasi-identifier?"
     if hinted is not None:
-        return hinted, f"the name says {hinted}?"
+        return hinted, f"the name suggests {hinted}?"
     if fact.is_unique and column.type not in (ColumnType.REAL, ColumnType.DATE):
         return Role.IDENTIFIER, "unique per row: identifier?"
     return Role.QUASI_IDENTIFIER, "nothing says that others cannot know it: quasi-identifier?"

@@ -53,7 +53,7 @@ class Together:
         parts = tuple(dict.fromkeys(self.parts))
         sizes = [part for part in parts if isinstance(part, KAnonymity | KnownTogether)]
         if len(sizes) > 1:
-            raise ParameterError("k is asked for twice. Say it once: k=10, or sets of columns known together.")
+            raise ParameterError("k is set twice. Set it once: k=10, or sets of columns known together.")
         others = [part for part in parts if not isinstance(part, KAnonymity | KnownTogether)]
         for part in others:
             if not isinstance(part, Columnwise | OfPopulation):

@@ -230,7 +230,7 @@ def test_what_cannot_be_told_is_published_despite_and_listed(made, people, tmp_p
     made()
     renamed = people.rename({"age": "years"})
     asked = {"table": renamed, "quasi_identifiers": ["years", "job"]}
-    with pytest.raises(LedgerError, match="say same-column years=age") as told:
+    with pytest.raises(LedgerError, match="use same-column years=age") as told:
         made(**asked)
     assert told.value.exit_status == 2
     found = made(**asked, ledger=Book(tmp_path / "book", despite_earlier=True))

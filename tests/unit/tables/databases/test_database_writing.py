@@ -201,7 +201,7 @@ def test_other_things_are_not_replaced(clinic):
 
 
 def test_what_cannot_be_written_is_said(clinic):
-    with pytest.raises(ParameterError, match="Say which table"):
+    with pytest.raises(ParameterError, match="State which table"):
         put(SMALL, Address.parse("postgresql:///clinic"))
     with pytest.raises(OutputError, match="no such schema"):
         put(SMALL, RELEASE.at("nowhere.release"))

@@ -120,8 +120,8 @@ def test_reasons_ask():
     reasons = [column.reason for column in draft_schema(Source(frame, Origin("csv"))).columns]
     assert reasons == [
         "9 distinct values; unique per row: identifier?",
-        "digits with leading zeros: a code, not a number; the name says quasi-identifier?",
-        "3 distinct values; the name says target?",
+        "digits with leading zeros: a code, not a number; the name suggests quasi-identifier?",
+        "3 distinct values; the name suggests target?",
     ]
 
 
