@@ -153,7 +153,7 @@ ONE = EarlierRelease(DIGEST, shared=40)
         ),
         (
             Earlier((EarlierRelease(DIGEST),), vouched=({"entry": 4, "what": "other people", "by": "Ada"},)),
-            "None of 1 earlier release was compared. Entry 4 is about other people, as Ada said.",
+            "None of 1 earlier release was compared. Entry 4 is about other people, as stated by Ada.",
             "That 1 earlier release had other people was stated, not counted.",
         ),
     ],
