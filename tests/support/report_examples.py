@@ -9,7 +9,7 @@ from incrowd.plan.steps import Group
 from incrowd.report.facts import Accuracy, AttributeFacts, Facts
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.released_value import Form, Interval, Mean, Shown, Suppressed, ValueSet
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema
 
 SHARES: dict[str, dict[str, float]] = {
     "age": {"mean": 0.715, "interval": 0.105},
@@ -37,10 +37,10 @@ def schema() -> Schema:
         Column(name, Role.QUASI_IDENTIFIER, ColumnType.INTEGER if name in NUMBERS else ColumnType.CATEGORICAL)
         for name in SHARES
     ]
-    drafted = [replace(column, reason="stated by you") for column in quasi]
+    drafted = [replace(column, reason=STATED) for column in quasi]
     person = Column("person", Role.IDENTIFIER, ColumnType.TEXT, reason="whole numbers; unique in every row")
     hours = Column("hours-per-week", Role.OTHER, ColumnType.INTEGER, reason="whole numbers; no role was named")
-    return Schema((person, *drafted, hours, Column("income", Role.TARGET, reason="stated by you")))
+    return Schema((person, *drafted, hours, Column("income", Role.TARGET, reason=STATED)))
 
 
 def verdict() -> Verdict:

@@ -77,7 +77,7 @@ def source_places(scene: Scene) -> Floats:
 
 
 SEEDS = (0, 1, 2, 3, 7, 10, 42, 99, 100, 123, 1234, 12345, 123456, 1337, 2020, 2021, 2022, 2023, 2024, 2025, 2026)
-PATIENCE = 3.0  # seconds for releases made again: on small tables enough for all seeds
+PATIENCE = 3.0  # seconds for releases made again, so that a slow method does not make the attack slow
 
 
 class SeedRerun:

@@ -12,7 +12,7 @@ from incrowd.models.options import MODEL, ModelOptions
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
 
-DEPTH = 4
+DEPTH = 4  # levels on the screen; the file of the model has all
 
 
 @takes(MODEL, needed=("to",))

@@ -13,7 +13,7 @@ from incrowd.compare.protocol import FixedSplit
 from incrowd.compare.subject import Subject
 from incrowd.compare.trial import Laboratory, Setup, Trial
 
-SIZES = (600, 2400)
+SIZES = (600, 2400)  # rows of the two timings: the second is four times the first, so growth shows
 STARTUP = 4.0
 """Seconds a process needs to load the libraries and the compiled kernels."""
 

@@ -28,7 +28,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
-NAMED = 12
+NAMED = 12  # names of columns in a notice: more would not be read
 
 
 @dataclass(frozen=True, eq=False)

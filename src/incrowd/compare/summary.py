@@ -12,7 +12,7 @@ from incrowd.compare.statistics.intervals import ConfidenceInterval, corrected_t
 from incrowd.compare.trial import DONE, Result
 
 ENOUGH_FOLDS = 6
-_Z = 1.959964
+_Z = 1.959964  # the normal quantile of 95 %, two-sided
 
 
 @dataclass(frozen=True)

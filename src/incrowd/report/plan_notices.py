@@ -8,7 +8,7 @@ from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan, rare_names
 from incrowd.vocabulary.encoded_table import EncodedColumn
 
-LITTLE = 0.1
+LITTLE = 0.1  # of the cells: a release that shows less is of little use
 
 
 def plan_notices(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> Iterator[Notice]:

@@ -160,7 +160,7 @@ IDENTIFIERS = {
 
 
 # Item C: dates finer than a year, and ages over 89.
-OLDEST = 89
+OLDEST = 89  # years, as the rule has it
 _YEAR = r"(?:1[6-9]|20|21)\d\d"
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _FINER = (

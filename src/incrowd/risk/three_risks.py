@@ -26,7 +26,7 @@ from incrowd.risk.classes import Classes, Coded, Mask, classes_of, refine
 Shares = npt.NDArray[np.float64]
 
 LEVEL = 0.95
-DRAWS = 1000
+DRAWS = 1000  # of the bootstrap: 25 of them lie beyond each end of the interval
 
 
 @dataclass(frozen=True)

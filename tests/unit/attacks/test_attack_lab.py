@@ -98,7 +98,7 @@ def test_a_release_object_brings_its_plan_along() -> None:
 def test_control_rows_take_the_place_of_a_half(files: Path) -> None:
     control = files / "others.csv"
     found = attack_release(files / "release.csv", files / "people.csv", control=control, only=["membership by box"])
-    assert "control rows that were given" in found["membership by box"].words
+    assert "control rows supplied with it" in found["membership by box"].words
 
 
 def test_the_plan_says_it_all(files: Path) -> None:

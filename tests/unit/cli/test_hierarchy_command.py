@@ -70,7 +70,7 @@ def test_notices_are_told(table, tmp_path):
     told = call("check", tmp_path / "job.txt", "--against", table)
     assert "note: job: 2 of 5 branches end before level 3" in told
     assert "note: job: 1 of 5 leaves have no value" in told
-    assert "no table was given" in call("check", tmp_path / "job.txt")
+    assert "there was no table" in call("check", tmp_path / "job.txt")
 
 
 def test_refusals_name_no_value(table, tmp_path):

@@ -30,8 +30,8 @@ from incrowd.vocabulary.requirements.diversity import DistinctDiversity, Entropy
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.requirements.together import Columnwise, OfPopulation, Together
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
-from support.report_examples import example
+from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema
+from support.report_examples import example, schema
 
 
 def said(facts, **options) -> str:
@@ -153,7 +153,7 @@ ONE = EarlierRelease(DIGEST, shared=40)
         ),
         (
             Earlier((EarlierRelease(DIGEST),), vouched=({"entry": 4, "what": "other people", "by": "Ada"},)),
-            "None of 1 earlier release was compared. Entry 4 is about other people, as Ada said.",
+            "None of 1 earlier release was compared. Entry 4 is about other people, as stated by Ada.",
             "That 1 earlier release had other people was stated, not counted.",
         ),
     ],
@@ -276,3 +276,10 @@ def _stands_for(cell: object, values: list[object], size: int) -> int:
         low, high = (float(end) for end in text[1:-1].split(","))
         return sum(value is not None and low < float(str(value)) <= high for value in values)
     return len(text.split("|"))
+
+
+def test_columns_that_the_user_stated_are_named_in_one_sentence():
+    page = report_html(example())
+    names = [column.name for column in schema().columns if column.reason == STATED]
+    assert f"Stated by you: {', '.join(names)}." in page
+    assert page.lower().count(STATED) == 1

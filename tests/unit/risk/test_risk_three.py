@@ -52,7 +52,7 @@ def test_one_column_cannot_be_halved_and_many_are_halved_once():
     frame = pl.DataFrame({"a": range(3)})
     assert linkability(coded(frame, ["a"]), ["a"]) is None
     wide = pl.DataFrame({f"c{i}": [0, 1, 1] for i in range(9)})
-    assert "in the given order only" in linkability(coded(wide, wide.columns), wide.columns).about
+    assert "in the original order only" in linkability(coded(wide, wide.columns), wide.columns).about
 
 
 def test_a_class_of_one_value_is_inferred_and_so_is_its_control():

@@ -58,8 +58,8 @@ def judged(tmp_path, original, shown, told, sizes=()):
 
 
 def fine(**numbers):
-    """Checks that passed: c, o, t and d are the numbers of the four checks of cells."""
-    return {name: (True, text.format(numbers[name[0] if name[:2] != "ce" else "t"])) for name, text in FINE.items()}
+    """Checks that passed: c, o, l and d are the numbers of the four checks of cells."""
+    return {name: (True, text.format(numbers[name[0]])) for name, text in FINE.items()}
 
 
 JOB = Hierarchy("job", ("*", "care", "nurse", "medic", "cook"), (-1, 0, 1, 1, 0))
@@ -78,11 +78,11 @@ def said(confidential=(), changes=None, **more):
 @pytest.mark.parametrize(
     ("rows", "told", "numbers"),
     [
-        ("31,nurse,flu\n40,cook,no\n62,,flu\n41,medic,no\n", said(), {"c": 0, "o": 0, "t": 0, "d": 0}),
+        ("31,nurse,flu\n40,cook,no\n62,,flu\n41,medic,no\n", said(), {"c": 0, "o": 0, "l": 0, "d": 0}),
         (
             "31,nurse,flu\n40,cook,\n62,,flu\n41,care,\n",
             said([(1, "ill"), (3, "ill"), (3, "ill")], {(1, "ill"): None, (3, "job"): "care", (3, "ill"): None}),
-            {"c": 2, "o": 1, "t": 3, "d": 0},
+            {"c": 2, "o": 1, "l": 3, "d": 0},
         ),
         (
             '"(20, 40]",*,flu\n40,cook,no\n,,\n41,medic,no\n',
@@ -91,7 +91,7 @@ def said(confidential=(), changes=None, **more):
                 {(0, "age"): "(20, 40]", (0, "job"): "*", (2, "age"): None, (2, "ill"): None},
                 deleted=[2, 2],
             ),
-            {"c": 1, "o": 3, "t": 4, "d": 1},
+            {"c": 1, "o": 3, "l": 4, "d": 1},
         ),
     ],
 )

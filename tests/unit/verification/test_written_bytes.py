@@ -124,7 +124,7 @@ PLAIN = {"store_schema": False, "write_statistics": False, "use_dictionary": ["j
             lambda path: pq.write_table(table().replace_schema_metadata({"k": "v"}), path, write_statistics=False),
             "meta",
         ),
-        (lambda path: pq.write_table(table(), path, store_schema=False), "least and the greatest"),
+        (lambda path: pq.write_table(table(), path, store_schema=False), "smallest and largest"),
         (lambda path: pq.write_table(with_unused_word(), path, **PLAIN), "job has a dictionary with values of no row"),
         (lambda path: pq.write_table(with_words_of_another_order(), path, **PLAIN), "neither that of its rows"),
         (lambda path: pq.write_table(table(), path, **{**PLAIN, "use_dictionary": True}), "numbers have a dictionary"),

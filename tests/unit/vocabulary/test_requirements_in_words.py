@@ -65,7 +65,7 @@ def test_every_word_is_understood_and_kept_in_files():
         ("k=5 on a", "about rows"),
         ("k=0", "k must be"),
         ("k-map=0", "at least 1"),
-        ("k=5, k=6", "asked for twice"),
+        ("k=5, k=6", "set twice"),
         ("delta-presence=0.5", "two bounds"),
         ("delta-presence=0.5..0.1", "two bounds"),
         ("t 0.2", "word=number"),

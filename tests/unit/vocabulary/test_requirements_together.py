@@ -162,7 +162,7 @@ def test_parts_are_told_apart():
     assert whole.sets(["x", "y"]) == (KnownSet(("x", "y"), 7),)
     assert Together((KAnonymity(7), KAnonymity(7))).parts == (KAnonymity(7),)
     for twice in ((KAnonymity(7), KAnonymity(8)), (KAnonymity(7), SETS)):
-        with pytest.raises(ParameterError, match="asked for twice"):
+        with pytest.raises(ParameterError, match="set twice"):
             Together(twice)
     with pytest.raises(ParameterError, match="own requirements"):
         Together((KMap(2), "k=3"))

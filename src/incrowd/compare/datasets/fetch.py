@@ -98,7 +98,7 @@ def _position_in(domains: Sequence[Sequence[str]]) -> Callable[[Row], list[int]]
     return lambda row: [place[cell] for place, cell in zip(places, row, strict=False)]
 
 
-SECONDS = 600
+SECONDS = 600  # for one archive: a pip that takes longer hangs
 
 
 def fetch(dataset: Dataset) -> bytes:

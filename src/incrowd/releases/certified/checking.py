@@ -28,7 +28,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.resources import bytes_of
 
 # Finding and reading certificates.
-LARGEST = 100_000_000
+LARGEST = 100_000_000  # bytes: a file beyond is no certificate, and is not read into memory
 SUFFIX = ".certificate.json"
 
 

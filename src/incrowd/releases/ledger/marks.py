@@ -24,7 +24,7 @@ from incrowd.tables.reading.dictionary import Distinct
 
 # What a cell says, however it is written: ``007``, ``7`` and ``7.0`` are one number, ``Ä`` and ``ä `` one text.
 MISSING = b"m"
-_LOOK = 50
+_LOOK = 50  # values that are tried as dates before all are
 _DECIMAL = re.compile(r"([+-]?)0*(\d*)(?:\.(\d*?)0*)?", re.ASCII)
 _WHOLE = re.compile(rb"n(-?\d+)")
 
@@ -128,8 +128,8 @@ Marks: TypeAlias = npt.NDArray[np.uint64]
 
 MARK_BYTES = 16
 PERSON, ROW = "person", "row"
-_BLOCK, _INNER, _OUTER = 64, 0x36, 0x5C
-_LARGEST = 2**62
+_BLOCK, _INNER, _OUTER = 64, 0x36, 0x5C  # HMAC's block of SHA-256, and its pads (RFC 2104)
+_LARGEST = 2**62  # keys beyond do not fit in 64 bits with a sign
 
 
 def subkey(key: bytes, purpose: str) -> bytes:

@@ -39,7 +39,7 @@ from incrowd.verification.joint import classes_of_rows
 from incrowd.verification.request import Original, Request
 from incrowd.vocabulary.requirement import KAnonymity
 
-_KEY_BYTES = 32
+_KEY_BYTES = 32  # 256 bits, as long as the hashes that are keyed with it
 _WAY_OUT = (
     "What passes: the same groups for the same people; earlier groups joined whole; people who are new in groups of "
     "their own, for instance as a release of them alone. Or use despite-earlier, which the certificate then states."

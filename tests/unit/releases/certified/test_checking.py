@@ -441,7 +441,7 @@ def test_no_release_at_all():
 
 def test_columns_and_certificate_are_not_both_said():
     path = made()
-    with pytest.raises(ParameterError, match="says itself"):
+    with pytest.raises(ParameterError, match="leave out everything else"):
         verify(path, certificate=certified(path), k=5)
 
 
