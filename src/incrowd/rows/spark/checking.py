@@ -250,7 +250,7 @@ def compared(pieces: Pieces, folder: str, compare: Compare) -> tuple[list[Check]
 
 def looked_at_together(pieces: Pieces, folder: str, look: Compare) -> Any:
     """What one executor finds in all pieces together."""
-    [answer] = _with_files(pieces, folder, Together(pieces.mixing, look), together=True)
+    [answer] = _with_files(pieces, folder, Joined(pieces.mixing, look), together=True)
     return answer
 
 
@@ -297,7 +297,7 @@ class Comparing:
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class Joined:
     """Looks at all pieces and their files as one table."""
 
     mixing: Mixing
