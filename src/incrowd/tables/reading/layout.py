@@ -339,18 +339,19 @@ def _sampled(sample: bytes, delimiter: str, line_end: str) -> list[list[str]]:
 def _is_a_row(names: list[str], rows: list[list[str]]) -> bool:
     """Whether what should be names is like the rows below it.
 
-    Where columns of numbers have numbers for names throughout, or half of the columns have a name that occurs among
-    their own values, the first line is a row. A date or a number above text is no sign: people name columns by years.
+    Where columns of numbers have numbers for names throughout, or half of the columns, and two at least, have a name
+    that occurs among their own values, the first line is a row. A number above text is no sign: people name columns by
+    years.
     """
     if len(rows) < 2:
         return False
     columns = [[row[place].strip() for row in rows if row[place].strip()] for place in range(len(names))]
-    told = [(name.strip(), cells) for name, cells in zip(names, columns, strict=True) if cells]
-    numeric = [name for name, cells in told if all(map(_is_number, cells))]
+    named = [(name.strip(), cells) for name, cells in zip(names, columns, strict=True) if cells]
+    numeric = [name for name, cells in named if all(map(_is_number, cells))]
     if numeric and all(_is_number(name) or not name for name in numeric) and any(numeric):
         return True
-    repeated = [name in cells for name, cells in told if name and not all(map(_is_number, cells))]
-    return not numeric and 2 * sum(repeated) >= len(repeated) > 0 and any(repeated)
+    repeated = [name in cells for name, cells in named if name and not all(map(_is_number, cells))]
+    return not numeric and 2 * sum(repeated) >= len(repeated) and sum(repeated) > 1
 
 
 def _is_number(text: str) -> bool:
