@@ -10,7 +10,7 @@
     parameters: {numeric: bins}
     form: counts
     rarest: 3
-    reading: {delimiter: ";", missing: ["NA"]}
+    reading: {delimiter: ";", missing: ["NA"], decimal: comma, dates: dmy}
     repeats: [name]
     known_together:
       - {columns: [age, sex], k: 5}
