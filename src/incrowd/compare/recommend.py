@@ -35,7 +35,8 @@ class Advice:
     def __str__(self) -> str:
         words = f"For {name_of(self.learner)} at k={self.k}"
         if not self.beats_majority:
-            words += f" no release helps: the best gets {_percent(self.best.accuracy)}, no more than guessing"
+            words += " no release is shown to be better than always predicting the most frequent class: the best, "
+            words += f"{self.best.method}, has an accuracy of {_percent(self.best.accuracy)}"
             return f"{words}.{_published(self.tree)}"
         words += f" use {self.best.method}: {_percent(self.best.accuracy)}"
         if self.below_unprotected is not None:

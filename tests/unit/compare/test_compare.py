@@ -202,7 +202,7 @@ def test_nothing_but_a_target_is_needed(patients, monkeypatch):
     assert "diagnosis_group" in found.free
     assert any(notice.code == "drafted" for notice in found.notices)
     assert str(found.recommendation) in repr(found)
-    assert "For C4.5 at k=5 use " in repr(found) or "For C4.5 at k=5 no release helps" in repr(found)
+    assert "For C4.5 at k=5 use " in repr(found) or "For C4.5 at k=5 no release is shown" in repr(found)
     assert steps[0] == Step("reading")
     last = steps[-1]
     assert (
