@@ -176,7 +176,18 @@ def run_model(job: ModelJob) -> Published:
         issued = certificate(job, model, verdict, digest)
         _write_beside(files, drafts, model, issued)
         drafts.keep(hidden, digests=[digest])
-    return Published(model, issued, verdict, notices, job.clock.seconds)
+    return Published(model, issued, verdict, (*notices, *_of_one_leaf(model, job.method.k)), job.clock.seconds)
+
+
+def _of_one_leaf(model: PublishedTree, k: int) -> Iterator[Notice]:
+    """That a tree says the same of everybody, and what may help."""
+    if model.tree.nodes[0].is_leaf:
+        yield Notice(
+            "one-leaf",
+            "",
+            f"the tree has one leaf: no test parts the rows into groups of {k} that differ in the class. It predicts "
+            "the most frequent class for everybody. Try a smaller k, or other public attributes.",
+        )
 
 
 def understand(job: ModelJob) -> tuple[Schema, EncodedTable, tuple[Notice, ...], Origin]:

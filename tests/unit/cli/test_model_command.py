@@ -169,3 +169,11 @@ def test_notes_are_told(incrowd, tmp_path):
     assert status == 0
     assert "note    age: its hierarchy is not used: it is split by thresholds." in out
     assert "note    k: k=1 promises nothing" in out
+
+
+def test_a_tree_of_one_leaf_is_named_as_such(incrowd, tmp_path):
+    pl.DataFrame({"sex": ["f", "m"] * 50, "ill": ["y", "y", "n", "n"] * 25}).write_csv(tmp_path / "people.csv")
+    status, out, _ = incrowd("model", "people.csv", "--target", "ill", "--public", "sex", "-k", "30", "--to", "t.json")
+    assert status == 0
+    assert "the tree has one leaf" in out
+    assert "one leaf" not in incrowd("model", "people.csv", "--help")[1]
