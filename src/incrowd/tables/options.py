@@ -36,7 +36,7 @@ class Reading(TypedDict, total=False):
     header: Annotated[
         bool | None,
         Option(
-            "Whether the first line has the names of the columns; else they are c1, c2, …",
+            "Whether the first line has the names of the columns; else they are c1, c2 and so on.",
             Kind.SWITCH,
             recipe="reading",
         ),

@@ -15,17 +15,15 @@ import polars as pl
 
 from incrowd.errors import FileFormatError
 from incrowd.tables.reading.decompress import decompress
+from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.layout import (
     SAMPLE_BYTES,
-    Dialect,
     Layout,
     UndecodableError,
     decoded,
     find_layout,
-    guess_encoding,
     guess_notice,
     names_line,
-    plain_cells,
     sniff_encoding,
     sniff_line_end,
 )

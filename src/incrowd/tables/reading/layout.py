@@ -6,99 +6,13 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-import polars as pl
-
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, reading_option
+from incrowd.tables.reading.dialect import Dialect, known_encoding
 from incrowd.tables.reading.headers import check_headers, without_pandas_index
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """What is said of a text file; None where it is to be found out.
-
-    Parameters
-    ----------
-    delimiter, encoding
-        The field separator, the text encoding.
-    header
-        Whether the first line has the names of the columns.
-    names
-        Their names, where it has not.
-    decimal
-        ``comma`` or ``point``: what parts the decimals of numbers; the other parts thousands.
-    dates
-        The order of day, month and year: ``dmy``, ``mdy`` or ``ymd``.
-    """
-
-    delimiter: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    names: Sequence[str] | None = None
-    decimal: str | None = None
-    dates: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.decimal not in (None, *_NUMBERS):
-            raise ParameterError(f"decimal is one of {', '.join(_NUMBERS)}.")
-        if self.dates not in (None, *_DATES):
-            raise ParameterError(f"dates is one of {', '.join(_DATES)}.")
-        if self.names is not None and self.header:
-            raise ParameterError("Names are given for a file without a header, and this one is said to have one.")
-
-    @property
-    def headless(self) -> bool:
-        """Whether the first line is a row."""
-        return self.header is False or self.names is not None
-
-
-_SPACES = " \t\n\r\f\v"
-_NUMBERS = {
-    "comma": (
-        r"^([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+)$",
-        ".",
-        ",",
-    ),
-    "point": (r"^([+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)$", ",", "."),
-}
-"""Numbers with marks for thousands or a decimal comma: their shape, the mark of thousands, that of decimals."""
-_DATES = {
-    "dmy": (r"^(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|1[0-2])[./-]([0-9]{4})$", (3, 2, 1)),
-    "mdy": (r"^(0?[1-9]|1[0-2])[./-](0?[1-9]|[12][0-9]|3[01])[./-]([0-9]{4})$", (3, 1, 2)),
-    "ymd": (r"^([0-9]{4})[./](0?[1-9]|1[0-2])[./](0?[1-9]|[12][0-9]|3[01])$", (1, 2, 3)),
-}
-"""Dates: their shape, and where year, month and day are in it."""
-
-
-def plain_cells(frame: pl.DataFrame, decimal: str | None, dates: str | None) -> pl.DataFrame:
-    """Text cells with numbers and dates written plainly: 1254.62 for 1.254,62 and 2020-03-01 for 01.03.2020.
-
-    Examples
-    --------
-    >>> plain_cells(pl.DataFrame({"a": ["1.254,62", "1.3.2020", "x"]}), "comma", "dmy")["a"].to_list()
-    ['1254.62', '2020-03-01', 'x']
-    """
-    if decimal is None and dates is None:
-        return frame
-    return frame.select(_plain_cell(pl.col(name), decimal, dates).alias(name) for name in frame.columns)
-
-
-def _plain_cell(cell: pl.Expr, decimal: str | None, dates: str | None) -> pl.Expr:
-    plain, bare = cell, cell.str.strip_chars(_SPACES)
-    if dates is not None:
-        shape, places = _DATES[dates]
-        year, month, day = (bare.str.extract(shape, place) for place in places)
-        iso = pl.concat_str(year, month.str.zfill(2), day.str.zfill(2), separator="-")
-        plain = pl.when(bare.str.contains(shape)).then(iso).otherwise(plain)
-    if decimal is not None:
-        shape, thousands, mark = _NUMBERS[decimal]
-        number = bare.str.replace_all(thousands, "", literal=True).str.replace(mark, ".", literal=True)
-        plain = pl.when(bare.str.contains(shape)).then(number).otherwise(plain)
-    return plain
-
 
 # Guess encoding, line ends and delimiter of a text file from its first bytes.
 DELIMITERS = (",", ";", "\t", "|")
@@ -122,20 +36,8 @@ def sniff_encoding(head: bytes, declared: str | None) -> str:
     'utf-16'
     """
     if declared is not None:
-        return _known_encoding(declared)
+        return known_encoding(declared)
     return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
-
-
-def _known_encoding(name: str) -> str:
-    """The canonical name of a text encoding; anything else is an error."""
-    try:
-        known = codecs.lookup(name).name
-        "".encode(known)
-    except (LookupError, TypeError):
-        raise ParameterError(
-            f"Unknown encoding {name!r}. Give a name such as utf-8, latin-1, cp1252 or utf-16."
-        ) from None
-    return "utf-8" if known == "utf-8-sig" else known
 
 
 def sniff_line_end(head: bytes) -> str:
@@ -384,35 +286,6 @@ def guess_notice(layout: Layout, encoding: str, dialect: Dialect) -> Iterator[No
 
 
 _TOLD_BY_MARK = ("utf-8", *(name for _, name in _MARKS))
-
-
-def guess_encoding(data: bytes) -> str | None:
-    r"""The likeliest encoding of text that is not UTF-8, or None.
-
-    Examples
-    --------
-    >>> guess_encoding("Müller;Straße;größer\n".encode("cp1252") * 9)
-    'cp1252'
-    """
-    from charset_normalizer import from_bytes
-
-    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii())[:SAMPLE_BYTES]
-    latin = next((encoding for encoding in ("cp1252", "cp1250", "cp850") if _has_words(lines, encoding)), None)
-    if latin is not None:
-        return latin
-    best = from_bytes(lines).best() if lines else None
-    return None if best is None else _known_encoding(best.encoding)
-
-
-def _has_words(data: bytes, encoding: str) -> bool:
-    """Whether accents are letters in an encoding, and the lesser part of the words they are in."""
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    words = [word for word in re.split(r"[\x00-\x40\x5b-\x60\x7b-\x7f]+", text) if not word.isascii()]
-    letters = "".join(words)
-    return letters.isalpha() and 2 * sum(not letter.isascii() for letter in letters) < len(letters)
 
 
 def decoded(pieces: Iterable[bytes], encoding: str, first: int = 1) -> Iterator[str]:

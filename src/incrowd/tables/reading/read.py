@@ -15,7 +15,7 @@ from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Schema, unknown_column
 
 if TYPE_CHECKING:
-    from incrowd.tables.reading.layout import Dialect
+    from incrowd.tables.reading.dialect import Dialect
     from incrowd.tables.reading.source import Compression, Source
 
 
@@ -102,7 +102,7 @@ def dialect_of(
     dates: str | None,
 ) -> Dialect:
     """What is said of a text file."""
-    from incrowd.tables.reading.layout import Dialect
+    from incrowd.tables.reading.dialect import Dialect
 
     known = None if names is None else (names,) if isinstance(names, str) else tuple(names)
     return Dialect(delimiter, encoding, header, known, decimal, dates)

@@ -20,17 +20,15 @@ import polars as pl
 from incrowd.errors import FileFormatError
 from incrowd.tables.reading.decompress import unpacked
 from incrowd.tables.reading.delimited import CHANGED, EMPTY, NO_ROWS, REFUSED, parse_records
+from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.layout import (
     SAMPLE_BYTES,
-    Dialect,
     Layout,
     UndecodableError,
     decoded,
     find_layout,
-    guess_encoding,
     line_ends,
     names_line,
-    plain_cells,
     sniff_encoding,
     sniff_line_end,
     undecodable,

@@ -10,7 +10,7 @@ import pytest
 
 from incrowd.api import release
 from incrowd.errors import HeaderError, ParameterError, reading_option, speak_as_command
-from incrowd.tables.reading.layout import Dialect, guess_encoding, plain_cells
+from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.read import read
 from incrowd.tables.streams.stream import open_stream
 
