@@ -13,6 +13,8 @@ from incrowd.errors import ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
+_UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_ENOUGH = 16  # bytes beyond ASCII: of fewer any encoding makes some text
 _GUESSED_FROM = 1 << 16  # bytes of lines with letters beyond ASCII: more change no guess
 
 
@@ -128,10 +130,13 @@ def guess_encoding(data: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
     lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii())[:_GUESSED_FROM]
+    beyond = sum(byte > 127 for byte in lines)
+    if 2 * sum(map(len, _UTF_8.findall(lines))) > beyond:
+        return None  # UTF-8 that is damaged
     latin = next((encoding for encoding in ("cp1252", "cp1250", "cp850") if _has_words(lines, encoding)), None)
     if latin is not None:
         return latin
-    best = from_bytes(lines).best() if lines else None
+    best = from_bytes(lines).best() if beyond >= _ENOUGH else None
     return None if best is None else known_encoding(best.encoding)
 
 

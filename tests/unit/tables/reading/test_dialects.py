@@ -227,6 +227,8 @@ def test_encodings_are_guessed(encoding, text):
 
 def test_what_is_no_text_in_any_encoding_is_refused(tmp_path):
     assert guess_encoding(b"") is None
+    assert guess_encoding(b"3,x\xff\n") is None
+    assert guess_encoding("Jos\u00e9,M\u00fcller\n".encode() + b"x\xff\n") is None
     (tmp_path / "t.csv").write_bytes(b"age,job\n39,caf\xe9\n")
     with pytest.raises(ValueError, match="Line 2 is not valid utf-8"):
         read(tmp_path / "t.csv", encoding="utf-8")
