@@ -97,7 +97,7 @@ REFUSED = {
 @pytest.mark.parametrize(("name", "data", "error", "told"), REFUSED.values(), ids=REFUSED)
 def test_refused(tmp_path, name, data, error, told):
     refused = refusal(put(tmp_path, name, data))
-    assert type(refused) is error
+    assert isinstance(refused, error)
     assert re.search(told, str(refused))
 
 
