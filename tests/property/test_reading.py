@@ -8,6 +8,7 @@ import io
 import re
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,11 +27,11 @@ from incrowd.vocabulary.schema import Column, ColumnType, Schema
 MISSING = {"", "?", "*"}
 
 
-def read_bytes(data: bytes, **options: str) -> Source:
+def read_bytes(data: bytes, **options: Any) -> Source:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.csv"
         path.write_bytes(data)
-        return read(path, **options)
+        return read(path, header=True, **options)
 
 
 def cell_of(text: str) -> str | None:

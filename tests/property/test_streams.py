@@ -113,7 +113,7 @@ def small_pieces(scanned: int, parsed: int):
 
 
 def whole(path, schema, names):
-    source = read(path)
+    source = read(path, header=True)
     table, notices = encode(source, schema, names)
     marked = [n for n in source.notices if n.code in ("missing-marker", "already-suppressed")]
     shown = {n: (c.type, c.dictionary, c.codes.tolist(), c.counts.tolist()) for n, c in table.columns.items()}
@@ -123,7 +123,7 @@ def whole(path, schema, names):
 def in_blocks(path, schema, names, rows, threads, drafted=()):
     with tempfile.TemporaryDirectory() as folder:
         blocks = encode_stream(
-            open_stream(path), schema, names, Path(folder), threads=threads, rows=rows, drafted=drafted
+            open_stream(path, header=True), schema, names, Path(folder), threads=threads, rows=rows, drafted=drafted
         )
         assert all(height == rows for height in blocks.rows[:-1])
         parts = list(blocks)
@@ -175,8 +175,8 @@ def test_blocks_are_the_encoded_table(table, data, rows, threads, scanned):
 def test_a_draft_of_all_rows_is_the_draft(table, rows, scanned):
     with tempfile.TemporaryDirectory() as folder, small_pieces(scanned, 2 * scanned):
         path = written(folder, table)
-        schema, notices = draft_stream(open_stream(path))
-        assert schema == draft_schema(read(path))
+        schema, notices = draft_stream(open_stream(path, header=True))
+        assert schema == draft_schema(read(path, header=True))
         assert notices == ()
 
 
@@ -185,7 +185,7 @@ def test_a_draft_of_all_rows_is_the_draft(table, rows, scanned):
 def test_types_are_settled_on_all_values(table, rows):
     with tempfile.TemporaryDirectory() as folder:
         path = written(folder, table)
-        right = draft_schema(read(path))
+        right = draft_schema(read(path, header=True))
         wrong = [Column(c.name, c.role, c.type if c.order else ColumnType.TEXT, c.order) for c in right.columns]
         expected = outcome(lambda: whole(path, right, right.names))
         got = outcome(lambda: in_blocks(path, Schema(tuple(wrong)), right.names, rows, 1, drafted=right.names))
@@ -209,8 +209,8 @@ def test_frames_are_the_table(rows, line_end, encoding, size, scanned):
     with tempfile.TemporaryDirectory() as folder, small_pieces(scanned, 3 * scanned):
         path = Path(folder, "t.csv")
         path.write_bytes(file.getvalue().encode(encoding))
-        expected = read(path, delimiter=",").frame
-        stream = open_stream(path, delimiter=",")
+        expected = read(path, delimiter=",", header=True).frame
+        stream = open_stream(path, delimiter=",", header=True)
         for _ in range(2):
             frames = list(stream.frames(size))
             assert [frame.height for frame in frames[:-1]] == [size] * (len(frames) - 1)
