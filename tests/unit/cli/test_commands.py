@@ -10,17 +10,12 @@ import stat
 import polars as pl
 import pytest
 
-from incrowd.cli.main import main
 from incrowd.cli.memory import enough_memory
 from incrowd.errors import InputError, describe_failure
 
 
 @pytest.fixture
-def incrowd(tmp_path, monkeypatch, capsys):
-    """Run the command in this process: status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
+def incrowd(command, tmp_path):
     people = pl.DataFrame(
         {
             "person": range(200),
@@ -31,14 +26,7 @@ def incrowd(tmp_path, monkeypatch, capsys):
     )
     people.write_csv(tmp_path / "people.csv")
 
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return ended.value.code or 0, said.out, said.err
-
-    return run
+    return command
 
 
 RELEASE = ("release", "people.csv", "-q", "age,sex", "--target", "ill", "--class-sensitive", "no", "-k", "5")

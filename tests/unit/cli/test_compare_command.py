@@ -13,7 +13,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from incrowd.cli.main import main
 from incrowd.compare.datasets.patients import make_patients
 from support.waiting import PATIENCE, wait_until
 
@@ -21,23 +20,12 @@ FAST = ("--methods", "mondrian", "-k", "5,20", "--learners", "nb", "--protocol",
 
 
 @pytest.fixture
-def incrowd(tmp_path, monkeypatch, capsys):
-    """Run the command in this process: status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+def incrowd(command, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("INCROWD_DATA", raising=False)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
     make_patients(300).write_csv(tmp_path / "patients.csv")
 
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return ended.value.code or 0, said.out, said.err
-
-    return run
+    return command
 
 
 def test_a_table_is_compared_and_the_cost_told_first(incrowd):

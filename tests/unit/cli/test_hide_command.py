@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
 
 import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.cli.main import main
-
 
 @pytest.fixture
-def incrowd(tmp_path, monkeypatch, capsys):
-    """Run the command in this process: status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
+def incrowd(command, tmp_path):
     rng = np.random.default_rng(5)
     pain = rng.choice(["no", "some", "much"], 90)
     ill = np.where(rng.random(90) < 0.9, pain, "some")
@@ -24,14 +18,7 @@ def incrowd(tmp_path, monkeypatch, capsys):
     people = pl.DataFrame({"sex": rng.choice(["f", "m"], 90), "pain": pain, "ill": [named[each] for each in ill]})
     people.write_csv(tmp_path / "people.csv")
 
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return ended.value.code or 0, said.out, said.err
-
-    return run
+    return command
 
 
 def lines(path):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-import signal
 
 import polars as pl
 import pytest
 import yaml
 
-from incrowd.cli.main import main
 from incrowd.tables.reading.draft import missing_words
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin, Source
@@ -30,20 +28,10 @@ def patients(rows=600):
 
 
 @pytest.fixture
-def incrowd(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+def incrowd(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
 
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out, printed.err
-
-    return run
+    return command
 
 
 def put(path, lines):
@@ -104,6 +92,20 @@ def test_a_file_without_a_header_is_refused_with_both_ways_out(incrowd, tmp_path
     assert status == 0, err
     assert "600 of 600 rows released" in out
     assert "The file was read with encoding 'cp1252', decimal 'comma': guesses." in " ".join(out.split())
+
+
+def test_a_cell_and_a_model_of_a_file_without_a_header(incrowd, tmp_path):
+    rows = [f"{20 + at % 40},{'wm'[at % 2]},{'jn'[at % 40 > 20]}" for at in range(300)]
+    put(tmp_path / "ohne.csv", rows)
+    status, out, err = incrowd("hide", "ohne.csv", "--no-header", "--cell", "1:c3", "--to", "hidden.csv")
+    assert status == 0, err
+    hidden = (tmp_path / "hidden.csv").read_text().splitlines()
+    assert (hidden[0], hidden[1][-1]) == ("c1,c2,c3", ",")
+    assert hidden[2:] == rows[1:]
+    asked = ("--target", "c3", "--public", "c1,c2", "-k", "20", "--no-header", "--to", "tree.json")
+    status, out, err = incrowd("model", "ohne.csv", *asked)
+    assert status == 0, err
+    assert "passed  20-anonymity of spans" in out
 
 
 @pytest.mark.parametrize(

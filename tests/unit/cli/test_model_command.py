@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import signal
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.cli.main import main
 from incrowd.errors import VerificationError
 from incrowd.models.pipeline import publish_model
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 
 
 @pytest.fixture
-def incrowd(tmp_path, monkeypatch, capsys):
-    """Run the command in this process: status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
+def incrowd(command, tmp_path):
     rng = np.random.default_rng(2)
     age, car = rng.integers(18, 80, 400), rng.choice(["Yes", "No"], 400)
     ill = np.where((age > 50) ^ (rng.random(400) < 0.2), "y", "n")
@@ -30,14 +24,7 @@ def incrowd(tmp_path, monkeypatch, capsys):
     people = pl.DataFrame({"age": age, "sex": sex, "car": car, "job": ["smith"] * 390 + [None] * 10, "ill": ill})
     people.write_csv(tmp_path / "people.csv")
 
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return ended.value.code or 0, said.out, said.err
-
-    return run
+    return command
 
 
 MODEL = ("model", "people.csv", "--target", "ill", "--public", "age,sex", "--private", "car", "-k", "30")

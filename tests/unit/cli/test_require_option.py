@@ -1,34 +1,21 @@
 """--require, --class-sensitive and --population on the command line."""
 
 import json
-import signal
 
 import polars as pl
 import pytest
-
-from incrowd.cli.main import main
 
 RELEASE = ("release", "people.csv", "-q", "age,sex", "--target", "ill", "--method", "mondrian", "--to", "out.csv")
 
 
 @pytest.fixture
-def incrowd(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
+def incrowd(command, tmp_path):
     rows = range(120)
     columns = {"age": [20 + i % 40 for i in rows], "sex": [("f", "m")[i % 2] for i in rows]}
     columns |= {"pay": [100 * (i % 9) for i in rows], "ill": [("y", "n", "n")[i % 3] for i in rows]}
     pl.DataFrame(columns).write_csv(tmp_path / "people.csv")
 
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["incrowd", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return ended.value.code or 0, said.out, said.err
-
-    return run
+    return command
 
 
 def test_what_is_required_is_kept_and_recounted(incrowd, tmp_path):
