@@ -22,7 +22,7 @@ from incrowd.tables.databases.tables import query_of
 from incrowd.tables.publishing.pair import write_pair
 from incrowd.tables.publishing.piece_writer import write_rows
 from incrowd.tables.reading.frames import to_frame_like
-from incrowd.tables.reading.read import missing_markers, read
+from incrowd.tables.reading.read import missing_markers, read_release
 from incrowd.tables.reading.source import Origin
 from incrowd.verification.process import verdict_on
 from incrowd.verification.request import Hint, InputFile, Request
@@ -103,7 +103,7 @@ class WrittenFiles:
     def loader(self, path: Path | None, place: int = 0, /) -> Callable[[], Any]:
         """What gives a published file as a frame, without guessing at what its text means."""
         if path is not None:
-            return lambda: read(path).frame
+            return lambda: read_release(path).frame
         frame = to_frame_like(pl.read_parquet(self.files[place]), self.origin)
         return lambda: frame
 
@@ -166,7 +166,8 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
         encoding=origin.encoding,
         compression=origin.compression,
         missing=missing,
-        names=tuple(reading.get("names") or origin.names),
+        header=reading.get("header") is not False and reading.get("names") is None,
+        names=tuple(reading.get("names") or ()),
         decimal=reading.get("decimal") or origin.decimal,
         dates=reading.get("dates") or origin.dates,
     )

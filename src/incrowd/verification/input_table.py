@@ -302,7 +302,7 @@ def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool)
     if file.kind != "csv":
         return open_table(connection, file.path, FileForm(file.kind), name=TABLE, copy=copy)
     form, path = FileForm("csv", file.delimiter, file.compression), file.path
-    if file.encoding != "utf-8" or file.names:
+    if file.encoding != "utf-8" or not file.header:
         assert scratch is not None
         form, path = replace(form, compression=None), _in_utf8(file, scratch)
     if file.decimal is None and file.dates is None:
@@ -346,10 +346,10 @@ def _in_utf8(file: InputFile, scratch: Path) -> Path:
     decoder = codecs.getincrementaldecoder(file.encoding)()
     try:
         with unpacked(file.path, file.compression) as stream, path.open("w", encoding="utf-8", newline="") as copy:
-            if file.names:
+            if not file.header:
                 first = stream.read(STEP)
-                copy.write(_header(file, line_end(first)))
-                copy.write(decoder.decode(first).removeprefix("\ufeff"))
+                text = decoder.decode(first).removeprefix("\ufeff")
+                copy.write(_header(file, text) + text)
             while block := stream.read(STEP):
                 copy.write(decoder.decode(block))
             copy.write(decoder.decode(b"", True))
@@ -358,9 +358,13 @@ def _in_utf8(file: InputFile, scratch: Path) -> Path:
     return path
 
 
-def _header(file: InputFile, end: bytes) -> str:
+def _header(file: InputFile, text: str) -> str:
+    """A line with the names of the columns for text that has none."""
+    end = line_end(text.encode()).decode()
+    fields = len(next(csv.reader(io.StringIO(text, newline=end), delimiter=file.delimiter), []))
     line = io.StringIO(newline="")
-    csv.writer(line, delimiter=file.delimiter, lineterminator=end.decode()).writerow(file.names)
+    names = file.names or [f"c{place + 1}" for place in range(fields)]
+    csv.writer(line, delimiter=file.delimiter, lineterminator=end).writerow(names)
     return line.getvalue()
 
 

@@ -40,8 +40,8 @@ class InputFile:
         Of text.
     missing
         Words that mean a missing value.
-    names
-        The names of the columns, where text has no line with them.
+    header, names
+        Whether text begins with the names of its columns; their names if not, c1, c2, … if the user gave none.
     decimal, dates
         How numbers and dates are written in text, if not plainly: ``comma`` or ``point`` parts decimals and the other
         parts thousands; ``dmy``, ``mdy`` or ``ymd`` is the order of day, month and year.
@@ -53,6 +53,7 @@ class InputFile:
     encoding: str = "utf-8"
     compression: str | None = None
     missing: tuple[str, ...] = ()
+    header: bool = True
     names: tuple[str, ...] = ()
     decimal: str | None = None
     dates: str | None = None

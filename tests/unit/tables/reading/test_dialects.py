@@ -8,8 +8,10 @@ import itertools
 import polars as pl
 import pytest
 
-from incrowd.api import release
-from incrowd.errors import HeaderError, ParameterError, reading_option, speak_as_command
+from incrowd.api import release, verify
+from incrowd.attacks.run import attack_release
+from incrowd.errors import HeaderError, ParameterError, VerificationError, reading_option, speak_as_command
+from incrowd.risk.measuring import measure_risk
 from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.read import read
 from incrowd.tables.streams.stream import open_stream
@@ -159,13 +161,13 @@ def test_what_is_said_must_fit():
 
 
 def test_options_are_named_as_the_user_writes_them():
-    assert reading_option("names", ["a", "b"]) == "reading={'names': ['a', 'b']}"
+    assert reading_option(names=["a", "b"]) == "reading={'names': ['a', 'b']}"
     speak_as_command()
     try:
-        assert reading_option("header", False) == "--no-header"
-        assert reading_option("header", True) == "--header"
-        assert reading_option("names", ["a", "b"]) == "--names a,b"
-        assert reading_option("delimiter", ";") == "--delimiter ';'"
+        assert reading_option(header=False) == "--no-header"
+        assert reading_option(header=True) == "--header"
+        assert reading_option(names=["a", "b"]) == "--names a,b"
+        assert reading_option(delimiter=";") == "--delimiter ';'"
     finally:
         speak_as_command(command=False)
 
@@ -201,6 +203,50 @@ def test_a_messy_file_is_released_and_verified(tmp_path, monkeypatch, encoding, 
     assert made.verdict.sizes.rows == 600
     assert str(made.plan.schema["lohn"].type) == "real"
     assert str(made.plan.schema["geboren"].type) == "date"
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_reader_that_miscounts_the_header_is_refused(tmp_path, monkeypatch, header):
+    rows = [(str(20 + at % 40), ["cook", "baker"][at % 2], str(at % 9), "x") for at in range(200)]
+    path = written(tmp_path, header=header, rows=rows)
+    names = ["c1", "c2"] if header else list(rows[0])
+    monkeypatch.setattr(Dialect, "headless", property(lambda _: header))
+    with pytest.raises(VerificationError):
+        release(
+            path,
+            quasi_identifiers=names[:1],
+            target=names[1],
+            class_sensitive=False,
+            k=5,
+            method="mondrian",
+            reading={"header": header},
+            to=tmp_path / "out.csv",
+        )
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_names_that_are_numbers_stay_names_on_the_whole_way(tmp_path):
+    path = tmp_path / "years.csv"
+    path.write_text("2019,2020,2021\n" + "".join(f"{at % 7},{at % 5},{at % 2}\n" for at in range(200)))
+    columns = {"quasi_identifiers": ["2019", "2020"], "target": "2021"}
+    with pytest.raises(HeaderError):
+        release(path, **columns, class_sensitive=False, k=5, to=tmp_path / "out.csv")
+    reading = {"header": True}
+    made = release(
+        path, **columns, class_sensitive=False, k=9, reading=reading, method="mondrian", to=tmp_path / "out.csv"
+    )
+    assert made.table.columns == ["2019", "2020", "2021"]
+    risk = measure_risk(path, quasi_identifiers=["2019", "2020"], after=tmp_path / "out.csv", header=True)
+    assert risk.after.prosecutor.maximum < risk.prosecutor.maximum
+    attacked = attack_release(tmp_path / "out.csv", path, **columns, reading=reading, only=["homogeneity"], seed=1)
+    assert attacked["homogeneity"].verdict != "not run"
+    assert verify(tmp_path / "out.csv", quasi_identifiers=["2019", "2020"], k=9).passed
+
+
+def test_a_headless_file_is_verified_as_it_is(tmp_path):
+    path = written(tmp_path, header=False, rows=[("39", "cook", "1", "x")] * 5 + [("40", "cook", "1", "x")] * 4)
+    assert not verify(path, quasi_identifiers=["c1"], k=5, header=False).passed
+    assert verify(path, quasi_identifiers=["c1"], k=4, header=False).passed
 
 
 @pytest.mark.parametrize(
