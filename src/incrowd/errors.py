@@ -5,6 +5,7 @@
     IncrowdError                    exit status 2
     ├── InputError (a ValueError)   the data cannot be read or used
     │   ├── FileFormatError         the bytes are not the table they claim to be
+    │   │   └── EncodingError       they are not text in the expected encoding
     │   ├── HeaderError             column names: duplicate, empty, look-alike, unknown
     │   └── ValuesError             the values of a column cannot be understood
     ├── SchemaError (a ValueError)  roles and types do not fit together, or not the table
@@ -42,16 +43,19 @@ def speak_as_command(*, command: bool = True) -> None:
     _FACES["command"] = command
 
 
-def reading_option(name: str, value: object = None) -> str:
-    """How an option of reading is written where the user is.
+def reading_option(**options: object) -> str:
+    """How options of reading are written where the user is.
 
     Examples
     --------
-    >>> reading_option("encoding", "latin-1")
-    "reading={'encoding': 'latin-1'}"
+    >>> reading_option(encoding="latin-1", header=False)
+    "reading={'encoding': 'latin-1', 'header': False}"
     """
-    if not _FACES["command"]:
-        return f"reading={{{name!r}: {value!r}}}"
+    return " ".join(map(_flag, options.items())) if _FACES["command"] else f"reading={options}"
+
+
+def _flag(option: tuple[str, object]) -> str:
+    name, value = option
     if isinstance(value, bool):
         return f"--{'' if value else 'no-'}{name}"
     written = ",".join(value) if isinstance(value, list | tuple) else str(value)
@@ -70,6 +74,10 @@ class InputError(IncrowdError, ValueError):
 
 class FileFormatError(InputError):
     """The bytes are not the table they claim to be."""
+
+
+class EncodingError(FileFormatError):
+    """The bytes are not text in the expected encoding."""
 
 
 class HeaderError(InputError):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from incrowd.errors import FileFormatError, HeaderError, InputError, RequirementError, ValuesError
+from incrowd.errors import EncodingError, FileFormatError, HeaderError, InputError, RequirementError, ValuesError
 from incrowd.tables.reading import decompress
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
@@ -47,9 +47,9 @@ REFUSED = {
     "02-header-only": ("t.csv", b"a,b\n", FileFormatError, "no rows"),
     "02-header-without-line-end": ("t.csv", b"a,b", FileFormatError, "no rows"),
     "02-header-and-blank-lines": ("t.csv", b"a,b\n\n\n", FileFormatError, "no rows"),
-    "06-invalid-utf-8": ("t.csv", f"a,b\n{CANARY},2\n3,x".encode() + b"\xff\n", FileFormatError, "Line 3 "),
-    "06-invalid-utf-8-quoted": ("t.csv", b'a,b\n"x\ny",2\n3,\xff\n', FileFormatError, "Line 4 "),
-    "06-invalid-utf-8-header": ("t.csv", b"a,\xff\n1,2\n", FileFormatError, "Line 1 "),
+    "06-invalid-utf-8": ("t.csv", f"a,b\n{CANARY},2\n3,x".encode() + b"\xff\n", EncodingError, "Line 3 "),
+    "06-invalid-utf-8-quoted": ("t.csv", b'a,b\n"x\ny",2\n3,\xff\n', EncodingError, "Line 4 "),
+    "06-invalid-utf-8-header": ("t.csv", b"a,\xff\n1,2\n", EncodingError, "Line 1 "),
     "08-nul-byte": ("t.csv", f"a,b\n1,2\n{CANARY},\0\n".encode(), FileFormatError, "Line 3 .*NUL"),
     "08-nul-byte-quoted": ("t.csv", b'a,b\n1,2\n3,"\n\0"\n', FileFormatError, "Line 4 .*NUL"),
     "08-nul-byte-header": ("t.csv", b"a,b\0\n1,2\n", FileFormatError, "Line 1 .*NUL"),
@@ -97,7 +97,7 @@ REFUSED = {
 @pytest.mark.parametrize(("name", "data", "error", "told"), REFUSED.values(), ids=REFUSED)
 def test_refused(tmp_path, name, data, error, told):
     refused = refusal(put(tmp_path, name, data))
-    assert isinstance(refused, error)
+    assert type(refused) is error
     assert re.search(told, str(refused))
 
 

@@ -21,7 +21,7 @@ from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
 from incrowd.tables.options import Reading
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
-from incrowd.tables.reading.read import read, read_population
+from incrowd.tables.reading.read import read, read_population, read_release
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -92,20 +92,20 @@ def open_scene(request: AttackRequest) -> Scene:
         table,
         source.frame,
         schema,
-        _frame(request.release, request.how),
+        _frame(request.release, request),
         secret,
         Promised() if requirement is None else Promised.by(requirement, schema.target),
         _again(request, plan, certificate, requirement, schema),
         control,
-        earlier=tuple(_frame(one, request.how) for one in request.earlier),
+        earlier=tuple(_frame(one, request) for one in request.earlier),
         model=_model(request.model),
         hidden=HiddenCells(tuple(request.cells), request.hider or "generic") if request.cells else None,
         seed=secrets.randbits(62) if request.seed is None else request.seed,
     )
 
 
-def _frame(release: Any, reading: Mapping[str, Any]) -> pl.DataFrame:
-    return read(release.table if isinstance(release, Release) else release, **reading).frame
+def _frame(release: Any, request: AttackRequest) -> pl.DataFrame:
+    return read_release(release.table if isinstance(release, Release) else release, request.how.get("missing")).frame
 
 
 def _plan(request: AttackRequest) -> ReleasePlan | None:

@@ -65,7 +65,7 @@ def inspect(
     notices = [str(notice) for notice in source.notices]
     if words:
         guesses = ", ".join(repr(word) for word in words)
-        missing = " ".join(reading_option("missing", word) for word in words)
+        missing = " ".join(reading_option(missing=word) for word in words)
         notices.append(f"That {guesses} mean missing is a guess. A release needs the recipe, or {missing}")
     if json:
         print_json({"file": called(table), "rows": source.frame.height, "columns": rows, "notices": notices})

@@ -34,7 +34,7 @@ from incrowd.tables.publishing.piece_writer import write_rows
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.publishing.staging import staged_files
 from incrowd.tables.reading.frames import to_frame_like
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read_release
 from incrowd.tables.recipe import Recipe, with_hierarchies
 from incrowd.verification.hidden_cells import HiddenPieces, verify_hidden_cells
 from incrowd.verification.verdict import Verdict
@@ -150,7 +150,7 @@ def run_hiding(request: HidingRequest) -> Hidden:
         verdict=verdict,
         changes=plan.changes,
         path=path,
-        _table=lambda: table if path is None else read(path).frame,
+        _table=lambda: table if path is None else read_release(path).frame,
     )
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from incrowd.errors import HeaderError, ValuesError
 from incrowd.recipients.counted_table import CountedColumn, CountedTable, interval_of
 from incrowd.tables.reading.frames import to_frame_like
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read, read_release
 from incrowd.vocabulary.leaf_interval import parse_day
 from incrowd.vocabulary.released_value import Interval, render
 from incrowd.vocabulary.schema import ColumnType, unknown_column
@@ -28,7 +28,7 @@ def public_bins(release: Any, columns: Iterable[str] | None = None) -> dict[str,
     >>> public_bins(pl.DataFrame({"age": ["(-inf, 30]:1|(30, inf):2"] * 3}))
     {'age': (30,)}
     """
-    table = CountedTable.of(read(release, missing=[]).frame, columns)
+    table = CountedTable.of(read_release(release, missing=[]).frame, columns)
     by_column = {name: cuts_of(column) for name, column in table.columns.items()}
     return {name: cuts for name, cuts in by_column.items() if cuts is not None}
 

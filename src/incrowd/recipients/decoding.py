@@ -19,7 +19,7 @@ from incrowd.errors import HeaderError, ParameterError
 from incrowd.recipients.counted_table import CountedColumn, CountedTable
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.tables.reading.frames import to_frame_like
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read_release
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.leaf_interval import parse_interval
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
@@ -72,8 +72,8 @@ def decode(
     >>> plain.height, sorted(plain["job"].to_list()), plain["weight"].sum()
     (6, ['cook', 'cook', 'cook', 'cook', 'nurse', 'nurse'], 3.0)
     """
-    source = read(release, missing=[])
-    beside = None if groups is None else read(groups, missing=[]).frame
+    source = read_release(release, missing=[])
+    beside = None if groups is None else read_release(groups, missing=[]).frame
     table = CountedTable.of(source.frame, columns) if beside is None else CountedTable.of_pair(source.frame, beside)
     dealt = decode_table(table, deals=deals, numbers=numbers, weight=weight, seed=seed)
     return to_frame_like(dealt, source.origin)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from incrowd.errors import HeaderError, ValuesError
 from incrowd.recipients.bins import bin_texts, cuts_of
 from incrowd.recipients.counted_table import CountedColumn, CountedTable
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read, read_release
 from incrowd.vocabulary.schema import unknown_column
 
 Floats = npt.NDArray[np.float64]
@@ -58,7 +58,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learned(self, X: Any, y: Any) -> Floats:
         """Keep what is known of attributes and classes; the rows of each group and class."""
-        table = CountedTable.of(read(X, missing=[]).frame)
+        table = CountedTable.of(read_release(X, missing=[]).frame)
         if table.beside.width:
             raise HeaderError(
                 f"{table.beside.columns[0]!r} is no column of counts. Learn from columns of counts only, or decode."

@@ -31,7 +31,7 @@ from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.encode import encode
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read_release
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.encoded_table import EncodedTable
@@ -105,8 +105,7 @@ def _noting(notices: list[Notice], what: str, why: str = "", kind: type[IncrowdE
 def _released(job: Job, plan: ReleasePlan, written: Path) -> pl.DataFrame:
     """The written release, its columns under the names of the plan."""
     own = {safe_name(column.name): column.name for column in plan.written} if job.form.kind == "csv" else {}
-    marks = {"missing": job.recipe.reading["missing"]} if "missing" in job.recipe.reading else {}
-    return read(written, **marks).frame.rename(own, strict=False)
+    return read_release(written, job.recipe.reading.get("missing")).frame.rename(own, strict=False)
 
 
 def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str) -> Risk:

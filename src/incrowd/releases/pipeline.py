@@ -194,7 +194,7 @@ def verify(job: Job, request: Request, draft: Unverified) -> Verdict:
     verdict = draft.verify(request, functools.partial(job.clock.rows, "verifying")).proven("release")
     counted = verdict.unchanged
     if counted is None and job.alone_at_most is not None:
-        raise ParameterError("Who is alone by unchanged columns is not counted in so large a table. Leave it open.")
+        raise ParameterError("In so large a table it is not counted who is alone by unchanged columns. Set no bound.")
     if counted and (refused := refusal(counted, despite=job.despite_unchanged, alone_at_most=job.alone_at_most)):
         raise VerificationError(refused)
     return verdict

@@ -117,7 +117,7 @@ def _recount(
     markers = missing_markers(reading["missing"])
     if isinstance(table, str | Path):
         path = Path(table)
-        form = _own_form(path, reading["delimiter"], reading["encoding"])
+        form = None if _needs_reader(reading) else _own_form(path, reading["delimiter"], reading["encoding"])
         if form is not None or _is_large(path, memory):
             with tempfile.TemporaryDirectory(prefix="incrowd-") as scratch:
                 resources = Resources(memory, scratch=Path(scratch))
@@ -218,6 +218,12 @@ def _requirement(
         raise ParameterError("Name at least one quasi-identifier to count by.")
     size = KAnonymity(1 if k is None else k)
     return asked_for(require, size) if require else size, names
+
+
+def _needs_reader(reading: Mapping[str, Any]) -> bool:
+    """Whether something is said of a text file that DuckDB would not heed."""
+    said = [reading.get(name) for name in ("names", "decimal", "dates")]
+    return reading.get("header") is False or any(value is not None for value in said)
 
 
 def _own_form(path: Path, delimiter: str | None, encoding: str | None) -> FileForm | None:

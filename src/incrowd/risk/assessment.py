@@ -19,7 +19,7 @@ from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
 from incrowd.risk.special_uniques import Special, special_uniques
 from incrowd.risk.three_risks import MeasuredRisk, inference, linkability, singling_out
 from incrowd.risk.uniques import Estimates, Sample, estimates_of
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read, read_release
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.schema import unknown_column
 
@@ -234,7 +234,7 @@ def assess(
     before = _measure(read(table, **reading), name_of(table), request, people, areas)
     if after is None:
         return before
-    release = read(after, **reading)
+    release = read_release(after, reading.get("missing"))
     spread = tuple(n for name in request.quasi_identifiers for n in released_as(name, release.frame.columns))
     again = _measure(release, name_of(after), replace(request, quasi_identifiers=spread), people, areas, released=True)
     return replace(before, after=again)

@@ -1,10 +1,15 @@
 """What may be asked of a release."""
 
+from dataclasses import replace
+
+import polars as pl
 import pytest
 
+from incrowd.api import release
 from incrowd.errors import ParameterError
 from incrowd.releases.job import Job
 from incrowd.tables.recipe import Recipe
+from incrowd.verification.verdict import Verdict
 
 
 @pytest.mark.parametrize("people", [-1, True])
@@ -12,3 +17,12 @@ def test_a_number_of_people_is_whole_and_not_negative(people):
     with pytest.raises(ParameterError, match="whole number of people"):
         Job(None, Recipe(), alone_at_most=people).check()
     Job(None, Recipe(), alone_at_most=0).check()
+
+
+def test_a_bound_on_people_alone_needs_them_counted(monkeypatch):
+    proven = Verdict.proven
+    monkeypatch.setattr(Verdict, "proven", lambda verdict, what: replace(proven(verdict, what), unchanged=None))
+    people = pl.DataFrame({"age": [30, 41] * 20, "sex": ["f", "m"] * 20, "ill": ["no", "yes"] * 20})
+    columns = {"quasi_identifiers": ["age"], "target": "ill", "class_sensitive": False, "k": 5}
+    with pytest.raises(ParameterError, match="not counted who is alone by unchanged columns"):
+        release(people, **columns, alone_at_most=0)

@@ -129,7 +129,7 @@ class RecountedRelease:
     def read(self) -> Any:
         """Its cells, for what needs their types."""
         delimiter = self.form.delimiter if self.form.kind == "csv" and isinstance(self.table, Path) else None
-        return read(self.table, delimiter=delimiter, missing=[])
+        return read(self.table, delimiter=delimiter, missing=[], header=True)
 
 
 def recount_certificate(

@@ -13,13 +13,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from incrowd.errors import FileFormatError
+from incrowd.errors import EncodingError, FileFormatError
 from incrowd.tables.reading.decompress import decompress
 from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.layout import (
     SAMPLE_BYTES,
     Layout,
-    UndecodableError,
     decoded,
     find_layout,
     guess_notice,
@@ -68,7 +67,7 @@ def read_delimited(
     known = dialect or Dialect()
     try:
         return _read(path, known, known.encoding, compression, missing)
-    except UndecodableError:
+    except EncodingError:
         guess = guess_encoding(_sample(path, compression)) if known.encoding is None else None
         if guess is None:
             raise

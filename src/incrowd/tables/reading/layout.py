@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, reading_option
+from incrowd.errors import EncodingError, FileFormatError, HeaderError, Notice, ParameterError, reading_option
 from incrowd.tables.reading.dialect import Dialect, known_encoding
 from incrowd.tables.reading.headers import check_headers, without_pandas_index
 
@@ -123,14 +123,10 @@ def header_end(data: bytes, line_end: str) -> int:
 
 def undecodable(encoding: str, line: int) -> FileFormatError:
     """The error for bytes that are not text in the expected encoding."""
-    return UndecodableError(
+    return EncodingError(
         f"Line {line} is not valid {encoding}. If the file was written in another encoding, name it, for instance "
-        f"{reading_option('encoding', 'latin-1')}."
+        f"{reading_option(encoding='latin-1')}."
     )
-
-
-class UndecodableError(FileFormatError):
-    """The bytes are not text in the expected encoding."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +176,8 @@ def find_layout(head: bytes, encoding: str, dialect: Dialect | None = None) -> L
         raise HeaderError(
             "The first line looks like a row, not like names of columns: it has numbers where the rows have them, or "
             "values that occur again. If the file has no header, say "
-            f"{reading_option('header', False)}, or give names: {reading_option('names', ['a', 'b', 'c'])}. "
-            f"If it has one, say {reading_option('header', True)}."
+            f"{reading_option(header=False)}, or give names: {reading_option(names=['a', 'b', 'c'])}. "
+            f"If it has one, say {reading_option(header=True)}."
         )
     notices = check_headers(names)
     kept, dropped = without_pandas_index(names)
@@ -277,11 +273,11 @@ def guess_notice(layout: Layout, encoding: str, dialect: Dialect) -> Iterator[No
 
     A delimiter is no guess: under it all rows have as many fields as the header, else the file is refused.
     """
-    guesses = [("encoding", encoding)] if dialect.encoding is None and encoding not in _TOLD_BY_MARK else []
-    guesses += [("decimal", layout.decimal)] if dialect.decimal is None and layout.decimal else []
+    guesses = {"encoding": encoding} if dialect.encoding is None and encoding not in _TOLD_BY_MARK else {}
+    guesses |= {"decimal": layout.decimal} if dialect.decimal is None and layout.decimal else {}
     if guesses:
-        words = ", ".join(f"{name} {value!r}" for name, value in guesses)
-        settled = " ".join(reading_option(name, value) for name, value in guesses)
+        words = ", ".join(f"{name} {value!r}" for name, value in guesses.items())
+        settled = reading_option(**guesses)
         yield Notice("reading-guessed", "", f"The file was read with {words}: guesses. To settle them: {settled}")
 
 

@@ -93,6 +93,11 @@ def read(
     return _read_typed(path, kind, encoding, markers)
 
 
+def read_release(release: Any, missing: Sequence[str] | None = None) -> Source:
+    """Read a release, which is written plainly and with a header, however its original was."""
+    return read(release, missing=missing, header=True)
+
+
 def dialect_of(
     delimiter: str | None,
     encoding: str | None,

@@ -59,7 +59,7 @@ class TextStructure:
         """Raise if there is a fault, naming its line."""
         match self.fault:
             case Fault.NUL:
-                utf_16 = reading_option("encoding", "utf-16")
+                utf_16 = reading_option(encoding="utf-16")
                 trouble = f"has a NUL byte. Is this a text file, or UTF-16 without a mark ({utf_16})?"
             case Fault.RAGGED:
                 trouble = (

@@ -17,14 +17,13 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
-from incrowd.errors import FileFormatError
+from incrowd.errors import EncodingError, FileFormatError
 from incrowd.tables.reading.decompress import unpacked
 from incrowd.tables.reading.delimited import CHANGED, EMPTY, NO_ROWS, REFUSED, parse_records
 from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.layout import (
     SAMPLE_BYTES,
     Layout,
-    UndecodableError,
     decoded,
     find_layout,
     line_ends,
@@ -182,7 +181,7 @@ def open_text(
     """Look at every byte of a delimited text and refuse what the reader of small files refuses."""
     try:
         return _open(path, dialect, dialect.encoding, compression, folder)
-    except UndecodableError as failure:
+    except EncodingError as failure:
         guess = None if dialect.encoding else guess_encoding(_beginning(path, compression))
         if guess is None:
             raise failure from None
