@@ -20,7 +20,7 @@ from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.methods.catalog import find_method
 from incrowd.releases.job import Job, Targets
-from incrowd.releases.measured import measure_accuracy
+from incrowd.releases.accuracy import measure_accuracy
 from incrowd.releases.pipeline import run_release
 from incrowd.report.facts import Facts
 from incrowd.tables.recipe import Recipe, with_roles

@@ -12,7 +12,7 @@ from bench.releasing import recipe_for, release_timed
 from bench.setting import Setting, tell
 from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Table
-from incrowd.releases.measured import measure_accuracy
+from incrowd.releases.accuracy import measure_accuracy
 from incrowd.report.facts import Accuracy, Facts
 
 KS, QUICK_KS = (5, 10, 50, 100), (5, 10)

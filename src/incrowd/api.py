@@ -116,10 +116,10 @@ def release(
 
 def _named_attacks(measuring: Measuring) -> Measuring:
     """With names that are known to be names of attacks before any work is done."""
-    from incrowd.attacks.catalog import find_attacks
-
     if isinstance(measuring.attacks, bool):
         return measuring
+    from incrowd.attacks.catalog import find_attacks
+
     return replace(measuring, attacks=tuple(attack.name for attack in find_attacks(names_of(measuring.attacks))))
 
 

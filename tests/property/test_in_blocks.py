@@ -198,7 +198,7 @@ def test_progress_tells_rows_speed_and_time_left(tmp_path):
 
 
 def test_accuracy_is_measured_on_a_sample(tmp_path, monkeypatch):
-    monkeypatch.setattr("incrowd.releases.measured.LARGEST", 120)
+    monkeypatch.setattr("incrowd.releases.accuracy.LARGEST", 120)
     path = put(people(), tmp_path, "parquet")
     with in_blocks(30):
         made = release(path, **PEOPLE, measuring=Measuring(accuracy=True), to=tmp_path / "out.parquet")

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from incrowd.tables.reading.draft import Shared
 from incrowd.tables.streams.body import scratch_full
-from incrowd.tables.streams.draft import Shared
 from incrowd.tables.streams.encode import Blocks
 from incrowd.tables.streams.stream import Stream
 from incrowd.vocabulary.encoded_table import EncodedTable, LazyColumns, WholeColumn

@@ -17,12 +17,12 @@ from incrowd.hiding.on_disk import FlatTable
 from incrowd.rows.blocks.held import block_rows
 from incrowd.rows.choice import in_blocks
 from incrowd.tables.publishing.staging import check_target
-from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin
 from incrowd.tables.recipe import Recipe
-from incrowd.tables.streams.draft import Shared, draft_stream, shared_values
+from incrowd.tables.streams.draft import draft_stream, shared_values
 from incrowd.tables.streams.encode import encode_stream
 from incrowd.tables.streams.stream import Stream, open_stream
 from incrowd.vocabulary.clock import Clock

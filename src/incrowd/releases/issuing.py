@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import Notice, VerificationError
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
 from incrowd.releases.job import Job
-from incrowd.releases.ledger.page import JointRecount
 from incrowd.releases.measured import measure
 from incrowd.report.certificate import WrittenRelease, certificate, form_facts, hmac_of, owner_key, sha256_of
 from incrowd.report.facts import facts_of
@@ -18,12 +17,14 @@ from incrowd.report.outcome import Release
 from incrowd.report.plan_notices import plan_notices
 from incrowd.report.signature import signed
 from incrowd.rows.held import Held, Unverified
-from incrowd.tables.databases.reading import read_query
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.forms import FileForm, groups_path
+
+if TYPE_CHECKING:
+    from incrowd.releases.ledger.page import JointRecount
 
 
 def describe(
@@ -66,6 +67,8 @@ def describe(
     )
     issued = issued if job.sign is None else signed(issued, job.sign)
     if outputs.table is not None:
+        from incrowd.tables.databases.reading import read_query
+
         place = outputs.table.address
         return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
     second = draft.loader(outputs.release and groups_path(outputs.release), 1) if job.pair else lambda: None

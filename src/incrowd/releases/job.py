@@ -13,7 +13,6 @@ from incrowd.rows.held import Held, Unverified
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.address import is_address
 from incrowd.tables.databases.tables import NewTable, Query, query_of
-from incrowd.tables.databases.writing import check_table
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target
 from incrowd.tables.reading.frames import is_spark_frame
@@ -73,6 +72,8 @@ class Targets:
         if len({path.resolve() for path in targets}) < len(targets):
             raise OutputError("Release, certificate, plan and report need different file names.")
         if self.table is not None:
+            from incrowd.tables.databases.writing import check_table
+
             check_table(self.table.address, replace=self.table.replace, source=query)
 
 

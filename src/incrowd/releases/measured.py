@@ -5,46 +5,28 @@ What cannot be measured is said to be so, in a notice; it is no reason to hold b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from incrowd.compare.examples import Examples
-from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
-from incrowd.compare.learners.c45 import C45Learner
-from incrowd.compare.learners.learner import predicted
-from incrowd.compare.releasing import without_unused
 from incrowd.errors import IncrowdError, Notice, ParameterError, RequirementError
-from incrowd.methods.catalog import make_method
-from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
 from incrowd.report.attack_facts import AttackFacts, attacks_of
 from incrowd.report.facts import Accuracy
 from incrowd.rows.held import Held, Unverified
-from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
-from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read_release
-from incrowd.tables.reading.source import Source
-from incrowd.tables.recipe import Recipe
-from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
-from incrowd.vocabulary.requirements.together import subject_names
-from incrowd.vocabulary.schema import Schema
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
 
 
-LARGEST = 60_000
-"""Rows on which accuracy is measured, drawn at random if there are more."""
 _TOO_FEW = "the two thirds of the rows that would be released for it cannot keep the requirement."
 
 
@@ -78,6 +60,8 @@ def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: 
     accuracy, risk, attacks = None, None, None
     if job.measuring.accuracy:
         with job.clock("measuring accuracy"), _noting(notices, "accuracy", _TOO_FEW, RequirementError):
+            from incrowd.releases.accuracy import LARGEST, measure_accuracy
+
             accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe)
     if held.source is None or job.pair:
         return Measured(accuracy, notices=tuple(notices))
@@ -153,53 +137,3 @@ def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, relea
     )
     asks = {attack.name: attack.asks for attack in find_attacks()}
     return attacks_of(after.to_json(), before.to_json(), asks)
-
-
-# What a classifier still learns: a decision tree from the table and from its release, on the same unseen rows.
-def measure_accuracy(source: Source, schema: Schema, recipe: Recipe) -> Accuracy:
-    """Release two thirds of the rows, learn from them before and after, test on the last third.
-
-    The learner is C4.5 with missing values shared out over branches. How it takes cells that are no plain values is
-    the usual :class:`~incrowd.compare.feeding.Feeding`. At most 60,000 rows, drawn at random, are used.
-    """
-    assert schema.target is not None
-    engine, randomness = EmbeddedEngine(), SystemRandomness()
-    rows = permutation(source.frame.height, randomness)[:LARGEST]
-    subjects = subject_names(recipe.requirement, schema.target)
-    names = [*dict.fromkeys([*learnable(schema), *subjects])]
-    table, _ = encode(replace(source, frame=source.frame[rows]), schema, names)
-    third = table.height // 3
-    order = np.arange(table.height)
-    parts = Parts(table.take(order[third:]), table.take(order[:third]), schema.target)
-    train, known = parts.train, _known(parts.train, schema, subjects)
-    population = engine.population(known, schema, randomness)
-    method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
-    steps = method.decide(population, recipe.requirement, randomness)
-    steps = formed(steps, recipe.form, population, recipe.requirement)
-    plan = ReleasePlan(method.name, (), recipe.requirement, schema, train.height, steps)
-    plan = engine.settle(plan, population)
-    draft = engine.draft(plan, population, source.frame[rows[third:]], randomness)
-    fed = feed_release(parts, plan, draft, source.frame[rows[:third]], Feeding(), _seed(randomness))
-    majority = int(np.argmax(train[schema.target].counts))
-    return Accuracy(
-        before=_accuracy(*feed_unprotected(parts)),
-        after=_accuracy(*fed),
-        majority=float(np.mean(parts.test[schema.target].codes == majority)),
-        train_rows=train.height,
-        test_rows=parts.test.height,
-    )
-
-
-def _known(table: EncodedTable, schema: Schema, subjects: Sequence[str]) -> EncodedTable:
-    """What a method may know of these rows: quasi-identifiers, target, columns of the requirement; no other value."""
-    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *subjects]
-    return without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
-
-
-def _seed(randomness: Randomness) -> int:
-    return int(randomness.words(1)[0])
-
-
-def _accuracy(train: Examples, test: Examples) -> float:
-    scores = C45Learner().fit(train, 0).scores(test)
-    return float(np.mean(predicted(scores) == test.classes))

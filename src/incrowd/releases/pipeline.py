@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,22 +23,17 @@ from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe
 from incrowd.releases.job import Job, Targets, request_of
-from incrowd.releases.ledger.page import opened_book, page_of
 from incrowd.releases.measured import check_measurable
 from incrowd.report.html import report_html
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
-from incrowd.rows.blocks.held import InBlocks
 from incrowd.rows.choice import in_blocks
 from incrowd.rows.held import Held, Unverified
 from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import Destination
-from incrowd.tables.databases.reading import fetch_query
 from incrowd.tables.databases.tables import Query
-from incrowd.tables.databases.writing import published
 from incrowd.tables.publishing.staging import Drafts, staged_files
 from incrowd.tables.reading.read import read
-from incrowd.tables.streams.stream import open_stream
 from incrowd.verification.process import start
 from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
@@ -54,6 +50,9 @@ from incrowd.vocabulary.requirements.together import check_columns, subject_name
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
 
+if TYPE_CHECKING:
+    from incrowd.releases.ledger.page import Page
+
 SCRATCH = "scratch"
 _DRAWS = (lambda source: source.words(8), lambda source: permutation(32, source))
 
@@ -63,10 +62,10 @@ def run_release(job: Job) -> Release:
     job.check()
     randomness = chance(job)
     make_method(job.recipe.method, dict(job.recipe.parameters))
-    with opened_book(job) as book, hold(job) as (held, drafts):
+    with _opened_book(job) as page_of, hold(job) as (held, drafts):
         check_measurable(job, held)
         notices = (*held.notices, *possible(job, held), *notices_asked(job))
-        page = page_of(job, book, held)
+        page = page_of(held)
         held = held if page is None else page.held
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         with job.clock("applying"):
@@ -89,6 +88,18 @@ def run_release(job: Job) -> Release:
             if beside is not None:
                 beside.enter(request.release)
     return release
+
+
+@contextmanager
+def _opened_book(job: Job) -> Iterator[Callable[[Held], Page | None]]:
+    """What gives the page of the ledger that the rows are on, while the ledger is open; None where none is kept."""
+    if job.ledger is None:
+        yield lambda _: None
+        return
+    from incrowd.releases.ledger.page import opened_book, page_of
+
+    with opened_book(job) as book:
+        yield functools.partial(page_of, job, book)
 
 
 def chance(job: Job) -> Randomness:
@@ -135,6 +146,9 @@ def _on_one_machine(job: Job, to: Destination) -> Held:
             return InMemory.of(source, job.recipe, to)
     resources = Resources(job.memory, scratch=scratch, program=PROGRAM)
     scratch.mkdir(mode=0o700, exist_ok=True)
+    from incrowd.rows.blocks.held import InBlocks
+    from incrowd.tables.streams.stream import open_stream
+
     with job.clock("reading"):
         stream = open_stream(path, **job.recipe.reading, scratch=scratch)
     with job.clock("encoding"):
@@ -150,6 +164,8 @@ def _in_blocks(job: Job, path: Path) -> bool:
 
 def _fetched(job: Job, query: Query, scratch: Path) -> Path:
     """The rows of a query, of one moment, as a file in the scratch folder."""
+    from incrowd.tables.databases.reading import fetch_query
+
     scratch.mkdir(mode=0o700)
     with job.clock("reading"):
         return fetch_query(query, scratch, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
@@ -206,6 +222,8 @@ def _on_the_server(job: Job, draft: Unverified) -> Iterator[Path | None]:
     if job.outputs.table is None:
         yield None
         return
+    from incrowd.tables.databases.writing import published
+
     with ExitStack() as stack:
         with job.clock("copying to the database"):
             back = stack.enter_context(published(draft.files[0], job.outputs.table))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from incrowd.errors import Notice, SchemaError
-from incrowd.tables.reading.draft import draft_schema, role_by_name
+from incrowd.tables.reading.draft import Shared, draft_schema, role_by_name
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
-from incrowd.tables.streams.draft import Shared, draft_stream, shared_values
-from incrowd.tables.streams.stream import Stream
 from incrowd.vocabulary.schema import Column, Role, Schema
+
+if TYPE_CHECKING:
+    from incrowd.tables.streams.stream import Stream
 
 Repeats = Callable[[Sequence[str]], Mapping[str, Shared]]
 """Counts the values of columns, over all rows."""
@@ -38,6 +40,8 @@ def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema
 
     What is refused or dropped is counted on all rows, in the scratch folder.
     """
+    from incrowd.tables.streams.draft import draft_stream, shared_values
+
     draft, draft_notices = draft_stream(stream, target_of(recipe))
     schema, notices = settled_roles(draft, recipe, lambda names: shared_values(stream, names, scratch))
     typed = {name for name, column in recipe.columns.items() if "type" in column}

@@ -265,11 +265,9 @@ class JointRecount:
 
 
 @contextmanager
-def opened_book(job: Job) -> Iterator[Ledger | None]:
-    """The ledger of a job, locked and found sound, if one is kept."""
-    if job.ledger is None:
-        yield None
-        return
+def opened_book(job: Job) -> Iterator[Ledger]:
+    """The ledger of a job, locked and found sound."""
+    assert job.ledger is not None
     if job.seed is not None:
         raise ParameterError("A ledger keeps its own secret for draws. Leave out the seed, or the ledger.")
     folder, key = Path(job.ledger.folder), job.ledger.key
@@ -282,10 +280,8 @@ def opened_book(job: Job) -> Iterator[Ledger | None]:
         yield book
 
 
-def page_of(job: Job, book: Ledger | None, held: Held) -> Page | None:
+def page_of(job: Job, book: Ledger, held: Held) -> Page:
     """What the ledger knows of the people of the table; refuses if that cannot be told."""
-    if book is None:
-        return None
     assert isinstance(held, InMemory)
     page = Page(job, book, held)
     for new in page.terms.same_columns or ():

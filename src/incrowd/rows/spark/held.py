@@ -30,13 +30,12 @@ from incrowd.rows.spark.store import BLOCK_ROWS, Gathered, stored
 from incrowd.rows.spark.table import SparkTable, open_table
 from incrowd.rows.spark.writing import staged_folder, write_pieces
 from incrowd.tables.reading.dictionary import Tally, as_coded
-from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import settle
 from incrowd.tables.reading.frames import check_types, is_spark_frame
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source, spellings, without_markers
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settled_roles, target_of
-from incrowd.tables.streams.draft import Shared
 from incrowd.tables.streams.encode import typed_column
 from incrowd.tables.streams.gathering import GatheredColumn, growing
 from incrowd.verification.request import Hint, Request

@@ -325,3 +325,19 @@ def _role(column: Column, fact: ColumnFacts, chosen: str | None, named: str | No
     if fact.is_unique and column.type not in (ColumnType.REAL, ColumnType.DATE):
         return Role.IDENTIFIER, "unique per row: identifier?"
     return Role.QUASI_IDENTIFIER, "nothing says that others cannot know it: quasi-identifier?"
+
+
+_ROWS_OF_A_PERSON = 50  # a number that more rows share on average is a category
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Rows of a column that show a value, and the different values they show."""
+
+    rows: int
+    values: int
+
+    @property
+    def numbers_persons(self) -> bool:
+        """Whether there are too many values for a category, of which many rows share each."""
+        return self.rows < _ROWS_OF_A_PERSON * self.values

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import Notice, ParameterError
-from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.source import Source
 from incrowd.tables.streams.body import scratch_full
 from incrowd.tables.streams.stream import Stream
@@ -74,21 +73,7 @@ def _sample(stream: Stream, rows: int) -> pl.DataFrame:
 
 # How many different values columns have, counted over all rows of a stream, in bounded memory.
 _BUCKET_ROWS = 1 << 21
-_ROWS_OF_A_PERSON = 50  # a number that more rows share on average is a category
 _MARK = np.dtype([("first", np.uint64), ("second", np.uint64)])
-
-
-@dataclass(frozen=True)
-class Shared:
-    """Rows of a column that show a value, and the different values they show."""
-
-    rows: int
-    values: int
-
-    @property
-    def numbers_persons(self) -> bool:
-        """Whether there are too many values for a category, of which many rows share each."""
-        return self.rows < _ROWS_OF_A_PERSON * self.values
 
 
 def shared_values(stream: Stream, names: Sequence[str], scratch: Path) -> dict[str, Shared]:

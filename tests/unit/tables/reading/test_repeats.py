@@ -7,10 +7,11 @@ import polars as pl
 import pytest
 
 from incrowd.errors import SchemaError
+from incrowd.tables.reading.draft import Shared
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_stream
 from incrowd.tables.streams import draft
-from incrowd.tables.streams.draft import Shared, shared_values
+from incrowd.tables.streams.draft import shared_values
 from incrowd.tables.streams.stream import open_stream
 
 
