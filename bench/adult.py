@@ -19,8 +19,8 @@ from bench.setting import Setting, tell
 from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
 from incrowd.methods.catalog import find_method
-from incrowd.releases.job import Job, Targets
 from incrowd.releases.accuracy import measure_accuracy
+from incrowd.releases.job import Job, Targets
 from incrowd.releases.pipeline import run_release
 from incrowd.report.facts import Facts
 from incrowd.tables.recipe import Recipe, with_roles
