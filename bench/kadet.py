@@ -22,7 +22,7 @@ from incrowd.models.published_tree import PublishedTree
 from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.trees.c45 import C45
 from incrowd.trees.id3 import ID3
-from incrowd.trees.predict import predict
+from incrowd.trees.routing import predict
 from incrowd.trees.tree import Tree
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import EncodedTable

@@ -361,7 +361,7 @@ def read_model_file(path: Path) -> None:
 def read_hierarchy_file(path: Path) -> None:
     """Read a hierarchy, write it again, and code a column by it."""
     from incrowd.errors import OutputError
-    from incrowd.tables.hierarchies.draw import draw
+    from incrowd.tables.hierarchies.draft import draw
     from incrowd.tables.hierarchies.read import hierarchy_text, read_hierarchy
 
     hierarchy = read_hierarchy(path)
@@ -374,7 +374,7 @@ def read_hierarchy_file(path: Path) -> None:
 
 def read_verified(path: Path) -> None:
     """Read a table as the verification does, by its own road."""
-    from incrowd.api import verify
+    from incrowd.releases.recount import verify
 
     verify(path, k=2, quasi_identifiers=["age", "job"])
 

@@ -34,7 +34,7 @@ from incrowd.methods.public_bins import public_bins
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Seat, Show, Step
-from incrowd.rows.memory.applying import applied
+from incrowd.rows.memory.drafting import applied
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation, bin_table
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable

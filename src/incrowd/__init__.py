@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.api import explain, inspect, release, transform, verify
+    from incrowd.api import explain, inspect, release, transform
     from incrowd.attacks.run import attack_release
     from incrowd.errors import IncrowdError
     from incrowd.estimators import KActus, KActusPlus
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
+    from incrowd.releases.recount import verify
     from incrowd.report.outcome import Release
     from incrowd.risk.measuring import measure_risk
     from incrowd.tables.options import Book, Measuring, Outputs, Run
@@ -54,7 +55,7 @@ _HOME = {
     "read_recipe": "tables.recipe",
     "release": "api",
     "transform": "api",
-    "verify": "api",
+    "verify": "releases.recount",
     "write_plan": "plan.plan_file",
 }
 

@@ -1,4 +1,4 @@
-"""The functions most people need: inspect, release, verify, explain."""
+"""The functions most people need: inspect, release, explain, transform."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from incrowd.errors import guarded
-from incrowd.plan.explain import explain as explain_plan
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job, Targets
-from incrowd.releases.new_rows import show_new_rows
 from incrowd.releases.pipeline import run_release
-from incrowd.releases.recount import verify
 from incrowd.report.outcome import Release
 from incrowd.tables.databases.tables import in_memory, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Reading, ReleaseOptions, Run, names_of
@@ -26,7 +23,7 @@ from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.option import described
 from incrowd.vocabulary.schema import Schema
 
-__all__ = ["explain", "inspect", "release", "transform", "verify"]
+__all__ = ["explain", "inspect", "release", "transform"]
 
 
 @described(Reading)
@@ -126,6 +123,8 @@ def _named_attacks(measuring: Measuring) -> Measuring:
 @guarded
 def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> str:
     """A plan, or the file of one, in sentences."""
+    from incrowd.plan.explain import explain as explain_plan
+
     return explain_plan(plan if isinstance(plan, ReleasePlan) else read_plan(plan), groups)
 
 
@@ -150,6 +149,8 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Unpack[Read
     >>> transform(plan, pl.DataFrame({"age": [29, 55]}))["age"].to_list()
     ['(-inf, 40]', '(40, inf)']
     """
+    from incrowd.releases.new_rows import show_new_rows
+
     chosen = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
     source = read(in_memory(table), **reading)
     return to_frame_like(show_new_rows(chosen, source), source.origin)

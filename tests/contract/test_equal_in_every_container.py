@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from incrowd.api import verify
+from incrowd.releases.recount import verify
 
 NUMBERS = [0.0, -0.0, 1.5, -1.5, None, float("nan"), 1e300, 0.0, -0.0, None]
 TEXTS = ["x", "", " ", None, "*", "?", "NA", "None", "null", "-0", "0", "1", "1.0", "01", "#x", "%x", " x", "X", "ä"]

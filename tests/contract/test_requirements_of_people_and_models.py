@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import support.oracle_requirements as oracle
-from incrowd.api import release, verify
+from incrowd.api import release
 from incrowd.errors import ParameterError, RequirementError, SchemaError, VerificationError
 from incrowd.methods.catalog import METHODS
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.pipeline import publish_model
+from incrowd.releases.recount import verify
 from incrowd.tables.hierarchies.intervals import from_edges
 from incrowd.tables.options import Measuring, Outputs
 from incrowd.tables.reading.draft import draft_schema

@@ -11,12 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.api import release, verify
+from incrowd.api import release
 from incrowd.cli.main import main
 from incrowd.errors import OutputError, ParameterError, VerificationError
 from incrowd.recipients import decode
 from incrowd.releases.certified.consistency import check_consistency
 from incrowd.releases.certified.statements import StatementStanding
+from incrowd.releases.recount import verify
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.options import Measuring, Outputs, Run
 from support.spark_session import local_session

@@ -36,7 +36,7 @@ def a_number_at_a_cut_goes_up(original, column, recoding):
     return found
 
 
-@plant("incrowd.trees.routing:route", BOTH, method="kactus")
+@plant("incrowd.trees.tree:route", BOTH, method="kactus")
 def a_row_takes_the_wrong_branch(original, tree, table):
     """One row rests at the node of another."""
     nodes = original(tree, table).copy()

@@ -11,8 +11,7 @@ import pytest
 from incrowd.measures import mutual_information as measures
 from incrowd.measures.entropy import entropy
 from incrowd.methods.mutual_information.generalizing import best_level, level_score
-from incrowd.methods.mutual_information.iacc import IACc
-from incrowd.methods.mutual_information.iack import IACk
+from incrowd.methods.mutual_information.iac import IACc, IACk
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.tables.reading.encode import encode

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from incrowd.methods.top_down_refinement.attribute import bits
-from incrowd.methods.top_down_refinement.tdr import TDR
-from incrowd.methods.top_down_refinement.tds import TDS
+from incrowd.methods.top_down_refinement.tdr import TDR, TDS
 from incrowd.plan.steps import Reasons, Recode
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -14,10 +14,9 @@ import pytest
 import incrowd
 from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import IncrowdError, InputError, MissingPackageError, OutputError
-from incrowd.tables.databases.address import Address
 from incrowd.tables.databases.reading import fetch_query, read_query, stream_query
 from incrowd.tables.databases.session import Session
-from incrowd.tables.databases.tables import Query
+from incrowd.tables.databases.tables import Address, Query
 from incrowd.tables.databases.writing import StagedTable, check_table, staged_table
 from support.postgresql_server import HOST, PASSWORD, USER, clinic, server
 from support.waiting import wait_until
@@ -391,7 +390,7 @@ def test_a_stream_that_somebody_still_holds_is_ended_with_its_session(clinic):
 _KILLED = """
 import os, signal
 import polars as pl
-from incrowd.tables.databases.address import Address
+from incrowd.tables.databases.tables import Address
 from incrowd.tables.databases.writing import staged_table
 
 def rows():

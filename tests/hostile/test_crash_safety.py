@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from incrowd.api import verify
+from incrowd.releases.recount import verify
 from support.waiting import PATIENCE
 
 ROWS = 400

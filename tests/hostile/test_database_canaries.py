@@ -13,7 +13,7 @@ import pytest
 import incrowd
 from incrowd.compare.datasets.patients import make_patients
 from incrowd.errors import IncrowdError
-from incrowd.tables.databases.address import Address
+from incrowd.tables.databases.tables import Address
 from incrowd.tables.databases.writing import staged_table
 from support.postgresql_server import HOST, PASSWORD, USER, clinic, server
 

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from incrowd.api import release, verify
+from incrowd.api import release
 from incrowd.errors import HeaderError
+from incrowd.releases.recount import verify
 
 ROWS = 60
 ASKED = {"k": 5, "method": "mondrian", "despite_unchanged": True}

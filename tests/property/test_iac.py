@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from incrowd.measures import mutual_information as measures
 from incrowd.methods.mutual_information.generalizing import choose
-from incrowd.methods.mutual_information.iacc import IACc
-from incrowd.methods.mutual_information.iack import IACk
+from incrowd.methods.mutual_information.iac import IACc, IACk
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.memory.engine import EmbeddedEngine

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from incrowd.models.induction.attributes import Categories
 from incrowd.models.induction.growing import Growth
 from incrowd.models.induction.induction import SpanRequirement
-from incrowd.models.induction.kadet import KAdet
-from incrowd.models.induction.publishing import publish, reached_nodes
+from incrowd.models.induction.kadet import KAdet, publish, reached_nodes
 from incrowd.models.induction.spans import InductionTable
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.tree import Branch, Node, Tree

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.methods.top_down_refinement.tdr import TDR
-from incrowd.methods.top_down_refinement.tds import TDS
+from incrowd.methods.top_down_refinement.tdr import TDR, TDS
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incrowd.compare.learners.c45 import class_shares
 from incrowd.measures.entropy import gain_ratio, information_gain
 from incrowd.trees.c45 import C45
 from incrowd.trees.id3 import ID3
 from incrowd.trees.inducer import check_tree, tree_from_json, tree_to_json
 from incrowd.trees.packing import exact_bins, quantile_bins
-from incrowd.trees.predict import class_shares
 from incrowd.trees.pruning import errors_below, estimated_errors, prune
 from incrowd.trees.routing import route
 from incrowd.trees.sklearn_tree import recount

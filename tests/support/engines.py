@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.blocks.drafting import settle_blocks
 from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
 from incrowd.rows.held import Draft
-from incrowd.rows.memory.applying import applied, shown_forms
-from incrowd.rows.memory.drafting import claims, draft_columns
+from incrowd.rows.memory.drafting import applied, claims, draft_columns, shown_forms
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks
 from incrowd.rows.spark.store import STORED, Listed, Store, as_words

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.methods.judging import Judge
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.steps import Group, Place, Share, Show, Step
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Eq

@@ -108,7 +108,7 @@ def show(
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree, with the numbers of its levels."""
-    from incrowd.tables.hierarchies.draw import draw
+    from incrowd.tables.hierarchies.draft import draw
     from incrowd.tables.hierarchies.read import read_hierarchy
 
     parsed = read_hierarchy(hierarchy)

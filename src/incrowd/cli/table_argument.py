@@ -49,8 +49,7 @@ def table_at(text: str, table: str | None = None, query: str | None = None) -> P
     >>> print(table_at("postgresql:///clinic", table="visits"))
     table visits of the database clinic
     """
-    from incrowd.tables.databases.address import Address, is_address
-    from incrowd.tables.databases.tables import Query
+    from incrowd.tables.databases.tables import Address, Query, is_address
 
     if is_address(text):
         return Query.of(Address.parse(text).at(table), query)
@@ -72,8 +71,7 @@ def place(to: str | Path, replace: bool) -> Path | NewTable:
     >>> print(place("postgresql:///clinic?table=release", replace=False))
     table release of the database clinic
     """
-    from incrowd.tables.databases.address import is_address
-    from incrowd.tables.databases.tables import NewTable
+    from incrowd.tables.databases.tables import NewTable, is_address
 
     if is_address(str(to)):
         return NewTable.of(str(to), replace=replace)

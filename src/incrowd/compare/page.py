@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
-from incrowd.compare.charts import accuracy_by_k, pareto
 from incrowd.compare.comparison import Comparison
 from incrowd.compare.recommend import name_of
+from incrowd.compare.summary import Summary, SummaryCell
 from incrowd.compare.tables import (
     Score,
     ScoreTable,
@@ -19,7 +22,200 @@ from incrowd.compare.tables import (
 )
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.svg import (
+    LEFT,
+    RIGHT,
+    WIDTH,
+    ChartBox,
+    LegendEntry,
+    Point,
+    Scale,
+    chart,
+    colour,
+    even_scale,
+    level,
+    line_entry,
+    log_scale,
+    marker,
+    path,
+    place_labels,
+    plot,
+    powers,
+    series_entry,
+    words,
+)
 from incrowd.drawing.wording import counted, plain, unbroken
+
+ASIDE, ALL_ASIDE = 8.0, 56.0
+"""How far the points of two methods, and of all, at the same k stand beside each other, at most."""
+ACCURACY = "accuracy, %"
+_MARK = 6  # half the room of a mark
+
+
+# Accuracy against k: a line for each method, beside what the table itself and mere guessing are worth.
+def accuracy_by_k(summary: Summary, learner: str) -> Html:
+    """Mean accuracy of a learner for each method and k, with intervals; in per cent."""
+    lines = {method: cells for method in summary.methods if (cells := _cells(summary, method, learner))}
+    standards = {"unprotected": summary.unprotected(learner), "most frequent class": summary.majority}
+    levels = {label: cell for label, cell in standards.items() if cell is not None}
+    kinds = {"unprotected": "unprotected", "most frequent class": "majority"}
+    everything = [*(cell for cells in lines.values() for cell in cells), *levels.values()]
+    ends = [100 * end for cell in everything for end in (cell.interval.low, cell.interval.high, cell.accuracy)]
+    across = log_scale([float(k) for k in summary.ks], LEFT, WIDTH - RIGHT)
+    up, parts = plot(
+        [
+            *(line_entry(label, kinds[label]) for label in levels),
+            *(series_entry(method, summary.methods.index(method)) for method in lines),
+        ],
+        across,
+        partial(even_scale, ends),
+        ("k", ACCURACY),
+        "{:,.0f}".format,
+    )
+    parts += [level(up, 100 * cell.accuracy, kinds[label]) for label, cell in levels.items()]
+    step = min(ASIDE, ALL_ASIDE / max(1, len(lines)))
+    for place, (method, cells) in enumerate(lines.items()):
+        aside = step * (place - (len(lines) - 1) / 2)
+        parts += _line(summary.methods.index(method), cells, across, up, aside)
+    return chart(_accuracy_in_words(learner, lines, levels), parts, up)
+
+
+def _cells(summary: Summary, method: str, learner: str) -> list[SummaryCell]:
+    cells = [summary.find(method, k, learner) for k in summary.ks]
+    return [cell for cell in cells if cell is not None and cell.is_known]
+
+
+def _line(series: int, cells: Sequence[SummaryCell], across: Scale, up: Scale, aside: float) -> Iterator[Html]:
+    points: list[Point] = [(across(cell.k) + aside, up(100 * cell.accuracy)) for cell in cells]
+    yield path(points, f"line {colour(series)}")
+    for cell, point in zip(cells, points, strict=True):
+        low, high = up(100 * cell.interval.low), up(100 * cell.interval.high)
+        whisker = path([(point[0], low), (point[0], high)], f"whisker {colour(series)}")
+        yield element("g", element("title", text(_cell_in_words(cell))), whisker, marker(series, point))
+
+
+def _cell_in_words(cell: SummaryCell) -> str:
+    low, high = 100 * cell.interval.low, 100 * cell.interval.high
+    return f"{cell.method}, k={cell.k}: {100 * cell.accuracy:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def _accuracy_in_words(learner: str, lines: dict[str, list[SummaryCell]], levels: dict[str, SummaryCell]) -> str:
+    fixed = [f"{label} {100 * cell.accuracy:.1f} %" for label, cell in levels.items()]
+    of_methods = [
+        f"{method} " + ", ".join(f"k={cell.k}: {100 * cell.accuracy:.1f} %" for cell in cells)
+        for method, cells in lines.items()
+    ]
+    return f"Accuracy of {learner} by k. " + "; ".join([*fixed, *of_methods])
+
+
+# Accuracy against risk: a point for each release, and a line through those that no other beats.
+@dataclass(frozen=True)
+class ParetoPoint:
+    """A method at one k: its risk (mean over rows of one over the group size) and accuracy."""
+
+    method: str
+    k: int
+    risk: float
+    accuracy: float
+
+    def beats(self, other: ParetoPoint) -> bool:
+        """Whether it is no worse in both, and better in one."""
+        no_worse = self.risk <= other.risk and self.accuracy >= other.accuracy
+        return no_worse and (self.risk, self.accuracy) != (other.risk, other.accuracy)
+
+
+def releases_of(summary: Summary, learner: str) -> list[ParetoPoint]:
+    """All releases whose risk was measured."""
+    cells = [summary.find(method, k, learner) for method in summary.methods for k in summary.ks]
+    return [point for cell in cells if cell is not None and (point := _release(cell)) is not None]
+
+
+def _release(cell: SummaryCell) -> ParetoPoint | None:
+    risk = cell.mean("average_risk") if cell.is_known else None
+    return ParetoPoint(cell.method, cell.k, risk, cell.accuracy) if risk else None
+
+
+def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
+    """The releases that no other beats, the safest first.
+
+    Examples
+    --------
+    >>> points = [ParetoPoint("a", 5, 0.2, 0.8), ParetoPoint("b", 5, 0.2, 0.7), ParetoPoint("a", 20, 0.05, 0.75)]
+    >>> [(one.method, one.k) for one in frontier(points)]
+    [('a', 20), ('a', 5)]
+    """
+    best = [one for one in releases if not any(other.beats(one) for other in releases)]
+    return sorted(best, key=lambda one: (one.risk, one.accuracy))
+
+
+def pareto(summary: Summary, learner: str) -> Html | None:
+    """Accuracy of a learner against the average risk; nothing if no risk was measured."""
+    releases = releases_of(summary, learner)
+    if not releases:
+        return None
+    standard = summary.unprotected(learner)
+    levels = [] if standard is None else [100 * standard.accuracy]
+    names = dict.fromkeys(one.method for one in releases)
+    across = powers(log_scale([one.risk for one in releases], LEFT, WIDTH - RIGHT, 0.08))
+    up, parts = plot(
+        [
+            *(line_entry("unprotected", "unprotected") for _ in levels),
+            *(LegendEntry(name, marker(summary.methods.index(name), (10, 0))) for name in names),
+            line_entry("not beaten by any other release", "frontier"),
+        ],
+        across,
+        partial(even_scale, [*levels, *(100 * one.accuracy for one in releases)]),
+        ("average re-identification risk", ACCURACY),
+        _percent,
+    )
+    best = frontier(releases)
+    steps = list(_steps(best, across, up))
+    parts += [level(up, value, "unprotected") for value in levels]
+    parts += [path(steps, "line frontier"), *(_point(summary, one, across, up) for one in releases)]
+    taken = [*_along(steps), *(ChartBox(LEFT, up(value) - 2, WIDTH - RIGHT, up(value) + 2) for value in levels)]
+    parts += _labels([*best, *(one for one in releases if one not in best)], taken, across, up)
+    return chart(_frontier_in_words(learner, best), parts, up)
+
+
+def _steps(best: Sequence[ParetoPoint], across: Scale, up: Scale) -> Iterator[Point]:
+    """From release to release, along what can be had for sure."""
+    for place, one in enumerate(best):
+        if place:
+            yield across(one.risk), up(100 * best[place - 1].accuracy)
+        yield across(one.risk), up(100 * one.accuracy)
+
+
+def _point(summary: Summary, one: ParetoPoint, across: Scale, up: Scale) -> Html:
+    tip = f"{one.method}, k={one.k}: accuracy {100 * one.accuracy:.1f} %, average risk {_percent(one.risk)}"
+    return marker(summary.methods.index(one.method), (across(one.risk), up(100 * one.accuracy)), tip=tip)
+
+
+def _labels(releases: Sequence[ParetoPoint], lines: Sequence[ChartBox], across: Scale, up: Scale) -> Iterator[Html]:
+    """k beside the points, in their order, as far as there is room; points at one place share a label."""
+    ks: dict[Point, list[int]] = {}
+    for one in releases:
+        ks.setdefault((round(across(one.risk), 1), round(up(100 * one.accuracy), 1)), []).append(one.k)
+    taken = [*lines, *(ChartBox(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in ks)]
+    labels = [("k=" + ", ".join(map(str, sorted(set(own)))), place) for place, own in ks.items()]
+    for label, at in place_labels(labels, taken, ChartBox(LEFT, up.end - 8, WIDTH, up.start)):
+        yield words(label, at)
+
+
+def _along(points: Sequence[Point]) -> Iterator[ChartBox]:
+    """The room that upright and level lines through the points take."""
+    for (x, y), (right, down) in pairwise(points):
+        yield ChartBox(min(x, right) - 1, min(y, down) - 1, max(x, right) + 1, max(y, down) + 1)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _frontier_in_words(learner: str, best: Sequence[ParetoPoint]) -> str:
+    points = "; ".join(
+        f"{one.method} at k={one.k}: {100 * one.accuracy:.1f} % at a risk of {_percent(one.risk)}" for one in best
+    )
+    return f"Accuracy of {learner} against average risk. Not beaten by any other release: {points}"
 
 
 def comparison_html(comparison: Comparison) -> str:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import ParameterError
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.steps import Group, Hide, Recode, Show, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy

@@ -1,18 +1,106 @@
-"""What every method is, and the ranges of its parameters."""
+"""What every method is, and what it may ask about the table: engines answer, it never sees where rows live."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from incrowd.errors import ParameterError
+from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat, Step
+from incrowd.trees.tree import Tree
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.schema import Schema
 
-if TYPE_CHECKING:
-    from incrowd.methods.population import Population
-    from incrowd.plan.steps import Step
-    from incrowd.vocabulary.randomness import Randomness
-    from incrowd.vocabulary.requirement import Requirement
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """The combinations of values that occur, in lexical order of their codes, with the classes of their rows.
+
+    ``codes`` is combinations x attributes, ``counts`` combinations x classes (the missing class last).
+    """
+
+    codes: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int64]
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Rows of each combination."""
+        return np.asarray(self.counts.sum(axis=1), np.int64)
+
+
+class Population(Protocol):
+    """The rows of a table, as an algorithm knows them.
+
+    ``sample`` may leave rows out and serves heuristics only (which split, which merge). Counts are exact, over
+    all rows, and are what promises are made of.
+    """
+
+    @property
+    def schema(self) -> Schema:
+        """The columns and their roles."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def sample(self) -> EncodedTable:
+        """Encoded quasi-identifiers, target and columns of the requirement, of all rows or of a random part of them.
+
+        Once rows are placed the table has one more column, ``GROUP``: the group of each row.
+        """
+        ...
+
+    def count(self, tree: Tree) -> npt.NDArray[np.int64]:
+        """Rows that come to rest at each node, class by class: an array of nodes x classes."""
+        ...
+
+    def histograms(self, tree: Tree, name: str) -> npt.NDArray[np.int64]:
+        """Rows that come to rest at each node, by their value of a column: nodes x codes (the missing one last)."""
+        ...
+
+    def contingency(self, name: str) -> npt.NDArray[np.int64]:
+        """Rows per code of an attribute and class: codes (the missing one last) x classes (the missing one last)."""
+        ...
+
+    def combinations(self, names: Sequence[str]) -> Combinations:
+        """The combinations of these attributes that occur, counted over all rows that are not left out."""
+        ...
+
+    def recode(self, step: Recode) -> Population:
+        """The same rows, the step's attributes seen as the parts their values belong to.
+
+        The code of an attribute is then the position of the part, and the missing code says that nothing is shown.
+        """
+        ...
+
+    def hide(self, step: Hide) -> Population:
+        """The same rows, nothing shown of the step's attributes where their combination is rare."""
+        ...
+
+    def bin(self, step: Bin) -> Population:
+        """The same rows, the step's attributes seen as the bins they lie in: categories named by their interval."""
+        ...
+
+    def place(self, step: Place) -> Population:
+        """The same rows, dealt to groups as the step says.
+
+        Which rows go where is decided by chance, once: placing by the same step again gives the same groups.
+        """
+        ...
+
+    def seat(self, step: Seat) -> Population:
+        """The same rows, each in the group the step gives it; only where :meth:`sample` has all rows, in its order."""
+        ...
+
 
 INTERVALS = ("interval", "bounds", "midpoint", "mean")
 """How methods that generalize may write numbers, see :mod:`incrowd.methods.numeric_forms`."""

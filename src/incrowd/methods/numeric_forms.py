@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incrowd.measures.cuts import outer_ends
+from incrowd.measures.mdl import outer_ends
 from incrowd.plan.steps import Spread
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import Form, Interval, Level, Midpoint, Suppressed

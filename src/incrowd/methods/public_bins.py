@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.measures.cuts import even_cuts, roundest
-from incrowd.measures.mdl import mdl_cuts
-from incrowd.methods.population import Population
+from incrowd.measures.mdl import even_cuts, mdl_cuts, roundest
+from incrowd.methods.method import Population
 from incrowd.plan.steps import Bin, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_value import Form, Interval, Level, Shown, Suppressed, ValueSet, render

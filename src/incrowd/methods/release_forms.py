@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from incrowd.errors import ParameterError
-from incrowd.measures.cuts import even_cuts, roundest
+from incrowd.measures.mdl import even_cuts, roundest
 from incrowd.methods.catalog import METHODS
-from incrowd.methods.method import Method
-from incrowd.methods.population import Population
+from incrowd.methods.method import Method, Population
 from incrowd.methods.public_bins import FEW, public_cuts
 from incrowd.plan.steps import AsCounts, Bin, Group, Rarest, Show, Spread, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incrowd.recipients.bins import binned, public_bins
     from incrowd.recipients.decoding import decode
-    from incrowd.recipients.naive_bayes import CountsNaiveBayes
+    from incrowd.recipients.learning import CountsNaiveBayes
     from incrowd.recipients.tree import CountsTree
 
 _HOME = {

@@ -11,8 +11,7 @@ from incrowd.methods.catalog import find_method
 from incrowd.report.signature import private_key
 from incrowd.rows.held import Held, Unverified
 from incrowd.rows.one_machine import input_file
-from incrowd.tables.databases.address import is_address
-from incrowd.tables.databases.tables import NewTable, Query, query_of
+from incrowd.tables.databases.tables import NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target
 from incrowd.tables.reading.frames import is_spark_frame

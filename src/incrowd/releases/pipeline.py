@@ -15,7 +15,7 @@ import numpy as np
 from incrowd.errors import Notice, ParameterError, VerificationError
 from incrowd.methods.catalog import MethodEntry, find_method, make_method
 from incrowd.methods.fitting import fitted
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.methods.release_forms import formed, rare_kept_out, suited
 from incrowd.plan.plan_file import write_plan
 from incrowd.plan.release_plan import ReleasePlan

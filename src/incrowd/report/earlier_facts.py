@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from incrowd.verification.joint import Joint
+if TYPE_CHECKING:
+    from incrowd.verification.joint import Joint
 
 
 @dataclass(frozen=True)

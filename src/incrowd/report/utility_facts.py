@@ -1,17 +1,195 @@
-"""What is left of the table in its release, as data; counted from the plan and the verified file."""
+"""What is left of the table in its release, as data; counted from the plan and the verified file.
+
+A released cell stands for one or several values of its attribute. All measures count *distinct values of the table*,
+the missing one included, also for numbers: the classical width of an interval over that of the attribute would give
+away the smallest and the largest number to whoever knows the intervals, and figures of this file are published.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from incrowd.measures.utility import Domain, average_group, certainty_penalty, discernibility, loss_metric
+import numpy as np
+import numpy.typing as npt
+
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.released_value import is_shown
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.released_value import (
+    Category,
+    Counts,
+    Form,
+    Interval,
+    Level,
+    Member,
+    Midpoint,
+    Range,
+    Shown,
+    ShownMissing,
+    ValueSet,
+    is_shown,
+)
+
+Cells = Sequence[tuple[int, int]]
+"""Pairs of how many values a cell stands for, and in how many rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The values of an attribute that occur in the table.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> ages = pl.Series([20, 30, 40, 50])
+    >>> age = Domain(EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 2, 3, 4], np.int32), ages))
+    >>> age.size, age.covered(Interval(20, 40)), age.covered(Shown(30)), age.covered(ValueSet((20, 30)))
+    (5, 2, 1, 2)
+    """
+
+    column: EncodedColumn
+    hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def size(self) -> int:
+        """How many values there are; missing is one of them, if some row has it."""
+        return int((self.column.counts > 0).sum())
+
+    def covered(self, form: Form) -> int:
+        """How many of the values a cell of this form may stand for.
+
+        A mean bounds no value of its group, so it may stand for all of them, like a cell that shows nothing.
+        """
+        match form:
+            case Shown() | ShownMissing():
+                return 1
+            case ValueSet(values):
+                return len(values)
+            case Interval(low, high) | Level(low, high) | Midpoint(low, high):
+                return self._between(low, high, "right")
+            case Range(low, high):
+                return self._between(low, high, "left")
+            case Category(label):
+                return self._in_group(label)
+            case Counts(members) if members is not None:
+                return sum(self._of_member(member) for member, _ in members)
+            case _:
+                return self.size
+
+    def _of_member(self, member: Member) -> int:
+        return self._between(member.low, member.high, "right") if isinstance(member, Interval) else 1
+
+    @cached_property
+    def _numbers(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+        return self.column.numbers[self.column.counts[:-1] > 0]
+
+    def _between(self, low: float | None, high: float | None, side: str) -> int:
+        """Numbers up to ``high`` and above ``low``, or from ``low`` on."""
+        first = 0 if low is None else int(np.searchsorted(self._numbers, low, "left" if side == "left" else "right"))
+        last = len(self._numbers) if high is None else int(np.searchsorted(self._numbers, high, "right"))
+        return last - first
+
+    @cached_property
+    def _groups(self) -> dict[str, int]:
+        """For each label of the hierarchy the number of values below it."""
+        assert self.hierarchy is not None
+        places = self.hierarchy.find(self.column)[:-1][self.column.counts[:-1] > 0]
+        below: dict[str, set[int]] = {}
+        for node, label in enumerate(self.hierarchy.labels):
+            leaves = self.hierarchy.leaves_below(node)
+            members = np.flatnonzero((places >= leaves.start) & (places < leaves.stop))
+            below.setdefault(label, set()).update(members.tolist())
+        return {label: len(values) for label, values in below.items()}
+
+    def _in_group(self, label: str) -> int:
+        """Values below the nodes of that name; a name that no hierarchy knows may stand for all."""
+        return self._groups.get(label, self.size) if self.hierarchy is not None else self.size
+
+
+def certainty_penalty(cells: Cells, size: int) -> float:
+    r"""The normalised certainty penalty of an attribute: 0 nothing is lost, 1 everything.
+
+    Xu, Wang, Pei, Wang, Shi, Fu, "Utility-Based Anonymization Using Local Recoding" (KDD 2006): a cell that stands for
+    u of the A values of its attribute costs u / A, and nothing if u = 1; the mean over all cells. The penalty of a
+    release is the mean over its attributes. For numbers the paper takes widths of intervals; here values are counted.
+
+    Parameters
+    ----------
+    cells
+        How many values cells stand for, in how many rows; a row that is left out stands for all values.
+    size
+        How many values the attribute has.
+
+    Examples
+    --------
+    >>> certainty_penalty([(1, 6), (2, 3), (4, 1)], size=4)
+    0.25
+    """
+    rows = sum(count for _, count in cells)
+    lost = sum(covered * count for covered, count in cells if covered > 1)
+    return lost / (rows * size) if rows and size else 0.0
+
+
+def loss_metric(cells: Cells, size: int) -> float:
+    r"""The loss metric of an attribute: 0 nothing is lost, 1 everything.
+
+    Iyengar, "Transforming Data to Satisfy Privacy Constraints" (KDD 2002): a cell that stands for u of the A values
+    of its attribute costs (u - 1) / (A - 1); the mean over all cells. For numbers, as above, values are counted.
+
+    Examples
+    --------
+    >>> loss_metric([(1, 6), (2, 3), (4, 1)], size=4)
+    0.2
+    """
+    rows = sum(count for _, count in cells)
+    lost = sum((covered - 1) * count for covered, count in cells)
+    return lost / (rows * (size - 1)) if rows and size > 1 else 0.0
+
+
+def discernibility(histogram: Iterable[tuple[int, int]], left_out: int = 0) -> int:
+    r"""Each row is charged the rows it cannot be told from: the sum of the squared sizes of the groups.
+
+    Bayardo, Agrawal, "Data Privacy through Optimal k-Anonymization" (ICDE 2005): :math:`\sum_E |E|^2`, and for every
+    row that is left out the number of all rows of the table. The smaller, the more is told apart; the least is the
+    number of rows.
+
+    Parameters
+    ----------
+    histogram
+        Pairs of group size and number of groups of that size.
+    left_out
+        Rows of the table that are not in the release.
+
+    Examples
+    --------
+    >>> discernibility([(2, 3), (5, 1)]), discernibility([(2, 3), (5, 1)], left_out=1)
+    (37, 49)
+    """
+    groups = list(histogram)
+    rows = sum(size * count for size, count in groups) + left_out
+    return sum(size * size * count for size, count in groups) + left_out * rows
+
+
+def average_group(histogram: Iterable[tuple[int, int]], k: int) -> float:
+    """How many times larger than needed groups are on average; 1 is the best there is.
+
+    LeFevre, DeWitt, Ramakrishnan, "Mondrian Multidimensional K-Anonymity" (ICDE 2006), their C_AVG: rows over groups
+    over k.
+
+    Examples
+    --------
+    >>> average_group([(10, 3), (30, 1)], k=10)
+    1.5
+    """
+    groups = list(histogram)
+    rows, classes = sum(size * count for size, count in groups), sum(count for _, count in groups)
+    return rows / classes / k if classes else 0.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +213,7 @@ class Utility:
     cells
         All quasi-identifier cells of the table.
     discernibility, average_group
-        Of the groups as they were recounted; see :mod:`incrowd.measures.utility`.
+        Of the groups as they were recounted; see :mod:`incrowd.report.utility_facts`.
     """
 
     attributes: tuple[AttributeLoss, ...]

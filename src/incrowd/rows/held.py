@@ -21,7 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import Notice
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.verification.request import Hint, Request

@@ -16,11 +16,10 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import OutputError
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.databases.tables import query_of
-from incrowd.tables.publishing.pair import write_pair
-from incrowd.tables.publishing.piece_writer import write_rows
+from incrowd.tables.publishing.piece_writer import write_pair, write_rows
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import missing_markers, read_release
 from incrowd.tables.reading.source import Origin

@@ -1,15 +1,157 @@
-"""C4.5: gain ratio, thresholds, pessimistic pruning (Quinlan 1993; details as in Weka's J48)."""
+"""From table to tree: pack, grow, read back. ID3 and C4.5 differ only in their rules.
+
+C4.5: gain ratio, thresholds, pessimistic pruning (Quinlan 1993; details as in Weka's J48).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.trees.growing import at_least, check_missing, fraction
-from incrowd.trees.tree import Tree
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.trees.levels import Grown, Limits, grow_levels, without_splits
+from incrowd.trees.packing import Bins, Rules, Training, pack
+from incrowd.trees.pruning import splits_to_keep
+from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
+
+
+# From the kernel's arrays back to a tree with attribute names, values and thresholds.
+def read_back(grown: Grown, training: Training, fractional: bool) -> Tree:
+    """The tree the kernel grew."""
+    readers = [_reader(column, bins) for column, bins in zip(training.attributes, training.bins, strict=True)]
+    codes = grown.code.tolist()
+    nodes = []
+    child = 1
+    for (a, low, high, branches), counts in zip(grown.splits.tolist(), grown.counts.tolist(), strict=True):
+        if a < 0:
+            nodes.append(Node(None, (), tuple(counts)))
+            continue
+        children = range(child, child + branches)
+        predicates = readers[a].predicates([codes[each] for each in children], low, high)
+        pairs = zip(predicates, children, strict=True)
+        nodes.append(Node(readers[a].name, tuple(Branch(predicate, each) for predicate, each in pairs), tuple(counts)))
+        child += branches
+    return Tree(tuple(nodes), training.target, training.classes, fractional)
+
+
+def _reader(column: EncodedColumn, bins: Bins) -> _Values | _Thresholds | _Prefixes:
+    if column.type.is_numeric:
+        return _Thresholds(column, bins)
+    return _Prefixes(column, bins) if column.type.has_order else _Values(column, bins)
+
+
+class _Values:
+    """A branch for each value."""
+
+    def __init__(self, column: EncodedColumn, bins: Bins) -> None:
+        self.name = column.name
+        values = column.dictionary.gather(bins.first).to_list()
+        self._predicates: list[Predicate] = [Eq(column.name, value) for value in values]
+        self._predicates.append(Missing(column.name))
+
+    def predicates(self, codes: list[int], _low: int, _high: int) -> list[Predicate]:
+        return [self._predicates[code] for code in codes]
+
+
+class _Thresholds:
+    """Up to a number, above it, missing."""
+
+    def __init__(self, column: EncodedColumn, bins: Bins) -> None:
+        self.name = column.name
+        self._numbers = column.numbers
+        self._occurring = column.numbers[column.counts[:-1] > 0]
+        self._bins = bins
+
+    def predicates(self, codes: list[int], low: int, high: int) -> list[Predicate]:
+        below, above = self._numbers[self._bins.last[low]], self._numbers[self._bins.first[high]]
+        threshold = largest_up_to_middle(self._occurring, below, above)
+        choices = (Le(self.name, threshold), Gt(self.name, threshold), Missing(self.name))
+        return [choices[code] for code in codes]
+
+
+class _Prefixes:
+    """The first categories of an order, the others, missing."""
+
+    def __init__(self, column: EncodedColumn, bins: Bins) -> None:
+        self.name = column.name
+        self._values = column.dictionary.to_list()
+        self._bins = bins
+
+    def predicates(self, codes: list[int], low: int, _high: int) -> list[Predicate]:
+        cut = int(self._bins.last[low]) + 1
+        first, others = frozenset(self._values[:cut]), frozenset(self._values[cut:])
+        choices = (In(self.name, first), In(self.name, others), Missing(self.name))
+        return [choices[code] for code in codes]
+
+
+def largest_up_to_middle(occurring: npt.NDArray[Any], below: Any, above: Any) -> int | float:
+    """The largest occurring number that is not above the middle of two numbers (C4.5's threshold).
+
+    Whole numbers are compared as whole numbers, however large; for others, a middle that misses a decimal
+    value only by rounding counts as that value.
+
+    Examples
+    --------
+    >>> largest_up_to_middle(np.array([1, 3, 8]), 1, 8)
+    3
+    """
+    if occurring.dtype.kind == "i":
+        middle: int | float = (int(below) + int(above)) // 2
+    else:
+        rounding = 1e-9 * (float(above) - float(below))
+        middle = min((float(below) + float(above)) / 2 + rounding, float(np.nextafter(above, below)))
+    place = int(np.searchsorted(occurring, middle, side="right")) - 1
+    return occurring[max(place, int(np.searchsorted(occurring, below)))].item()  # type: ignore[no-any-return]
+
+
+def grow(
+    table: EncodedTable,
+    attributes: Sequence[str],
+    target: str,
+    rules: Rules,
+    min_rows: int,
+    bins: int | None,
+    max_depth: int | None,
+    weighted: bool,
+    confidence: float | None = None,
+) -> Tree:
+    """Grow a tree by the given rules, pruned if a confidence is given."""
+    training = pack(table, attributes, target, bins)
+    limits = Limits(min_rows, max_depth, weighted)
+    grown = grow_levels(training.rows, training.columns, rules, limits)
+    if confidence is not None:
+        grown = without_splits(grown, splits_to_keep(grown.counts.astype(float), grown.parents, confidence))
+    return read_back(grown, training, weighted)
+
+
+# Checks that the growers' parameters share.
+def at_least(name: str, value: int | None, smallest: int) -> None:
+    """Refuse anything but a whole number of at least ``smallest`` (or ``None``, where the type allows it)."""
+    if value is None and name in ("bins", "max_depth"):
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or value < smallest:
+        raise ParameterError(f"{name} must be a whole number of at least {smallest}.")
+
+
+def fraction(name: str, value: float | None) -> None:
+    """Refuse anything but a number above 0 and up to 0.5 (or ``None``)."""
+    if value is None:
+        return
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 0.5:
+        raise ParameterError(f"{name} must be above 0 and at most 0.5, or None. Give for instance 0.25.")
+
+
+def check_missing(policy: str) -> None:
+    """Refuse an unknown policy for missing values."""
+    if policy not in ("stop", "branch", "weight"):
+        raise ParameterError("missing must be 'stop', 'branch' or 'weight'.")
+
 
 SIDE_SHARE = 0.1  # of the rows for each class, as in C4.5 release 8
 
@@ -79,7 +221,7 @@ class C45:
 
     def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
         """Grow and prune a tree that tests the attributes to predict the target."""
-        from incrowd.trees.growing import grow
+        from incrowd.trees.c45 import grow
         from incrowd.trees.packing import Rules
         from incrowd.trees.pruning import prune
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from incrowd.trees.growing import at_least, check_missing
+from incrowd.trees.c45 import at_least, check_missing
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 
@@ -44,7 +44,7 @@ class ID3:
 
     def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
         """Grow a tree that tests the attributes to predict the target."""
-        from incrowd.trees.growing import grow
+        from incrowd.trees.c45 import grow
         from incrowd.trees.packing import Rules
 
         rules = Rules(float(self.min_branch), 0.0, False, False, self.missing == "branch")

@@ -9,9 +9,8 @@ from typing import Any
 
 from incrowd.verification.opening import column, register
 from incrowd.verification.request import Expected, Original
-from incrowd.verification.set_order import is_one_order
 from incrowd.verification.shown import CountsComparison, PieceOfCounts
-from incrowd.verification.spelling import is_held, is_spelled
+from incrowd.verification.spelling import is_held, is_one_order, is_spelled
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 MACROS = (

@@ -2,11 +2,15 @@
 
 Numbers, dates and truth values that come from a typed file are written to text in one way; text that becomes numbers
 must be all there is in the number.
+
+Nor may the order of values in a set tell the order of rows.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
 
 from incrowd.verification.opening import text
 
@@ -45,3 +49,23 @@ def is_held(cell: str, kind: str) -> str:
     digits = rf"ltrim(regexp_replace(regexp_replace({cell}, '[eE].*$', ''), '[^0-9]', '', 'g'), '0')"
     finite = f"(isfinite(TRY_CAST({cell} AS DOUBLE)) OR regexp_matches({cell}, '^[+-]?[iInN]'))"
     return f"({finite} AND (length({cell}) <= {_DIGITS} OR length({digits}) <= {_DIGITS}))"
+
+
+def is_one_order(neighbours: Iterable[tuple[str, str]]) -> bool:
+    """Whether one order of all values fits: in no set does a value come first that comes later in another, or again.
+
+    ``neighbours`` are values that stand beside each other in some set, the first one first.
+
+    Examples
+    --------
+    >>> is_one_order([("baker", "cook"), ("cook", "nurse")]), is_one_order([("baker", "cook"), ("cook", "baker")])
+    (True, False)
+    """
+    earlier: dict[str, set[str]] = {}
+    for before, after in neighbours:
+        earlier.setdefault(after, set()).add(before)
+    try:
+        TopologicalSorter(earlier).prepare()
+    except CycleError:
+        return False
+    return True

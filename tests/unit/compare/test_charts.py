@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from incrowd.compare.charts import ParetoPoint, accuracy_by_k, frontier, pareto, releases_of
+from incrowd.compare.page import ParetoPoint, accuracy_by_k, frontier, pareto, releases_of
 from incrowd.compare.summary import Summary
 from incrowd.compare.trial import Result
 from incrowd.drawing.svg import ChartBox, text_width

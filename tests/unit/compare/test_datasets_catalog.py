@@ -7,8 +7,7 @@ import pytest
 from experiments.papers import printed
 from incrowd.compare.datasets.catalog import DATASETS, find_dataset
 from incrowd.compare.datasets.entry import Dataset, Shape
-from incrowd.compare.datasets.fetch import canonical_csv, parsed
-from incrowd.compare.datasets.load import rows_digest
+from incrowd.compare.datasets.load import canonical_csv, parsed, rows_digest
 from incrowd.errors import ParameterError
 from support.tic_tac_toe import as_csv, as_orange_file, endgames
 

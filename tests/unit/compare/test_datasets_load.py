@@ -10,11 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.compare.datasets import fetch as fetching
+from incrowd.compare.datasets import load as fetching
 from incrowd.compare.datasets import load as loading
 from incrowd.compare.datasets.catalog import DATASETS, find_dataset
-from incrowd.compare.datasets.fetch import cache_folder, data_folder, fetch
-from incrowd.compare.datasets.load import bytes_digest, describe, load, read_rows, rows_digest
+from incrowd.compare.datasets.load import (
+    bytes_digest,
+    cache_folder,
+    data_folder,
+    describe,
+    fetch,
+    load,
+    read_rows,
+    rows_digest,
+)
 from incrowd.errors import FileFormatError, InputError, ParameterError
 from support.tic_tac_toe import as_csv, as_orange_file, endgames
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.measures.utility import Domain, average_group, certainty_penalty, discernibility, loss_metric
+from incrowd.report.utility_facts import Domain, average_group, certainty_penalty, discernibility, loss_metric
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.released_value import (

@@ -10,7 +10,6 @@ from test_report_certificate import ATTACKS, DIGEST, full
 from test_report_html import HOSTILE, Page
 
 from incrowd.api import release
-from incrowd.measures.utility import Domain, certainty_penalty, loss_metric
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Show
 from incrowd.report.attack_facts import AttackFact, AttackFacts, attacks_of
@@ -18,7 +17,7 @@ from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.facts import NOTHING, promises_of
 from incrowd.report.html import report_html
 from incrowd.report.terminal import summary
-from incrowd.report.utility_facts import utility_of
+from incrowd.report.utility_facts import Domain, certainty_penalty, loss_metric, utility_of
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.verification.joint import Figures, Joint

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from incrowd.trees.c45 import C45
-from incrowd.trees.predict import class_shares, predict
+from incrowd.trees.routing import class_shares, predict
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Eq
 

@@ -9,9 +9,8 @@ import pytest
 
 from incrowd.trees.draw import to_svg, to_text
 from incrowd.trees.inducer import check_tree, tree_from_json, tree_to_json
-from incrowd.trees.predict import predict
 from incrowd.trees.pruning import prune
-from incrowd.trees.routing import route
+from incrowd.trees.routing import predict, route
 from incrowd.trees.sklearn_tree import recount
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.predicate import Gt, Le

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from incrowd.api import verify
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
+from incrowd.releases.recount import verify
 from incrowd.rows import choice
 from incrowd.verification.opening import connect
 from support.waiting import PATIENCE
@@ -126,7 +126,7 @@ def test_a_database_never_spills_into_the_current_folder(tmp_path):
 
 MANY = """
 import sys
-from incrowd.api import verify
+from incrowd.releases.recount import verify
 found = verify(sys.argv[1], k=2, quasi_identifiers=["a", "b"], memory="500MB")
 # getrusage would count the memory of the process that started this one
 print(found.sizes.classes, int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) // 1000)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import support.oracle_requirements as oracle
-from incrowd.verification import requirements_sql as sql
+from incrowd.verification import requirements as sql
 from incrowd.verification.opening import connect
 
 HAIR = Fraction(1, 10**15)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import FileFormatError
-from incrowd.tables.publishing.pair import write_pair
+from incrowd.tables.publishing.piece_writer import write_pair
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification import restated
 from incrowd.verification.requirements import Further

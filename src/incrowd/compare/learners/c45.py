@@ -12,7 +12,7 @@ import polars as pl
 from incrowd.compare.examples import Attribute, Codes, Examples, Numbers
 from incrowd.compare.learners.learner import called, class_weights, repeated, weighing
 from incrowd.trees.c45 import C45
-from incrowd.trees.predict import class_shares
+from incrowd.trees.routing import class_shares
 from incrowd.trees.tree import ClassValue, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType

@@ -1,23 +1,185 @@
 """A list of rules, each the best leaf of a pruned C4.5 tree on the rows that no earlier rule covers.
 
 Frank and Witten, "Generating Accurate Rule Sets Without Global Optimization" (ICML 1998), known as PART.
+
+Only as much of a tree is grown as it takes to find one good leaf (section 3; ties and limits as in Weka's PART). Of the
+branches of a node the one with the least entropy is explored first, then the next, as long as each turns out to be a
+leaf. If all do, the node may be pruned to a leaf itself. Of the leaves, the one with most rows is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.compare.examples import Examples, Numbers
 from incrowd.compare.learners.c45 import CLASS, class_places, tabled
 from incrowd.compare.learners.learner import called, class_weights, weighing
 from incrowd.compare.learners.rule import Condition, Rule, way_to
 from incrowd.errors import ParameterError
-from incrowd.trees.growing import at_least, fraction
+from incrowd.trees.c45 import SIDE_SHARE, at_least, fraction, largest_up_to_middle
+from incrowd.trees.kernel import score_nodes, xlogx_table
+from incrowd.trees.packing import Rules, Training
+from incrowd.trees.pruning import SLACK, with_bound
 from incrowd.trees.tree import Tree
+from incrowd.trees.weighted import move_weighted, share_missing
+from incrowd.vocabulary.predicate import Eq, Gt, Le, Predicate
+
+Array = npt.NDArray[Any]
+SMALL = 1e-6  # Weka's idea of no difference
+
+
+@dataclass(eq=False)
+class PartNode:
+    """A node while the tree is explored; ``split`` is the kernel's record, None for a leaf."""
+
+    counts: Numbers
+    split: Array | None = None
+    codes: Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    branches: Numbers = field(default_factory=lambda: np.zeros((0, 0)))  # class histograms
+    rows: list[tuple[Array, Numbers]] = field(default_factory=list)  # of each branch, with weights
+    active: Array = field(default_factory=lambda: np.zeros(0, np.bool_))
+    sons: list[PartNode | None] = field(default_factory=list)
+    last: int = -1
+    chosen: int = 0
+    largest: float = 0.0  # rows of the leaf that the chosen branches lead to
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it has no branches, or lost them."""
+        return self.split is None
+
+    def next_branch(self, least: float) -> int | None:
+        """The branch with the least entropy that is not explored and has rows enough; the first of pure ones."""
+        best, least_mixed = np.inf, None
+        for place, (size, entropy) in enumerate(self._sizes_and_entropies):
+            if self.sons[place] is not None or size < least - SMALL:
+                continue
+            if entropy <= SMALL:
+                return place
+            if entropy < best - SMALL:
+                best, least_mixed = entropy, place
+        return least_mixed
+
+    @cached_property
+    def _sizes_and_entropies(self) -> list[tuple[float, float]]:
+        """Rows of each branch, and bits per row."""
+        sizes = self.branches.sum(axis=1)
+        parts = self.branches * np.log2(np.where(self.branches > 0, self.branches, 1.0))
+        entropies = np.log2(sizes) - parts.sum(axis=1) / sizes
+        return list(zip(sizes.tolist(), entropies.tolist(), strict=True))
+
+    def close(self, least: float, confidence: float | None) -> None:
+        """All is explored that will be: prune if all branches are leaves, then choose the way to the largest leaf."""
+        self.rows = []
+        leaves = self.split is not None and all(son is not None and son.is_leaf for son in self.sons)
+        if leaves and confidence is not None:
+            leaf, below = _errors(self.counts[None], confidence), _errors(self.branches, confidence)
+            if leaf < below + SLACK + SMALL:
+                self.split = None
+        self.largest = float(self.counts.sum())
+        if self.split is not None:
+            sizes = [
+                -np.inf if son is None or size < least - SMALL else son.largest
+                for son, (size, _) in zip(self.sons, self._sizes_and_entropies, strict=True)
+            ]
+            self.chosen = next(place for place, size in enumerate(sizes) if size > max(sizes) - SMALL)
+            self.largest = sizes[self.chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class PartialC45:
+    """Finds one leaf on the same packed rows again and again, each time with other weights."""
+
+    training: Training
+    min_branch: int
+    confidence: float | None
+
+    def grow(self, weights: Numbers) -> tuple[tuple[Condition, ...], Numbers]:
+        """The conditions on the way to the best leaf, and its class histogram."""
+        rows = np.flatnonzero(weights > 0)
+        records = self.training.rows.reshape(-1, self.training.columns.stride)[rows]
+        counts = np.bincount(records[:, 0], weights[rows], self.training.columns.classes).astype(np.float64)
+        active = np.ones((1, len(self.training.columns.width)), np.bool_)
+        root = self._opened(records.ravel(), weights[rows], counts, active)
+        self._explore(root)
+        return self._way(root)
+
+    @cached_property
+    def _table(self) -> Numbers:
+        return xlogx_table()
+
+    def _explore(self, root: PartNode) -> None:
+        open_nodes = [root]
+        while open_nodes:
+            node = open_nodes[-1]
+            last = node.sons[node.last] if node.last >= 0 else None
+            wanted = not node.is_leaf and (last is None or last.is_leaf)
+            place = node.next_branch(self.min_branch) if wanted else None
+            if place is not None:
+                son = self._opened(*node.rows[place], node.branches[place], node.active.copy())
+                node.sons[place], node.last = son, place
+                open_nodes.append(son)
+                continue
+            if wanted:  # what is left has too few rows to be explored
+                unexplored = zip(node.sons, node.branches, strict=True)
+                node.sons = [son or PartNode(each, largest=float(each.sum())) for son, each in unexplored]
+            node.close(self.min_branch, self.confidence)
+            open_nodes.pop()
+
+    def _opened(self, rows: Array, weights: Numbers, counts: Numbers, active: Array) -> PartNode:
+        """A node with its branches, none of them explored; a leaf if it cannot be split."""
+        columns = self.training.columns
+        total = counts.sum()
+        if total < 2 * self.min_branch - SMALL or counts.max() >= total - SMALL or not len(columns.width):
+            return PartNode(counts)
+        rules = Rules(float(self.min_branch), SIDE_SHARE, True, True, False)
+        starts = np.array([0, len(weights)], np.int64)
+        level = counts[None]
+        split, codes, branches = score_nodes(rows, weights, starts, level, active, columns, rules, self._table)
+        if split[0, 0] < 0:
+            return PartNode(counts)
+        branches = share_missing(level, split, branches)
+        every = np.ones(len(codes), np.bool_)
+        moved, shares, ends = move_weighted(rows, weights, starts, split, codes, branches, every, columns)
+        width = columns.stride
+        parts = [(moved[lo * width : hi * width], shares[lo:hi]) for lo, hi in pairwise(ends)]
+        return PartNode(counts, split[0], codes, branches, parts, active, [None] * len(codes))
+
+    def _way(self, root: PartNode) -> tuple[tuple[Condition, ...], Numbers]:
+        """The chosen branches from the root down."""
+        conditions, node = [], root
+        while node.split is not None:
+            predicate = self._predicate(node.split, int(node.codes[node.chosen]))
+            share = node.branches[node.chosen].sum() / node.branches.sum()
+            conditions.append(Condition(int(node.split[0]), predicate, float(share)))
+            son = node.sons[node.chosen]
+            assert son is not None
+            node = son
+        return tuple(conditions), node.counts
+
+    def _predicate(self, split: Array, code: int) -> Predicate:
+        """The condition of a branch, in the values of its attribute."""
+        column, bins = self.training.attributes[split[0]], self.training.bins[split[0]]
+        if not column.type.is_numeric:
+            return Eq(column.name, column.dictionary[int(bins.first[code])])
+        below, above = column.numbers[bins.last[split[1]]], column.numbers[bins.first[split[2]]]
+        occurring = column.numbers[column.counts[:-1] > 0]
+        threshold = largest_up_to_middle(occurring, below, above)
+        return Gt(column.name, threshold) if code else Le(column.name, threshold)
+
+
+def _errors(counts: Numbers, confidence: float) -> float:
+    """Estimated errors of leaves together."""
+    sizes = counts.sum(axis=1)
+    return float(with_bound(sizes, sizes - counts.max(axis=1), confidence).sum())
+
 
 NOTHING = 1e-3  # what is left of a row by the rules may be forgotten below this part
 
@@ -126,7 +288,7 @@ class RuleList:
 
     def _finder(self, examples: Examples) -> Callable[[Numbers], Round]:
         """What makes the rules of a round from the weights of the rows."""
-        from incrowd.compare.learners.partial_tree import PartialC45
+        from incrowd.compare.learners.rule_list import PartialC45
         from incrowd.compare.learners.weighted_tree import WeightedC45
         from incrowd.trees.packing import pack
 

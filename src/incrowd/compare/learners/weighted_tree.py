@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.compare.examples import Numbers
-from incrowd.trees.c45 import SIDE_SHARE
-from incrowd.trees.growing import read_back
+from incrowd.trees.c45 import SIDE_SHARE, read_back
 from incrowd.trees.levels import Limits, grow_levels, without_splits
 from incrowd.trees.packing import Rules, Training
 from incrowd.trees.pruning import splits_to_keep

@@ -28,8 +28,7 @@ from incrowd.methods.blending.guide import (
 from incrowd.methods.blending.splitting import Grouping, RowFeatures, Worth, split_rows
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import check_choice, check_flag, check_not_negative
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population, check_choice, check_flag, check_not_negative
 from incrowd.methods.public_bins import BINS, public_bins
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

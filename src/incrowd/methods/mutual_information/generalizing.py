@@ -14,9 +14,9 @@ import numpy.typing as npt
 from incrowd.measures.mutual_information import Counts, normalized_information, value_entropy
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge, Records
+from incrowd.methods.method import Population
 from incrowd.methods.mutual_information.levels import AttributeLevel, levels_of, tally
 from incrowd.methods.numeric_forms import ends_of, interval_form, spread_steps
-from incrowd.methods.population import Population
 from incrowd.plan.steps import Part, Recode, Recoding, Spread
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import Interval, Level, Suppressed

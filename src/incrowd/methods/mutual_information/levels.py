@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.cuts import roundest
+from incrowd.measures.mdl import roundest
 from incrowd.plan.steps import Bin, Part
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves

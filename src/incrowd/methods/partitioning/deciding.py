@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import INTERVALS
+from incrowd.methods.method import INTERVALS, Population
 from incrowd.methods.numeric_forms import spread_steps
 from incrowd.methods.partitioning.dimensions import (
     ATTRIBUTE,
@@ -35,7 +35,6 @@ from incrowd.methods.partitioning.dimensions import (
     stacked,
 )
 from incrowd.methods.partitioning.tree_of_cuts import CutTree, form_makers, tree_of_cuts
-from incrowd.methods.population import Population
 from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
 from incrowd.trees.packing import class_values
 from incrowd.trees.tree import ClassValue

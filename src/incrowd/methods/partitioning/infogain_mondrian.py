@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import target_of
+from incrowd.methods.method import Population
 from incrowd.methods.partitioning.deciding import CutRule, Showing, decide_partition
-from incrowd.methods.population import Population
 from incrowd.plan.steps import Step
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import Requirement

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from incrowd.methods.method import Population
 from incrowd.methods.partitioning.deciding import CutRule, Showing, decide_partition
-from incrowd.methods.population import Population
 from incrowd.plan.steps import Step
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import Requirement

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from incrowd.measures.cuts import roundest
+from incrowd.measures.mdl import roundest
 from incrowd.methods.numeric_forms import ends_of, interval_form
 from incrowd.methods.partitioning.dimensions import BEGIN, CUT, END, SET, TREE, Cuts, Dimension
 from incrowd.trees.tree import Branch, ClassValue, Node, Tree

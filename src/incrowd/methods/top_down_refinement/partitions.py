@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.methods.judging import Records
-from incrowd.methods.population import Combinations
+from incrowd.methods.method import Combinations
 from incrowd.methods.top_down_refinement.attribute import AttributeState
 from incrowd.vocabulary.encoded_table import Codes
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.methods.judging import Records
-from incrowd.methods.population import Combinations
+from incrowd.methods.method import Combinations
 from incrowd.methods.top_down_refinement.attribute import AttributeState, best_of
 from incrowd.methods.top_down_refinement.partitions import Partitions
 from incrowd.vocabulary.requirement import KnownSet

@@ -3,6 +3,9 @@
 Fung, Wang, Yu, "Anonymizing Classification Data for Privacy Preservation" (IEEE TKDE 2007). Every attribute has one
 state for the whole table: a cut through its taxonomy, intervals that are cut where the class changes, or values that
 are disclosed one by one. The refinement with the best score is made, as long as one keeps the requirement.
+
+TDS is its forerunner: Fung, Wang, Yu, "Top-Down Specialization for Information and Privacy Preservation" (ICDE 2005).
+There is no suppression of single values: an attribute without taxonomy and order shows nothing, or all of its values.
 """
 
 from __future__ import annotations
@@ -12,12 +15,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from incrowd.measures.cuts import outer_ends
+from incrowd.measures.mdl import outer_ends
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import INTERVALS, check_choice
+from incrowd.methods.method import INTERVALS, Population, check_choice
 from incrowd.methods.numeric_forms import interval_form, spread_steps
-from incrowd.methods.population import Population
 from incrowd.methods.top_down_refinement.attribute import Look
 from incrowd.methods.top_down_refinement.attribute_kinds import attribute_of
 from incrowd.methods.top_down_refinement.refinement import (
@@ -27,6 +29,7 @@ from incrowd.methods.top_down_refinement.refinement import (
     Score,
     gain_alone,
     tdr_score,
+    tds_score,
 )
 from incrowd.plan.steps import Reasons, Recode, Recoding, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
@@ -164,3 +167,20 @@ def reasons_of(trace: Sequence[Refined], sets: Sequence[KnownSet], anonymity: Se
 def _short(figure: float) -> float:
     """A figure with four digits."""
     return float(f"{figure:.4g}")
+
+
+@dataclass(frozen=True)
+class TDS(TDR):
+    """Top-down specialization: TDR without disclosing values one by one, and with another score.
+
+    The parameters are those of :class:`TDR`.
+
+    Examples
+    --------
+    >>> TDS().name
+    'tds'
+    """
+
+    name: ClassVar[str] = "tds"
+    one_by_one: ClassVar[bool] = False
+    criteria: ClassVar[Mapping[str, Score]] = {"score": tds_score, "gain": gain_alone}

@@ -20,8 +20,7 @@ import numpy as np
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import BINNED, check_choice
-from incrowd.methods.population import Population
+from incrowd.methods.method import BINNED, Population, check_choice
 from incrowd.methods.public_bins import bin_numbers
 from incrowd.methods.tree_suppression.pools import (
     EMPTY,

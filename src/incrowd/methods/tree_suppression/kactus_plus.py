@@ -19,8 +19,7 @@ import numpy as np
 
 from incrowd.errors import ParameterError
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import BINNED, check_choice, check_flag
-from incrowd.methods.population import Population
+from incrowd.methods.method import BINNED, Population, check_choice, check_flag
 from incrowd.methods.public_bins import bin_numbers
 from incrowd.methods.tree_suppression.kactus import (
     MISSING,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.methods.judging import Judge
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.steps import GROUP, Place, Share
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.cuts import roundest
+from incrowd.measures.mdl import roundest
 from incrowd.trees.packing import Bins, exact_bins, quantile_bins
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy

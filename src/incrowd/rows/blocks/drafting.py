@@ -18,11 +18,10 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import OutputError
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan, Written
 from incrowd.rows.blocks.population import BlockedPopulation
-from incrowd.rows.memory.applying import applied, settled, shown_forms, tally_forms
-from incrowd.rows.memory.drafting import claims, column_values
+from incrowd.rows.memory.drafting import applied, claims, column_values, settled, shown_forms, tally_forms
 from incrowd.rows.memory.settling import FormTally, needs_rows
 from incrowd.rows.one_machine import Drafted
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.methods.population import Combinations
+from incrowd.methods.method import Combinations
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
 from incrowd.rows.memory.dealing import Shares
 from incrowd.rows.memory.population import EmbeddedPopulation, combine, first_rows

@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Bin, Place, Recode, Seat
 from incrowd.rows.held import Draft
-from incrowd.rows.memory.applying import applied, settled, shown_forms, tally_forms
 from incrowd.rows.memory.dealing import main_groups
-from incrowd.rows.memory.drafting import claims, draft_columns
+from incrowd.rows.memory.drafting import applied, claims, draft_columns, settled, shown_forms, tally_forms
 from incrowd.rows.memory.population import EmbeddedPopulation, bin_column
 from incrowd.trees.routing import route
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import Notice
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.rows.one_machine import Destination, Drafted, OnOneMachine

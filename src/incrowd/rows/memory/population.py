@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.methods.population import Combinations
+from incrowd.methods.method import Combinations
 from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode, Recoding, Seat
 from incrowd.rows.memory.dealing import Shares, deal, seated
 from incrowd.trees.packing import class_places

@@ -17,7 +17,7 @@ import polars as pl
 from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import ORIGIN, OWN, Drafting
 from incrowd.rows.blocks.population import BlockedPopulation
-from incrowd.rows.memory.applying import applied
+from incrowd.rows.memory.drafting import applied
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
 from incrowd.rows.spark.store import Store, forget, kept

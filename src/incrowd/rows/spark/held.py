@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import Notice, OutputError, ParameterError
-from incrowd.methods.population import Population
+from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.blocks.drafting import Drafting, settle_blocks
 from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation

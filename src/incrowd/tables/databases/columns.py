@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import OutputError, ValuesError
-from incrowd.tables.databases.address import quoted
+from incrowd.tables.databases.tables import quoted
 
 BEFORE = "SELECT * FROM (\n"
 _AFTER = "\n) AS given"

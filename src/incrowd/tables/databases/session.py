@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from incrowd.errors import IncrowdError, InputError, OutputError
 from incrowd.optional import optional
-from incrowd.tables.databases.address import Address, TableName
+from incrowd.tables.databases.tables import Address, TableName
 
 _CONNECTING = (
     (r"password|authentication|pg_hba|role \".*\"|permission denied|not permitted to log in", "refuses the login"),

@@ -1,17 +1,218 @@
-"""What is read from a server, a table or the rows of a query, and where a release goes there."""
+"""What is read from a server, a table or the rows of a query, and where a release goes there.
+
+An address has no secrets, and only harmless parts of it are ever shown.
+"""
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from urllib.parse import quote, unquote
 
-from incrowd.errors import ParameterError
-from incrowd.tables.databases.address import Address, TableName, is_address
+from incrowd.errors import OutputError, ParameterError
+
+# Names of tables and columns in SQL.
+LONGEST = 63
+"""Bytes of a name that PostgreSQL keeps; it cuts the rest off without a word."""
+
+_PART = r'("(?:[^"]|"")*"|[^".]*)'
+_NAME = re.compile(rf"{_PART}(?:\.{_PART})?")
+_OF_THE_SERVER = frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"})
+
+
+def quoted(name: str) -> str:
+    """A name as SQL.
+
+    Examples
+    --------
+    >>> print(quoted('a "b"; DROP TABLE c'))
+    "a ""b""; DROP TABLE c"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True)
+class TableName:
+    """A table, perhaps with its schema. Letters are taken as they are: ``Visits`` is not ``visits``.
+
+    Examples
+    --------
+    >>> TableName.parse("research.visits")
+    TableName(name='visits', schema='research')
+    >>> print(TableName.parse('"odd.name"').sql)
+    "odd.name"
+    """
+
+    name: str
+    schema: str | None = None
+
+    def __post_init__(self) -> None:
+        for part in (self.name, self.schema):
+            if part is not None and trouble(part):
+                raise ParameterError(f"The name of the table {trouble(part)}. Name it as table or schema.table.")
+
+    @classmethod
+    def parse(cls, text: str) -> TableName:
+        """The table that a user names: ``table`` or ``schema.table``; a part with a dot stands in double quotes."""
+        match = _NAME.fullmatch(text)
+        if match is None:
+            raise ParameterError('A table is named as table or schema.table, a part with a dot as "odd.name".')
+        first, second = (part if part is None else _plain(part) for part in match.groups())
+        return cls(first or "") if second is None else cls(second, first)
+
+    @property
+    def sql(self) -> str:
+        """The name as SQL."""
+        return ".".join(quoted(part) for part in (self.schema, self.name) if part is not None)
+
+    def __str__(self) -> str:
+        return ".".join(_shown(part) for part in (self.schema, self.name) if part is not None)
+
+
+def trouble(name: str) -> str | None:
+    """Why PostgreSQL could not keep a name as it is.
+
+    Examples
+    --------
+    >>> trouble("x" * 64)
+    'is longer than 63 bytes'
+    """
+    if not name:
+        return "is empty"
+    if "\0" in name:
+        return "holds a NUL character"
+    return f"is longer than {LONGEST} bytes" if len(name.encode("utf-8", "replace")) > LONGEST else None
+
+
+def check_columns(names: Iterable[str]) -> None:
+    """Refuse column names that the server would cut off or that it keeps for itself.
+
+    Examples
+    --------
+    >>> check_columns(["age", "zip code"])
+    """
+    for name in names:
+        fault = trouble(name) or ("is one that PostgreSQL keeps for itself" if name in _OF_THE_SERVER else None)
+        if fault:
+            raise OutputError(f"Column {name!r}: the name {fault}. Rename the column.")
+
+
+def _plain(part: str) -> str:
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part
+
+
+def _shown(part: str) -> str:
+    return quoted(part) if "." in part or '"' in part else part
+
+
+_SCHEMES = ("postgresql://", "postgres://")
+_SECRETS = ("password", "secret")
+_ENVIRONMENT = "PGPASSWORD, PGPASSFILE or PGSERVICE in the environment, or the file .pgpass"
+
+
+def is_address(place: object) -> bool:
+    """Whether a source or a destination is on a server.
+
+    Examples
+    --------
+    >>> is_address("postgresql:///clinic?table=visits"), is_address("visits.csv")
+    (True, False)
+    """
+    return isinstance(place, str) and place.lower().startswith(_SCHEMES)
+
+
+@dataclass(frozen=True)
+class Address:
+    """A database, and perhaps a table of it.
+
+    Host, port and user are known to the driver only: ``str`` and ``repr`` leave them out, so that they reach no
+    message, plan, report or certificate.
+
+    Parameters
+    ----------
+    connection
+        What the driver is given. Never to be shown.
+    database
+        The name of the database, if the address has it.
+    table
+        The table, if the address has it.
+
+    Examples
+    --------
+    >>> address = Address.parse("postgresql://ann@db.example.org:5433/clinic?table=research.visits")
+    >>> print(address)
+    postgresql:///clinic?table=research.visits
+    >>> address
+    Address(database='clinic', table=TableName(name='visits', schema='research'))
+    """
+
+    connection: str = field(repr=False)
+    database: str | None = None
+    table: TableName | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """The address that ``postgresql://host:port/database?table=name`` spells; every part may be left out."""
+        if not is_address(text):
+            raise ParameterError(
+                "An address begins with postgresql://, for instance postgresql:///clinic?table=visits."
+            )
+        host, slash, path = text.split("://", 1)[1].partition("/")
+        _refuse_login(host, path)
+        if not slash:
+            host, _, options = host.partition("?")
+            database = ""
+        else:
+            database, _, options = path.partition("?")
+        table, kept = _options(options)
+        named = dict(kept).get("dbname", unquote(database))
+        if any(mark in named for mark in "@=:/"):
+            _refuse("The name of the database holds one of @ = : /, which looks like a login.")
+        rest = "&".join(f"{key}={quote(value, safe='')}" for key, value in (*kept, ("client_encoding", "UTF8")))
+        return cls(f"postgresql://{host}/{database}?{rest}", named or None, table)
+
+    def at(self, table: str | None) -> Address:
+        """The same database and another table; the same address if none is given."""
+        return self if table is None else replace(self, table=TableName.parse(table))
+
+    def __str__(self) -> str:
+        table = f"?table={self.table}" if self.table else ""
+        return f"postgresql:///{self.database or ''}{table}"
+
+
+def _refuse_login(host: str, path: str) -> None:
+    """Refuse a password before the @, also one with a slash in it, for which the @ comes later."""
+    login, at, _ = host.partition("@")
+    if at and ":" in login:
+        _refuse("The address carries a password.")
+    if not at and "@" in path.partition("?")[0]:
+        _refuse("The address has an @ after its first slash, which looks like a password.")
+
+
+def _options(text: str) -> tuple[TableName | None, list[tuple[str, str]]]:
+    """The table, and what is the driver's."""
+    table, kept = None, []
+    for pair in filter(None, text.split("&")):
+        key, _, value = (unquote(part) for part in pair.partition("="))
+        if any(secret in key.lower() for secret in _SECRETS):
+            _refuse("The address carries a password.")
+        if key == "table":
+            table = TableName.parse(value)
+        elif key != "client_encoding":
+            kept.append((key, value))
+    return table, kept
+
+
+def _refuse(what: str) -> NoReturn:
+    raise ParameterError(
+        f"{what} Others could see it in the list of processes and in the history of the shell. Leave it out of the "
+        f"address and give it by {_ENVIRONMENT}. If it was a real one, change it."
+    )
 
 
 # What is read: a table, or the rows of a query.

@@ -14,11 +14,10 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import OutputError, ParameterError
-from incrowd.tables.databases.address import Address, TableName, check_columns, quoted
 from incrowd.tables.databases.columns import sql_type, storable
 from incrowd.tables.databases.reading import Rows, relations_read, rows_of, save_rows, server_of
 from incrowd.tables.databases.session import WRITING, Session, connected
-from incrowd.tables.databases.tables import NewTable, Query
+from incrowd.tables.databases.tables import Address, NewTable, Query, TableName, check_columns, quoted
 
 # The place of a new table: may it be written there, and what is there already?
 _LOCK = "SELECT pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1::pg_catalog.text, 20190))"

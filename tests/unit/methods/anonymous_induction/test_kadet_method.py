@@ -9,8 +9,7 @@ import pytest
 from incrowd.errors import HeaderError, InputError, ParameterError, SchemaError, ValuesError, VerificationError
 from incrowd.models.induction.growing import Candidates, Growth, SplitCandidate
 from incrowd.models.induction.induction import SpanRequirement
-from incrowd.models.induction.kadet import KAdet
-from incrowd.models.induction.publishing import publish
+from incrowd.models.induction.kadet import KAdet, publish
 from incrowd.models.induction.spans import InductionTable
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from incrowd.errors import ParameterError, SchemaError, ValuesError
 from incrowd.methods.mutual_information import levels as levels_module
 from incrowd.methods.mutual_information.generalizing import classes_of
-from incrowd.methods.mutual_information.iacc import IACc
-from incrowd.methods.mutual_information.iack import IACk
+from incrowd.methods.mutual_information.iac import IACc, IACk
 from incrowd.methods.mutual_information.levels import leaf_values, levels_of, nested_cuts
 from incrowd.plan.steps import Hide, Part, Reasons, Recode, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation

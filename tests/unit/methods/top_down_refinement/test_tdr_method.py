@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError, RequirementError, SchemaError, ValuesError
-from incrowd.methods.top_down_refinement.tdr import TDR, begin
-from incrowd.methods.top_down_refinement.tds import TDS
+from incrowd.methods.top_down_refinement.tdr import TDR, TDS, begin
 from incrowd.plan.steps import Part, Reasons, Recode, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -9,11 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from incrowd.api import release, verify
+from incrowd.api import release
 from incrowd.errors import FileFormatError, IncrowdError, ParameterError, VerificationError
 from incrowd.methods.catalog import METHODS
 from incrowd.releases.certified.checking import UNCHECKED, check_release
 from incrowd.releases.certified.statements import CertificateVerdict, StatementStanding
+from incrowd.releases.recount import verify
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
 from incrowd.report.signature import make_key, signed

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import OutputError, ParameterError
-from incrowd.tables.databases.address import Address, TableName, check_columns, is_address, quoted
-from incrowd.tables.databases.tables import Query
+from incrowd.tables.databases.tables import Address, Query, TableName, check_columns, is_address, quoted
 
 
 @pytest.mark.parametrize(

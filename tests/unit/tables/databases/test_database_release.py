@@ -20,9 +20,8 @@ from incrowd.releases.job import Job, Targets
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
 from incrowd.tables.databases import NewTable, Query
-from incrowd.tables.databases.address import Address
 from incrowd.tables.databases.reading import read_query
-from incrowd.tables.databases.tables import in_memory, on_disk
+from incrowd.tables.databases.tables import Address, in_memory, on_disk
 from incrowd.tables.databases.writing import StagedTable, staged_table
 from incrowd.tables.recipe import Recipe
 from support.postgresql_server import HOST, USER
@@ -271,7 +270,7 @@ def test_other_readers_take_addresses_or_say_no(patients):
 
 
 def test_the_rows_are_of_one_moment_and_the_scratch_folder_is_private(patients, held, tmp_path, monkeypatch):
-    from incrowd.releases import pipeline
+    from incrowd.tables.databases import reading
 
     seen = []
 
@@ -283,8 +282,8 @@ def test_the_rows_are_of_one_moment_and_the_scratch_folder_is_private(patients, 
         )
         return path
 
-    fetch = pipeline.fetch_query
-    monkeypatch.setattr(pipeline, "fetch_query", fetched)
+    fetch = reading.fetch_query
+    monkeypatch.setattr(reading, "fetch_query", fetched)
     told = []
     made = incrowd.release(PATIENTS, **ROLES, to=RELEASE, progress=told.append)
     assert made.table.height == 1500

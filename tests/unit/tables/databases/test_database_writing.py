@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from incrowd.errors import OutputError, ParameterError
-from incrowd.tables.databases.address import Address
 from incrowd.tables.databases.reading import read_query
-from incrowd.tables.databases.tables import Query
+from incrowd.tables.databases.tables import Address, Query
 from incrowd.tables.databases.writing import check_table, staged_table
 
 RELEASE = Address.parse("postgresql:///clinic?table=release")

@@ -14,13 +14,13 @@ from incrowd.tables.hierarchies.draft import (
     calendar,
     draft_hierarchy,
     drafted_categories,
+    draw,
     encoded_columns,
     group_name,
     kind_for,
     ordered_categories,
     prefixes,
 )
-from incrowd.tables.hierarchies.draw import draw
 from incrowd.tables.hierarchies.grouping import agglomerated, balanced
 from incrowd.tables.hierarchies.intervals import frequency_edges, from_edges, intervals, round_between, width_edges
 from incrowd.vocabulary.encoded_table import EncodedColumn

@@ -8,9 +8,10 @@ import itertools
 import polars as pl
 import pytest
 
-from incrowd.api import release, verify
+from incrowd.api import release
 from incrowd.attacks.run import attack_release
 from incrowd.errors import HeaderError, ParameterError, VerificationError, reading_option, speak_as_command
+from incrowd.releases.recount import verify
 from incrowd.risk.measuring import measure_risk
 from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.read import read
