@@ -125,7 +125,7 @@ METHODS = {
         ),
         MethodEntry(
             name="tds",
-            module=f"{_ROOM}.top_down_refinement.tds",
+            module=f"{_ROOM}.top_down_refinement.tdr",
             factory="TDS",
             summary="tdr by hierarchies alone: no value is hidden singly",
             paper="Fung, Wang, Yu: Top-Down Specialization for Information and Privacy Preservation, 2005",
@@ -137,7 +137,7 @@ METHODS = {
         ),
         MethodEntry(
             name="iack",
-            module=f"{_ROOM}.mutual_information.iack",
+            module=f"{_ROOM}.mutual_information.iac",
             factory="IACk",
             summary="moves every attribute to the level that tells most about the class, then hides rare combinations",
             paper="Li, Liu, Baig, Wong: Information based data anonymization for classification utility, 2011",
@@ -150,7 +150,7 @@ METHODS = {
         ),
         MethodEntry(
             name="iacc",
-            module=f"{_ROOM}.mutual_information.iacc",
+            module=f"{_ROOM}.mutual_information.iac",
             factory="IACc",
             summary="iack, then hides more combinations as long as the class information stays within limits",
             paper="Li, Liu, Baig, Wong: Information based data anonymization for classification utility, 2011",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incrowd.recipients.tree import CountsTree
 
 _HOME = {
-    "CountsNaiveBayes": "naive_bayes",
+    "CountsNaiveBayes": "learning",
     "CountsTree": "tree",
     "binned": "bins",
     "decode": "decoding",
