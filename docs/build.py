@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from docs.public_names import describe
 
@@ -55,10 +56,12 @@ def commands() -> list[tuple[str, ...]]:
     """The subcommands, in the order of the help; a group of commands is followed by its own."""
     from typer.main import get_command
 
-    from incrowd.cli.main import app
+    from incrowd.cli.main import COMMANDS, app
 
     found: list[tuple[str, ...]] = []
-    for name, command in getattr(get_command(app), "commands", {}).items():
+    group: Any = get_command(app)
+    for name in COMMANDS:
+        command = group.get_command(None, name)
         found += [(name,), *((name, inner) for inner in getattr(command, "commands", {}))]
     return found
 

@@ -101,7 +101,8 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 def ways() -> Iterator[tuple[str, str]]:
     """What is walked through by commands, and what they cost."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(SOURCE.parent)])}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(SOURCE.parent)])}
     with TemporaryDirectory(prefix="incrowd-house-") as folder:
         made = f"make_patients({ROWS}).select({COLUMNS}).write_csv('t.csv')"
         made = f"from incrowd.compare.datasets.patients import make_patients; {made}"

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 import incrowd
 from incrowd.attacks.options import ATTACK
+from incrowd.cli.main import COMMANDS as NAMES
 from incrowd.cli.main import app
 from incrowd.hiding.options import HIDE
 from incrowd.models.options import MODEL
@@ -26,7 +27,7 @@ FACES = {
     "risk": (incrowd.measure_risk, RISK),
     "attack": (incrowd.attack_release, ATTACK),
 }
-COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = {name: get_command(app).get_command(None, name) for name in NAMES}  # type: ignore[attr-defined]
 DECLARED = [
     pytest.param(face, title, group, one, id=f"{face} {one.name}")
     for face, (_, titles) in FACES.items()

@@ -3,48 +3,59 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from types import FrameType
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
+import typer.core
+import typer.main
 
-from incrowd.cli.attack import attack
-from incrowd.cli.compare import compare
-from incrowd.cli.decode import decode
-from incrowd.cli.demo import demo
-from incrowd.cli.explain import explain
-from incrowd.cli.hide import hide
-from incrowd.cli.hierarchy import hierarchy_app
-from incrowd.cli.inspect import inspect
-from incrowd.cli.keys import keys_app
-from incrowd.cli.ledger import ledger_app
-from incrowd.cli.methods import datasets, learners, methods
-from incrowd.cli.model import model
-from incrowd.cli.release import release
-from incrowd.cli.risk import risk
-from incrowd.cli.transform import transform
-from incrowd.cli.verify import verify
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
+
+# in the order of the help; each is in the module of its name, but for two
+COMMANDS = (
+    *("inspect", "risk", "compare", "release", "model", "hide", "verify", "attack", "explain", "transform", "decode"),
+    *("methods", "learners", "datasets", "demo", "hierarchy", "keys", "ledger"),
+)
+_ELSEWHERE = {"learners": "methods", "datasets": "methods"}
+
+
+class CommandsByName(typer.core.TyperGroup):
+    """The commands, each imported when it is asked for: a release does not wait for the options of all others."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """All names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name; all are there to be suggested where there is none."""
+        if cmd_name not in COMMANDS:
+            for name in COMMANDS:
+                self.get_command(ctx, name)
+        elif cmd_name not in self.commands:
+            module = importlib.import_module(f"incrowd.cli.{_ELSEWHERE.get(cmd_name, cmd_name)}")
+            if (group := getattr(module, f"{cmd_name}_app", None)) is not None:
+                self.commands[cmd_name] = typer.main.get_group(group)
+            else:
+                alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+                alone.command(cmd_name)(getattr(module, cmd_name))
+                self.commands[cmd_name] = typer.main.get_command(alone)
+        return self.commands.get(cmd_name)
+
 
 app = typer.Typer(
     name="incrowd",
+    cls=CommandsByName,
     help="Release person-level tables with a counted guarantee and almost no loss of accuracy.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect, risk, compare, release, model, hide, verify, attack, explain, transform, decode):
-    app.command()(command)
-for listing in (methods, learners, datasets):
-    app.command()(listing)
-app.command()(demo)
-app.add_typer(hierarchy_app)
-app.add_typer(keys_app)
-app.add_typer(ledger_app)
 
 
 def _show_version(wanted: bool) -> None:

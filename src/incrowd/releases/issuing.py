@@ -1,30 +1,32 @@
-"""The facts and the certificate of a verified release."""
+"""The facts, the notices and the certificate of a verified release."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import Notice, VerificationError
-from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
+from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
 from incrowd.releases.job import Job
 from incrowd.releases.measured import measure
 from incrowd.report.certificate import WrittenRelease, certificate, form_facts, hmac_of, owner_key, sha256_of
 from incrowd.report.facts import facts_of
 from incrowd.report.outcome import Release
-from incrowd.report.plan_notices import plan_notices
-from incrowd.report.signature import signed
 from incrowd.rows.held import Held, Unverified
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import FileForm, groups_path
 
 if TYPE_CHECKING:
     from incrowd.releases.ledger.page import JointRecount
+
+LITTLE = 0.1  # of the cells: a release that shows less is of little use
 
 
 def describe(
@@ -65,7 +67,10 @@ def describe(
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
         responsible=job.responsible,
     )
-    issued = issued if job.sign is None else signed(issued, job.sign)
+    if job.sign is not None:
+        from incrowd.report.signature import signed
+
+        issued = signed(issued, job.sign)
     if outputs.table is not None:
         from incrowd.tables.databases.reading import read_query
 
@@ -109,3 +114,42 @@ def _released(plan: ReleasePlan, form: FileForm) -> list[dict[str, str]]:
 def _recipe_hash(recipe: Recipe) -> str:
     text = json.dumps(asdict(recipe), sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def plan_notices(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> Iterator[Notice]:
+    """Whether little is shown, which columns name what few people have, and whether a class is too rare for counts."""
+    if plan.share_of_cells_shown < LITTLE:
+        message = (
+            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try another method, "
+            "hierarchies, fewer quasi-identifiers or a smaller k."
+        )
+        yield Notice("little-shown", plan.method, message)
+    k = plan.requirement.smallest_group
+    if plan.counted and plan.schema.target is not None:
+        yield from _rare_class(columns[plan.schema.target], k)
+    yield from _rare_values(plan, columns, k)
+
+
+def _rare_values(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int) -> Iterator[Notice]:
+    """One sentence for all columns whose cells name values, bins or groups that fewer than k people have."""
+    rare = {name: rare_names(plan, name, columns[name], k) for name in plan.names}
+    named = [name for name, many in rare.items() if many]
+    if not named:
+        return
+    many = sum(rare.values())
+    message = (
+        f"{many:,} {'value is' if many == 1 else 'values are'} in fewer than {k:,} rows of the table, and released "
+        f"cells name {'it' if many == 1 else 'them'}, alone, in sets or in counts, and so the group of who has "
+        f"{'it' if many == 1 else 'them'}. Set rarest={k} to keep such values out, or coarsen or drop the column."
+    )
+    yield Notice("rare-values", ", ".join(named), message)
+
+
+def _rare_class(target: EncodedColumn, k: int) -> Iterator[Notice]:
+    rows = int(target.counts[target.counts > 0].min(initial=k))
+    if rows < k:
+        message = (
+            f"the rarest class has {rows:,} rows, fewer than k = {k:,}: no group can consist of it, and learners will "
+            "hardly tell it. Choose a smaller k, or join classes."
+        )
+        yield Notice("rare-class", target.name, message)

@@ -8,7 +8,6 @@ from typing import Any
 
 from incrowd.errors import OutputError, ParameterError, RequirementError
 from incrowd.methods.catalog import find_method
-from incrowd.report.signature import private_key
 from incrowd.rows.held import Held, Unverified
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import NewTable, Query, is_address, query_of
@@ -134,6 +133,8 @@ class Job:
         else:
             self.outputs.check(self.path, self.recipe_path, query=self.query)
         if self.sign is not None:
+            from incrowd.report.signature import private_key
+
             private_key(self.sign)
         if self.alone_at_most is not None and (isinstance(self.alone_at_most, bool) or self.alone_at_most < 0):
             raise ParameterError("alone_at_most is a whole number of people, 0 or more.")

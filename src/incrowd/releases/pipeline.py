@@ -24,7 +24,6 @@ from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe
 from incrowd.releases.job import Job, Targets, request_of
 from incrowd.releases.measured import check_measurable
-from incrowd.report.html import report_html
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
 from incrowd.rows.choice import in_blocks
@@ -236,6 +235,8 @@ def write_beside(release: Release, outputs: Targets, drafts: Mapping[Path, Path]
         text = json.dumps(release.certificate, indent=2, ensure_ascii=False)
         drafts[outputs.certificate].write_text(text + "\n", encoding="utf-8")
     if outputs.report:
+        from incrowd.report.html import report_html
+
         page = report_html(release.report, certificate=release.certificate)
         drafts[outputs.report].write_text(page, encoding="utf-8")
     if outputs.plan:

@@ -10,7 +10,6 @@ from typing import Any
 
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.report.facts import Facts
-from incrowd.report.html import report_html
 from incrowd.report.terminal import summary
 from incrowd.verification.verdict import Verdict
 
@@ -64,10 +63,14 @@ class Release:
 
     def save_report(self, path: str | Path) -> None:
         """Write the report as one HTML file."""
+        from incrowd.report.html import report_html
+
         Path(path).write_text(report_html(self.report, certificate=self.certificate), encoding="utf-8")
 
     def __repr__(self) -> str:
         return summary(self.report)
 
     def _repr_html_(self) -> str:
+        from incrowd.report.html import report_html
+
         return report_html(self.report, whole_page=False)

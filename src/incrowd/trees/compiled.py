@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from hashlib import sha256
@@ -10,6 +11,12 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
+
+if "scipy.linalg" not in sys.modules:
+    # Numba would import it, at a tenth of a second, to see whether it is there: only its convolutions would use it
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
+
+    del sys.modules["scipy.linalg"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -12,18 +12,20 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.verification.class_sizes import Promises
-from incrowd.verification.population import People
-from incrowd.verification.requirements import Further
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role
+
+if TYPE_CHECKING:  # those who ask write the document; only the verification counts
+    from incrowd.verification.class_sizes import Promises
+    from incrowd.verification.population import People
+    from incrowd.verification.requirements import Further
 
 
 @dataclass(frozen=True)

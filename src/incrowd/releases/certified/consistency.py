@@ -14,7 +14,6 @@ from incrowd.errors import IncrowdError, VerificationError
 from incrowd.releases.certified.statements import Statement, StatementStanding, consistent
 from incrowd.report.certificate import schema, statement_of
 from incrowd.report.json_schema import faults
-from incrowd.report.signature import PublicKey, is_signed_by, private_key
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
@@ -206,8 +205,11 @@ def check_issued(
     wrong = "its schema" if any(faults(data, schema())) else next(_misstated(data, verdict, requirement, roles), None)
     if wrong is not None:
         raise VerificationError(f"The certificate does not state what was counted ({wrong}). Nothing was published.")
-    if sign is not None and not is_signed_by(data, PublicKey.of(private_key(sign))):
-        raise VerificationError("The certificate is not signed as requested. Nothing was published.")
+    if sign is not None:
+        from incrowd.report.signature import PublicKey, is_signed_by, private_key
+
+        if not is_signed_by(data, PublicKey.of(private_key(sign))):
+            raise VerificationError("The certificate is not signed as requested. Nothing was published.")
 
 
 def check_written(certificate: Mapping[str, Any], path: Path) -> str:
