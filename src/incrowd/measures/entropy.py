@@ -14,13 +14,7 @@ Histogram = npt.ArrayLike
 
 
 def entropy(histogram: Histogram) -> float:
-    """Entropy of a histogram in bits: ``-sum p log2 p`` (Shannon 1948, section 6).
-
-    Examples
-    --------
-    >>> entropy([2, 2]), entropy([4, 0])
-    (1.0, 0.0)
-    """
+    """Entropy of a histogram in bits: ``-sum p log2 p`` (Shannon 1948, section 6)."""
     counts = np.asarray(histogram, dtype=np.float64)
     counts = counts[counts > 0]
     total = counts.sum()
@@ -31,13 +25,7 @@ def entropy(histogram: Histogram) -> float:
 
 
 def branch_entropy(branches: Sequence[Histogram]) -> float:
-    """Entropy that is left after a split, each branch weighted by its size (Quinlan 1986, ``E(A)``).
-
-    Examples
-    --------
-    >>> branch_entropy([[2, 0], [1, 1]])
-    0.5
-    """
+    """Entropy that is left after a split, each branch weighted by its size (Quinlan 1986, ``E(A)``)."""
     sizes = [float(np.sum(branch)) for branch in branches]
     total = sum(sizes)
     if total == 0:
@@ -54,11 +42,6 @@ def information_gain(branches: Sequence[Histogram], missing: float = 0.0) -> flo
         One class histogram per branch, of the rows whose tested value is known.
     missing
         Number of rows whose tested value is missing.
-
-    Examples
-    --------
-    >>> information_gain([[2, 0], [0, 2]]), information_gain([[1, 0], [0, 1]], missing=2)
-    (1.0, 0.5)
     """
     known = float(sum(np.sum(branch) for branch in branches))
     if known == 0:
@@ -68,23 +51,11 @@ def information_gain(branches: Sequence[Histogram], missing: float = 0.0) -> flo
 
 
 def split_information(sizes: Histogram, missing: float = 0.0) -> float:
-    """Entropy of the branch sizes; the missing are one more outcome (Quinlan 1993, 2.2 and 3.2).
-
-    Examples
-    --------
-    >>> split_information([2, 2]), split_information([1, 1], missing=2)
-    (1.0, 1.5)
-    """
+    """Entropy of the branch sizes; the missing are one more outcome (Quinlan 1993, 2.2 and 3.2)."""
     return entropy([*np.asarray(sizes, dtype=np.float64).tolist(), missing])
 
 
 def gain_ratio(branches: Sequence[Histogram], missing: float = 0.0) -> float:
-    """Information gain per bit of split information (Quinlan 1993, 2.2); 0 for a split of one branch.
-
-    Examples
-    --------
-    >>> gain_ratio([[1, 0], [0, 1], [1, 0], [0, 1]])
-    0.5
-    """
+    """Information gain per bit of split information (Quinlan 1993, 2.2); 0 for a split of one branch."""
     information = split_information([float(np.sum(branch)) for branch in branches], missing)
     return information_gain(branches, missing) / information if information > 0 else 0.0

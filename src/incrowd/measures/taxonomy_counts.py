@@ -16,13 +16,7 @@ Own = npt.NDArray[np.int64]
 
 
 def aggregated(own: Own, ends: Sequence[int], node: int) -> int:
-    """Cells that show a node or something below it.
-
-    Examples
-    --------
-    >>> aggregated(np.array([0, 5, 6, 4]), [4, 4, 3, 4], 1)
-    15
-    """
+    """Cells that show a node or something below it."""
     return int(own[node : ends[node]].sum())
 
 
@@ -31,13 +25,6 @@ def estimated(own: Own, parents: Sequence[int], ends: Sequence[int], node: int, 
 
     On the way down from ``top`` a node receives what its parent holds in proportion to the aggregated counts of the
     children; children without any cell share equally.
-
-    Examples
-    --------
-    Groups Low (5 cells of its own) with the values 1 (6 cells) and 2 (4 cells):
-
-    >>> [int(estimated(np.array([0, 5, 6, 4]), (-1, 0, 1, 1), [4, 4, 3, 4], node)) for node in (1, 2, 3)]
-    [15, 9, 6]
     """
     way = [node]
     while way[-1] != top:

@@ -20,50 +20,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodEntry:
-    """One method: where it lives, what it does, where it was published, and what others must know of it.
+    """One method: where it lives, what it does, where it was published, and what others must know of it."""
 
-    Parameters
-    ----------
-    name
-        What users call it.
-    module, factory
-        Where its class is, and the name of the class; its scikit-learn estimator has the same name.
-    summary, paper, page
-        What it does, where it was published, and its page in ``docs``.
-    needs_target
-        Whether it looks at a class.
-    forms
-        The forms its groups can be released in (see :mod:`incrowd.vocabulary.forms`), its own first. A method
-        that shows value by value has no groups, and only the strict form.
-    numeric
-        The values of its parameter ``numeric``: how numbers are released. Empty if it has no such parameter.
-    estimator_numeric
-        The one its estimator takes by default, since learners want numbers.
-    generalizes
-        Whether it shows values as groups of values, by hierarchies where there are some; a model made from such a
-        release sees new rows through the plan.
-    loses_rows
-        Whether it may leave out up to k - 1 rows.
-    together
-        Whether it looks at all rows at once; then a table that fits into memory is not worked on in blocks.
-    draws_groups
-        Whether chance has a part in which groups there are, not only in which rows they get.
-    """
-
-    name: str
+    name: str  # what users call it
+    # module, factory: Where its class is, and the name of the class; its scikit-learn estimator has the same name
     module: str
     factory: str
+    # summary, paper, page: What it does, where it was published, and its page in ``docs``
     summary: str
     paper: str
     page: str
-    needs_target: bool = True
+    needs_target: bool = True  # whether it looks at a class
+    # The forms its groups can be released in (see :mod:`incrowd.vocabulary.forms`), its own first. A method that
+    # shows value by value has no groups, and only the strict form.
     forms: tuple[str, ...] = RELEASE_FORMS
+    # The values of its parameter ``numeric``: how numbers are released. Empty if it has no such parameter.
     numeric: tuple[str, ...] = ()
-    estimator_numeric: str | None = None
+    estimator_numeric: str | None = None  # the one its estimator takes by default, since learners want numbers
+    # Whether it shows values as groups of values, by hierarchies where there are some; a model made from such a
+    # release sees new rows through the plan
     generalizes: bool = False
-    loses_rows: bool = False
+    loses_rows: bool = False  # whether it may leave out up to k - 1 rows
+    # Whether it looks at all rows at once; then a table that fits into memory is not worked on in blocks
     together: bool = False
-    draws_groups: bool = False
+    draws_groups: bool = False  # whether chance has a part in which groups there are, not only in which rows they get
 
     @property
     def counts(self) -> bool:
@@ -200,17 +180,7 @@ METHODS = {
 
 
 def find_method(name: str) -> MethodEntry:
-    """The entry of a method.
-
-    Examples
-    --------
-    >>> find_method("kactus").factory
-    'KActus'
-    >>> find_method("kaktus")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: There is no method 'kaktus'. Did you mean 'kactus'? Methods: kactus, ...
-    """
+    """The entry of a method."""
     if name in METHODS:
         return METHODS[name]
     close = get_close_matches(name, METHODS, n=1)

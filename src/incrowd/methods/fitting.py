@@ -171,16 +171,7 @@ def _as_seen(form: Form) -> Form:
 
 
 def true_of(form: Form, column: EncodedColumn, hierarchy: Hierarchy | None) -> Flags:
-    """For each code of a column whether a form is true of people with that value.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> ages = EncodedColumn("age", ColumnType.INTEGER, np.zeros(0, np.int32), pl.Series([20, 30, 40]))
-    >>> true_of(Interval(20, 30), ages, None).tolist(), true_of(Suppressed(), ages, None).tolist()
-    ([False, True, False, False], [True, True, True, True])
-    """
+    """For each code of a column whether a form is true of people with that value."""
     values = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
     match form:
         case Suppressed():

@@ -25,27 +25,14 @@ PIECES = 16  # of a number, where no class says which cuts matter
 
 
 def suited(method: Method, form: str | None) -> Method:
-    """The method as it suits the form; Blend makes other groups where they must be told in plain values.
-
-    Examples
-    --------
-    >>> from incrowd.methods.catalog import make_method
-    >>> dict(suited(make_method("blend", {}), "strict").parameters())["scores"]
-    0.0
-    """
+    """The method as it suits the form; Blend makes other groups where they must be told in plain values."""
     return method.in_plain_values() if form == STRICT and hasattr(method, "in_plain_values") else method
 
 
 def formed(
     steps: tuple[Step, ...], form: str | None, population: Population, requirement: Requirement
 ) -> tuple[Step, ...]:
-    """The steps of a method with its groups shown in the form that was asked for.
-
-    Examples
-    --------
-    >>> formed((), None, None, None)
-    ()
-    """
+    """The steps of a method with its groups shown in the form that was asked for."""
     check_form(form)
     counted = any(isinstance(step, AsCounts) for step in steps)
     if form == STRICT and counted:
@@ -63,12 +50,6 @@ def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest,
 
     Hiding joins classes and parts none, and a union of groups that keep a requirement keeps it. Only the share of a
     population that fits a class may fall or rise.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.requirement import KAnonymity
-    >>> rare_kept_out(3, KAnonymity(5)), rare_kept_out(None, KAnonymity(5))
-    ((Rarest(people=3),), ())
     """
     if people is None:
         return ()

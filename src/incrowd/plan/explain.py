@@ -148,14 +148,7 @@ def _share_shown(plan: ReleasePlan) -> str:
 
 
 def describe_group(group: Group, names: Sequence[str]) -> str:
-    """One sentence: how many rows, what they show, how many attributes are hidden.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.released_value import Suppressed
-    >>> describe_group(Group(102, (Shown("x"), Shown("y"), Suppressed())), ["race", "education", "age"])
-    '102 rows: race and education shown; 1 attribute hidden'
-    """
+    """One sentence: how many rows, what they show, how many attributes are hidden."""
     parts = []
     for kind, words in _WORDS.items():
         of_kind = [name for name, form in zip(names, group.forms, strict=True) if isinstance(form, kind)]

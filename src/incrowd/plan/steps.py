@@ -59,13 +59,7 @@ class Bin:
 
     @staticmethod
     def intervals(cuts: Sequence[float]) -> tuple[Interval, ...]:
-        """The bins between the cuts, open at both ends.
-
-        Examples
-        --------
-        >>> Bin.intervals([30])
-        (Interval(low=None, high=30), Interval(low=30, high=None))
-        """
+        """The bins between the cuts, open at both ends."""
         ends = [None, *cuts, None]
         return tuple(Interval(low, high) for low, high in pairwise(ends))
 
@@ -112,18 +106,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Seat:
-    """Each row goes to the group that the algorithm gave it, row by row, by something that is not part of the plan.
+    """Each row goes to the group that the algorithm gave it, row by row, by something that is not part of the plan."""
 
-    Parameters
-    ----------
-    sizes
-        Rows of each group.
-    seats
-        The group of each row, in the order of the table; not written with the plan, and not compared. A plan that was
-        read has none: it explains the release, but cannot be applied to the table again.
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # rows of each group
+    # The group of each row, in the order of the table; not written with the plan, and not compared. A plan that was
+    # read has none: it explains the release, but cannot be applied to the table again.
     seats: Codes | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -192,28 +179,15 @@ class Recode:
 
 @dataclass(frozen=True)
 class Hide:
-    """Rows of rare combinations show nothing of these attributes, or are left out.
+    """Rows of rare combinations show nothing of these attributes, or are left out."""
 
-    Parameters
-    ----------
-    names
-        The attributes; a combination is what rows show of them so far.
-    below
-        Combinations of fewer rows are rare.
-    also
-        Further combinations to be hidden: for each of ``names`` the position of the part, or one past the last for
-        nothing.
-    drop
-        Leave the rows out.
-    rows
-        How many rows are concerned.
-    """
-
-    names: tuple[str, ...]
-    below: int
+    names: tuple[str, ...]  # the attributes; a combination is what rows show of them so far
+    below: int  # combinations of fewer rows are rare
+    # Further combinations to be hidden: for each of ``names`` the position of the part, or one past the last for
+    # nothing
     also: tuple[tuple[int, ...], ...] = ()
-    drop: bool = False
-    rows: int = 0
+    drop: bool = False  # leave the rows out
+    rows: int = 0  # how many rows are concerned
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,6 @@ def to_svg(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> 
         Whether to show the number of rows and the class bar of each node.
     max_depth
         Nodes below this depth are left out; the boxes above them end in an ellipsis.
-
-    Examples
-    --------
-    >>> from incrowd.trees.tree import Node
-    >>> to_svg(Tree((Node(None, (), (2, 3)),), "ill", ("no", "yes"))).startswith("<svg ")
-    True
     """
     return draw_tree(tree, [node.counts if counts else None for node in tree.nodes], max_depth=max_depth)
 
@@ -190,13 +184,7 @@ MOST_VALUES = 6  # so that a condition fits beside its line
 
 
 def condition(predicate: Predicate) -> str:
-    """A predicate without its attribute; long lists are cut short.
-
-    Examples
-    --------
-    >>> condition(Le("age", 30)), condition(In("city", frozenset({"Bonn", "Ulm"})))
-    ('<= 30', 'in {Bonn, Ulm}')
-    """
+    """A predicate without its attribute; long lists are cut short."""
     match predicate:
         case Eq():
             return f"= {plain(str(predicate.value))}"
@@ -234,13 +222,7 @@ def headline(tree: Tree, node: Node) -> str:
 
 
 def amount(count: float) -> str:
-    """A count in words: whole, or with two decimals.
-
-    Examples
-    --------
-    >>> amount(1234567), amount(0.5)
-    ('1,234,567', '0.50')
-    """
+    """A count in words: whole, or with two decimals."""
     return f"{count:,.0f}" if count == round(count) else f"{count:,.2f}"
 
 
@@ -255,17 +237,6 @@ def to_text(tree: Tree, *, counts: bool = True, max_depth: int | None = None) ->
         Whether to show the class histogram of each node.
     max_depth
         Nodes below this depth are only counted.
-
-    Examples
-    --------
-    >>> from incrowd.trees.tree import Branch, Node
-    >>> from incrowd.vocabulary.predicate import Gt, Le
-    >>> root = Node("age", (Branch(Le("age", 30), 1), Branch(Gt("age", 30), 2)), (2, 2))
-    >>> tree = Tree((root, Node(None, (), (2, 0)), Node(None, (), (0, 2))), "ill", ("no", "yes"))
-    >>> print(to_text(tree))
-    age  [no: 2, yes: 2]
-    ├─ <= 30: no  [no: 2]
-    └─ > 30: yes  [yes: 2]
     """
     lines = []
     below = _sizes(tree)

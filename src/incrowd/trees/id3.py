@@ -17,18 +17,9 @@ class ID3:
 
     Numbers, dates and ordered categories are split in two by the threshold of the highest gain, everything
     else into one branch for each value that occurs at the node. Growing stops where no test has a gain.
-
-    Parameters
-    ----------
-    min_branch, bins, missing, max_depth, min_node
-        As in :class:`incrowd.trees.c45.C45`.
-
-    Examples
-    --------
-    >>> ID3(min_node=10).bins
-    1024
     """
 
+    # min_branch, bins, missing, max_depth, min_node: As in :class:`incrowd.trees.c45.C45`
     min_branch: int = 1
     bins: int | None = 1024
     missing: Literal["stop", "branch", "weight"] = "stop"

@@ -23,17 +23,10 @@ from incrowd.vocabulary.schema import ColumnType
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Bins of one column.
+    """Bins of one column."""
 
-    Parameters
-    ----------
-    of_code
-        The bin of each code; the missing code has the last bin for itself.
-    first, last
-        Lowest and highest code with rows in each bin (the bin of missing values left out).
-    """
-
-    of_code: npt.NDArray[np.int32]
+    of_code: npt.NDArray[np.int32]  # the bin of each code; the missing code has the last bin for itself
+    # first, last: Lowest and highest code with rows in each bin (the bin of missing values left out)
     first: npt.NDArray[np.int64]
     last: npt.NDArray[np.int64]
 
@@ -50,11 +43,6 @@ def exact_bins(counts: npt.NDArray[np.int64]) -> Bins:
     ----------
     counts
         Rows per code; the last entry counts the missing.
-
-    Examples
-    --------
-    >>> exact_bins(np.array([3, 0, 2, 1])).of_code.tolist()
-    [0, 0, 1, 2]
     """
     return _bins(counts, np.arange(len(counts) - 1))
 
@@ -63,11 +51,6 @@ def quantile_bins(counts: npt.NDArray[np.int64], bins: int) -> Bins:
     """At most ``bins`` bins of about equal size; exact if there are no more codes with rows than that.
 
     A value with the rows of four bins gets a bin for itself; the other values share the remaining bins.
-
-    Examples
-    --------
-    >>> quantile_bins(np.array([1, 1, 1, 1, 0]), 2).of_code.tolist()
-    [0, 0, 1, 1, 2]
     """
     if bins < 2:
         raise ParameterError("bins must be at least 2, or None for exact thresholds.")

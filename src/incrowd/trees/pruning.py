@@ -39,13 +39,6 @@ def prune(tree: Tree, confidence: float = 0.25, raise_with: EncodedTable | None 
     raise_with
         The table the tree was grown on: a node may then also be replaced by its largest branch, among which
         its rows are distributed anew.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.predicate import Gt, Le
-    >>> root = Node("age", (Branch(Le("age", 30), 1), Branch(Gt("age", 30), 2)), (5, 1))
-    >>> prune(Tree((root, Node(None, (), (3, 1)), Node(None, (), (2, 0))), "ill", ("no", "yes"))).nodes
-    (Node(attribute=None, branches=(), counts=(5, 1)),)
     """
     if raise_with is not None:
         return prune_and_raise(tree, confidence, raise_with)
@@ -101,13 +94,7 @@ def errors_below(node: Node, children: Sequence[Node], confidence: float) -> flo
 
 
 def estimated_errors(counts: Sequence[float], confidence: float) -> float:
-    """Errors of the majority class, with the upper confidence bound added.
-
-    Examples
-    --------
-    >>> round(estimated_errors([6, 0], 0.25), 3)
-    1.238
-    """
+    """Errors of the majority class, with the upper confidence bound added."""
     return float(with_bound(sum(counts), sum(counts) - max(counts, default=0), confidence))
 
 
@@ -122,11 +109,6 @@ def added_errors(rows: npt.ArrayLike, errors: npt.ArrayLike, confidence: float) 
 
     As in C4.5 and Weka: exact for no error, the normal approximation from one error on (with continuity
     correction), a line in between.
-
-    Examples
-    --------
-    >>> added_errors([6, 16], [0, 1], 0.25).round(3).tolist()
-    [1.238, 1.476]
     """
     rows, errors = np.asarray(rows, np.float64), np.asarray(errors, np.float64)
     none = rows * (1 - np.exp(np.log(confidence) / rows))

@@ -22,19 +22,6 @@ def route(tree: Tree, table: EncodedTable) -> npt.NDArray[np.int32]:
     That is a leaf, or the node whose test the row cannot take: its value is missing and there is no branch
     for missing values, or no branch covers its value. Every row rests somewhere, and always at the same node.
     The table may be another one than the tree was grown on.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.trees.tree import Branch, Node
-    >>> from incrowd.vocabulary.encoded_table import EncodedColumn
-    >>> from incrowd.vocabulary.predicate import Eq
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> codes = np.array([0, 1, 2], np.int32)
-    >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, codes, pl.Series(["f", "m"]))
-    >>> tree = Tree((Node("sex", (Branch(Eq("sex", "m"), 1),), (3,)), Node(None, (), (1,))), "ill", ("no",))
-    >>> route(tree, EncodedTable.of([sex])).tolist()
-    [0, 1, 0]
     """
     return follow(code_ranges(tree, table), table.height)
 
@@ -128,14 +115,7 @@ def class_shares(tree: Tree, table: EncodedTable) -> Shares:
 
 
 def predict(tree: Tree, table: EncodedTable) -> npt.NDArray[np.int64]:
-    """The most likely class of each row, as a place in ``tree.classes``; ties go to the earlier class.
-
-    Examples
-    --------
-    >>> from incrowd.trees.tree import Node
-    >>> predict(Tree((Node(None, (), (2, 3)),), "ill", ("no", "yes")), EncodedTable({}, 2)).tolist()
-    [1, 1]
-    """
+    """The most likely class of each row, as a place in ``tree.classes``; ties go to the earlier class."""
     return np.asarray(class_shares(tree, table).argmax(axis=1), np.int64)
 
 

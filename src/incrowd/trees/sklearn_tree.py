@@ -29,25 +29,11 @@ Value = str | int | float
 
 @dataclass(frozen=True)
 class Feature:
-    """What one column of the matrix given to scikit-learn means.
+    """What one column of the matrix given to scikit-learn means."""
 
-    Parameters
-    ----------
-    attribute
-        The attribute it comes from.
-    value
-        If given, the column is 1 where the attribute has this value, else 0.
-    order
-        If given, the column is the place of the value in this order. With neither, it is the number itself.
-
-    Examples
-    --------
-    >>> Feature("sex", value="f"), Feature("age")
-    (Feature(attribute='sex', value='f', order=()), Feature(attribute='age', value=None, order=()))
-    """
-
-    attribute: str
-    value: Value | None = None
+    attribute: str  # the attribute it comes from
+    value: Value | None = None  # if given, the column is 1 where the attribute has this value, else 0
+    # If given, the column is the place of the value in this order. With neither, it is the number itself.
     order: tuple[Value, ...] = ()
 
 
@@ -100,13 +86,6 @@ def from_sklearn(fitted: Any, features: Sequence[Feature], target: str) -> Tree:
         The meaning of each column of the matrix it was fitted on.
     target
         Name of the class column.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> fitted = DecisionTreeClassifier().fit([[0, 1], [1, 0]], ["no", "yes"])
-    >>> from_sklearn(fitted, [Feature("sex", "f"), Feature("sex", "m")], "ill").nodes[0].attribute
-    'sex'
     """
     return _Folding(fitted, features, lambda _, cut: rounding_threshold(cut)).tree(target)
 
@@ -150,13 +129,7 @@ def _features(column: EncodedColumn) -> list[Feature]:
 
 
 def rounding_threshold(cut: float) -> float:
-    """The largest 64-bit number that is not above ``cut`` after rounding to 32 bits.
-
-    Examples
-    --------
-    >>> rounding_threshold(0.5)
-    0.5000000298023224
-    """
+    """The largest 64-bit number that is not above ``cut`` after rounding to 32 bits."""
     if isinf(cut):
         return float_info.max if cut > 0 else -float_info.max
     below = np.float32(cut)
@@ -261,18 +234,7 @@ def _check_fitted(fitted: Any, features: Sequence[Feature]) -> None:
 
 # Class counts of a tree whose nodes have none, or those of other rows.
 def recount(tree: Tree, table: EncodedTable) -> Tree:
-    """The same tree with the class histograms of the rows of a table, each row whole.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.encoded_table import EncodedColumn
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> codes = np.array([0, 1, 1], np.int32)
-    >>> ill = EncodedColumn("ill", ColumnType.CATEGORICAL, codes, pl.Series(["no", "yes"]))
-    >>> recount(Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes")), EncodedTable.of([ill])).nodes[0].counts
-    (1, 2)
-    """
+    """The same tree with the class histograms of the rows of a table, each row whole."""
     counts = np.zeros((len(tree.nodes), len(tree.classes)), np.int64)
     np.add.at(counts, (route(tree, table), class_places(tree, table)), 1)
     for number in range(len(tree.nodes) - 1, 0, -1):

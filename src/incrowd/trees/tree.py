@@ -48,32 +48,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Tree:
-    """A decision tree.
+    """A decision tree."""
 
-    Parameters
-    ----------
-    nodes
-        Node 0 is the root; children come after their parents.
-    target
-        Name of the class column.
-    classes
-        The class values, in the order of the counts. ``None`` is the class of rows whose class is missing.
-    fractional
-        True if a row with a missing tested value belongs to all branches in part (C4.5). Otherwise such a
-        row takes the branch of missing values, or rests at the node.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.predicate import Gt, Le
-    >>> root = Node("age", (Branch(Le("age", 30), 1), Branch(Gt("age", 30), 2)), (2, 2))
-    >>> tree = Tree((root, Node(None, (), (2, 0)), Node(None, (), (0, 2))), "ill", ("no", "yes"))
-    >>> tree.depth, tree.leaves, tree.path_to(2)
-    (1, (1, 2), (Gt(attribute='age', threshold=30),))
-    """
-
-    nodes: tuple[Node, ...]
-    target: str
+    nodes: tuple[Node, ...]  # node 0 is the root; children come after their parents
+    target: str  # name of the class column
+    # The class values, in the order of the counts. ``None`` is the class of rows whose class is missing.
     classes: tuple[ClassValue, ...]
+    # True if a row with a missing tested value belongs to all branches in part (C4.5). Otherwise such a row takes the
+    # branch of missing values, or rests at the node.
     fractional: bool = False
 
     @cached_property

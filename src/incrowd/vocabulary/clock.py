@@ -14,15 +14,7 @@ _OFTEN = 0.2  # seconds between two messages: a screen need not follow every blo
 
 @dataclass(eq=False)
 class Clock:
-    """Tells the user which stage is running and remembers how long each took.
-
-    Examples
-    --------
-    >>> clock = Clock(print)
-    >>> with clock("reading"):
-    ...     pass
-    reading
-    """
+    """Tells the user which stage is running and remembers how long each took."""
 
     progress: Progress = lambda _stage: None
     seconds: dict[str, float] = field(default_factory=dict)
@@ -51,15 +43,7 @@ class Clock:
 
 
 def how_far(done: int, total: int, seconds: float) -> str:
-    """Rows done of all rows, their speed, and the time that is left at this speed.
-
-    Examples
-    --------
-    >>> how_far(2_000_000, 10_000_000, 4.0)
-    '2,000,000 of 10,000,000 rows, 500,000 rows/s, 16 s left'
-    >>> how_far(2_000_000, 100_000_000, 8.0)
-    '2,000,000 of 100,000,000 rows, 250,000 rows/s, 6 min 32 s left'
-    """
+    """Rows done of all rows, their speed, and the time that is left at this speed."""
     text = f"{done:,} of {total:,} rows"
     if not done or seconds <= 0:
         return text

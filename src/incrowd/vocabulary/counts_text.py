@@ -20,13 +20,7 @@ Counted = tuple[str | None, int]
 
 
 def encode_value(value: str | None) -> str:
-    """A value as it stands in a member.
-
-    Examples
-    --------
-    >>> encode_value("a|b:5%"), encode_value("=A1"), encode_value(None), encode_value("?")
-    ('a%7Cb%3A5%25', '%3DA1', '?', '%3F')
-    """
+    """A value as it stands in a member."""
     if value is None:
         return MISSING
     if value == MISSING:
@@ -47,24 +41,12 @@ def decode_value(text: str) -> str | None:
 
 
 def write_counts(members: Iterable[Counted]) -> str:
-    """Values with their counts, in the order given.
-
-    Examples
-    --------
-    >>> write_counts([("Private", 41), ("State-gov", 9), (None, 2)])
-    'Private:41|State-gov:9|?:2'
-    """
+    """Values with their counts, in the order given."""
     return "|".join(f"{encode_value(value)}:{rows}" for value, rows in members)
 
 
 def read_counts(text: str) -> tuple[Counted, ...] | None:
-    """The values and counts of a text; None if it is no such text. A hidden cell has none: ``()``.
-
-    Examples
-    --------
-    >>> read_counts("Private:41|?:2"), read_counts("*"), read_counts("Private")
-    ((('Private', 41), (None, 2)), (), None)
-    """
+    """The values and counts of a text; None if it is no such text. A hidden cell has none: ``()``."""
     if text == HIDDEN:
         return ()
     matches = [_MEMBER.fullmatch(part) for part in text.split("|")]

@@ -26,29 +26,14 @@ Codes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class EncodedColumn:
-    """Codes and dictionary of one column.
+    """Codes and dictionary of one column."""
 
-    Parameters
-    ----------
-    name, type
-        As in the schema.
-    codes
-        One code per row; ``missing_code`` where the value is missing.
-    dictionary
-        The distinct values, in the order of the type, none of them null. Integers are ``Int64``, reals
-        ``Float64``, dates ``Date``, everything else ``String``.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> column = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([1, 0, 2], np.int32), pl.Series(["f", "m"]))
-    >>> column.missing_code, column.counts.tolist()
-    (2, [1, 1, 1])
-    """
-
+    # name, type: As in the schema
     name: str
     type: ColumnType
-    codes: Codes
+    codes: Codes  # one code per row; ``missing_code`` where the value is missing
+    # The distinct values, in the order of the type, none of them null. Integers are ``Int64``, reals ``Float64``,
+    # dates ``Date``, everything else ``String``.
     dictionary: pl.Series
 
     @property
@@ -81,14 +66,9 @@ class EncodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class WholeColumn(EncodedColumn):
-    """A column over all blocks: type, dictionary and counts. Its codes may be in the blocks; then ``codes`` is empty.
+    """A column over all blocks: type, dictionary and counts. If its codes are in the blocks, ``codes`` is empty."""
 
-    Parameters
-    ----------
-    total
-        Rows per code over all blocks; the last entry counts the missing.
-    """
-
+    # Rows per code over all blocks; the last entry counts the missing
     total: npt.NDArray[np.int64] = field(kw_only=True)
 
     @cached_property
@@ -125,15 +105,7 @@ class LazyColumns(Mapping[str, EncodedColumn]):
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """Encoded columns of equal length.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([1, 0], np.int32), pl.Series(["f", "m"]))
-    >>> EncodedTable.of([sex]).height
-    2
-    """
+    """Encoded columns of equal length."""
 
     columns: Mapping[str, EncodedColumn]
     height: int

@@ -38,11 +38,6 @@ class FileForm:
     """Format of a written table.
 
     ``missing`` is how a missing or suppressed cell is written in text formats.
-
-    Examples
-    --------
-    >>> FileForm.of("release.tsv.gz")
-    FileForm(kind='csv', delimiter='\\t', compression='gzip', missing='')
     """
 
     kind: str = "csv"
@@ -84,13 +79,7 @@ def check_form(form: object) -> None:
 
 
 def groups_path(rows: Path) -> Path:
-    """Where the table of groups lies, beside the table of rows.
-
-    Examples
-    --------
-    >>> groups_path(Path("people.csv.gz")).name
-    'people.groups.csv.gz'
-    """
+    """Where the table of groups lies, beside the table of rows."""
     stem, dot, endings = rows.name.partition(".")
     return rows.with_name(f"{stem}.groups{dot}{endings}")
 

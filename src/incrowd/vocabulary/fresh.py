@@ -11,13 +11,7 @@ import polars as pl
 
 
 def fresh_series(series: pl.Series) -> pl.Series:
-    """The same values in buffers that hold nothing else; categories become plain text.
-
-    Examples
-    --------
-    >>> fresh_series(pl.Series("job", ["nurse", None])).to_list()
-    ['nurse', None]
-    """
+    """The same values in buffers that hold nothing else; categories become plain text."""
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
     if series.dtype == pl.Null:
@@ -39,11 +33,5 @@ def _copied(series: pl.Series) -> pl.Series:
 
 
 def fresh_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same table in fresh buffers.
-
-    Examples
-    --------
-    >>> fresh_frame(pl.DataFrame({"age": [39, None]})).rows()
-    [(39,), (None,)]
-    """
+    """The same table in fresh buffers."""
     return pl.DataFrame([fresh_series(series) for series in frame.iter_columns()])

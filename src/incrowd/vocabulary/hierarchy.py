@@ -38,34 +38,13 @@ class Leaves(StrEnum):
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The groups of one attribute, checked at birth.
+    """The groups of one attribute, checked at birth."""
 
-    Parameters
-    ----------
-    name
-        The attribute.
-    labels
-        The text of each node, no two alike; the root is ``*``.
-    parents
-        The parent of each node, -1 for the root. Nodes are renumbered depth first, intervals ascending.
-    kind
-        Whether leaves are values, intervals of numbers, or periods of dates.
-
-    Examples
-    --------
-    >>> sex = Hierarchy("sex", ("*", "f", "m"), (-1, 0, 0))
-    >>> sex.height, sex.leaf_of("m"), sex.covers("x")
-    (2, 1, False)
-    >>> Hierarchy("sex", ("*", "f", "m"), (-1, 2, 1))
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.InputError: Hierarchy 'sex' has a cycle: 2 nodes lead back to themselves, not to the root.
-    """
-
-    name: str
-    labels: tuple[str, ...]
+    name: str  # the attribute
+    labels: tuple[str, ...]  # the text of each node, no two alike; the root is ``*``
+    # The parent of each node, -1 for the root. Nodes are renumbered depth first, intervals ascending.
     parents: tuple[int, ...]
-    kind: Leaves = Leaves.VALUES
+    kind: Leaves = Leaves.VALUES  # whether leaves are values, intervals of numbers, or periods of dates
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -82,13 +61,7 @@ class Hierarchy:
 
     @classmethod
     def from_paths(cls, name: str, paths: Iterable[Sequence[str]], kind: Leaves = Leaves.VALUES) -> Hierarchy:
-        """Join the ways of all leaves to the root, leaf first; equal neighbours on a way are one node.
-
-        Examples
-        --------
-        >>> Hierarchy.from_paths("job", [["cook", "service", "*"], ["nurse", "health", "*"]]).labels
-        ('*', 'service', 'cook', 'health', 'nurse')
-        """
+        """Join the ways of all leaves to the root, leaf first; equal neighbours on a way are one node."""
         labels, parents = joined(name, paths)
         return cls(name, (ROOT, *labels[1:]), tuple(parents), kind)
 
@@ -104,14 +77,7 @@ class Hierarchy:
         raise InputError("This is not a hierarchy that incrowd wrote: name, leaves, labels or parents are not sound.")
 
     def to_json(self) -> dict[str, Any]:
-        """The hierarchy as plain data.
-
-        Examples
-        --------
-        >>> sex = Hierarchy("sex", ("*", "f", "m"), (-1, 0, 0))
-        >>> Hierarchy.from_json(sex.to_json()) == sex
-        True
-        """
+        """The hierarchy as plain data."""
         return {"name": self.name, "leaves": str(self.kind), "labels": [*self.labels], "parents": [*self.parents]}
 
     def __len__(self) -> int:
@@ -155,25 +121,12 @@ class Hierarchy:
         return self._children[node]
 
     def leaves_below(self, node: int) -> range:
-        """The places of the leaves below a node; a leaf is below itself.
-
-        Examples
-        --------
-        >>> Hierarchy("sex", ("*", "f", "m"), (-1, 0, 0)).leaves_below(0)
-        range(0, 2)
-        """
+        """The places of the leaves below a node; a leaf is below itself."""
         first, last = np.searchsorted(self.leaves, [node, self._ends[node]])
         return range(int(first), int(last))
 
     def at_level(self, level: int) -> Places:
-        """For each leaf, the node that stands for it at a level: its ancestor, or itself where its branch ends early.
-
-        Examples
-        --------
-        >>> job = Hierarchy.from_paths("job", [["cook", "service", "*"], ["nurse", "*"]])
-        >>> [[job.labels[node] for node in job.at_level(level)] for level in (1, 2, 3)]
-        [['*', '*'], ['service', 'nurse'], ['cook', 'nurse']]
-        """
+        """For each leaf, the node for it at a level: its ancestor, or itself where its branch ends early."""
         if not 1 <= level <= self.height:
             raise InputError(f"Hierarchy {self.name!r} has the levels 1 to {self.height}; there is no level {level}.")
         nodes, parents = self.leaves.copy(), np.array(self.parents)
@@ -274,14 +227,7 @@ class Hierarchy:
         return parse_day(text) if self.kind is Leaves.DATES else parse_number(text)
 
     def covers(self, value: str | float | datetime.date) -> bool:
-        """Whether a value has a leaf.
-
-        Examples
-        --------
-        >>> age = Hierarchy("age", ("*", "(-inf, 30]", "(30, inf)"), (-1, 0, 0), Leaves.NUMBERS)
-        >>> age.leaf_of(30), age.leaf_of(31), age.covers(1e9)
-        (0, 1, True)
-        """
+        """Whether a value has a leaf."""
         return self.leaf_of(value) is not None
 
     def _places(self, numbers: npt.NDArray[Any]) -> Places:
@@ -309,15 +255,7 @@ class Hierarchy:
         return np.append(places, len(self.leaves))
 
     def encode(self, column: EncodedColumn) -> Places:
-        """The place of the leaf of each dictionary code; a missing value has its own: one past the last leaf.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([0, 1], np.int32), pl.Series(["m"]))
-        >>> Hierarchy("sex", ("*", "f", "m"), (-1, 0, 0)).encode(sex).tolist()
-        [1, 2]
-        """
+        """The place of the leaf of each dictionary code; a missing value has its own: one past the last leaf."""
         places = self.find(column)
         gone = places < 0
         if gone.any():

@@ -64,11 +64,6 @@ def joined(name: str, paths: Iterable[Sequence[str]]) -> tuple[list[str], list[i
 
     A way that is nothing but the root is passed over. A label on a way twice, with others between, is a cycle; a
     label with two different next labels has two parents; a leaf that is also a group is refused.
-
-    Examples
-    --------
-    >>> joined("sex", [["f", "*"], ["m", "m", "*"]])
-    (['*', 'f', 'm'], [-1, 0, 0])
     """
     ways = [_collapsed(path) for path in paths]
     roots = list(dict.fromkeys(way[-1] for way in ways if way))

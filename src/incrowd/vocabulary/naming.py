@@ -40,38 +40,17 @@ Name = Member | Category
 
 
 def check_rarest(people: object) -> None:
-    """Refuse what is no number of people.
-
-    Examples
-    --------
-    >>> check_rarest(3)
-    """
+    """Refuse what is no number of people."""
     if not isinstance(people, int) or isinstance(people, bool) or people < 1:
         raise ParameterError("rarest is a whole number of people, at least 1: what fewer have is not named.")
 
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """Counts the people that the names in the cells of one column are true of.
+    """Counts the people that the names in the cells of one column are true of."""
 
-    Parameters
-    ----------
-    column
-        The column of the table, with the rows of each of its values.
-    hierarchy
-        What groups of values are called, if they have names.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> jobs = EncodedColumn("job", ColumnType.TEXT, np.array([0, 0, 1, 2], np.int32), pl.Series(["cook", "pope"]))
-    >>> naming = Naming(jobs)
-    >>> naming.fewest(ValueSet(("cook", "pope"))), naming.fewest(Shown("cook")), naming.fewest(Counts(((None, 1),)))
-    (1, 2, 1)
-    """
-
-    column: EncodedColumn
-    hierarchy: Hierarchy | None = None
+    column: EncodedColumn  # the column of the table, with the rows of each of its values
+    hierarchy: Hierarchy | None = None  # what groups of values are called, if they have names
     _known: dict[Name, int] = field(default_factory=dict, init=False, repr=False)
 
     def fewest(self, form: Form) -> int | None:

@@ -55,30 +55,18 @@ class Absent:
 
 @dataclass(frozen=True)
 class Option:
-    """What every face knows of an option.
+    """What every face knows of an option."""
 
-    Parameters
-    ----------
-    help
-        One sentence, the same everywhere.
-    kind, example
-        How it is written as text, and an example of that; the choices, separated by ``|``, if there are a few.
-    more
-        What a docstring or a page has room for, and the help of a command has not.
-    default
-        For an argument by itself; a dataclass has its own.
-    flags
-        On the command line, if it is not the name.
-    command, recipe
-        Why the command line does not have it; the key of the recipe that says it, if it is not the name, or why none.
-    """
-
-    help: str
+    help: str  # one sentence, the same everywhere
+    # kind, example: How it is written as text, and an example of that; the choices, separated by ``|``, if there are
+    # a few
     kind: Kind = Kind.TEXT
     example: str = ""
-    more: str = ""
-    default: Any = None
-    flags: tuple[str, ...] = ()
+    more: str = ""  # what a docstring or a page has room for, and the help of a command has not
+    default: Any = None  # for an argument by itself; a dataclass has its own
+    flags: tuple[str, ...] = ()  # on the command line, if it is not the name
+    # command, recipe: Why the command line does not have it; the key of the recipe that says it, if it is not the
+    # name, or why none
     command: Absent | None = None
     recipe: str | Absent = ""
 
@@ -224,14 +212,6 @@ def _strict(function: _Described, known: Mapping[str, str], needed: Collection[s
 
 
 def nearest(name: object, known: Mapping[str, str]) -> str:
-    """A sentence with what was probably meant, or nothing; ``known`` are names, and how they are written.
-
-    Examples
-    --------
-    >>> nearest("taget", {"k": "k", "target": "target"})
-    ' Did you mean target?'
-    >>> nearest("colour", {"k": "k", "target": "target"})
-    ''
-    """
+    """A sentence with what was probably meant, or nothing; ``known`` are names, and how they are written."""
     likely = difflib.get_close_matches(str(name), known, n=1)
     return f" Did you mean {known[likely[0]]}?" if likely else ""

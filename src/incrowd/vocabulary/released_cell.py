@@ -29,46 +29,21 @@ _RANGE = re.compile(r"^\[(\S+), (\S+)\]$")
 
 @dataclass(frozen=True, eq=False)
 class ReleasedCell:
-    """What one text in a column says.
+    """What one text in a column says."""
 
-    Parameters
-    ----------
-    covers
-        For each code of the original's column, the missing one last, whether it may stand behind the cell.
-    edges
-        The numbers at the ends of an interval that belong to it.
-    ends
-        Both ends of an interval with an edge, from just outside below to the last number inside.
-    averaged
-        Whether it is a number that is no value of the original.
-    understood
-        False if nobody knows what the text means.
-    shares
-        Of counts: for each code the share of the rows that have it, or a value of the bin it lies in.
-    """
-
-    covers: Bools
-    edges: tuple[float, ...] = ()
+    covers: Bools  # for each code of the original's column, the missing one last, whether it may stand behind the cell
+    edges: tuple[float, ...] = ()  # the numbers at the ends of an interval that belong to it
+    # Both ends of an interval with an edge, from just outside below to the last number inside
     ends: tuple[float, float] | None = None
-    averaged: bool = False
-    understood: bool = True
+    averaged: bool = False  # whether it is a number that is no value of the original
+    understood: bool = True  # false if nobody knows what the text means
+    # Of counts: for each code the share of the rows that have it, or a value of the bin it lies in
     shares: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CellReader:
-    """Reads the released cells of one column, next to the original column they come from.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> age = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 2, 3], np.int32), pl.Series([20, 30, 40]))
-    >>> reader = CellReader(Column("age", type=ColumnType.INTEGER), age)
-    >>> [reader.read(text).covers.tolist() for text in ("(20, 35]", "20|40", None)]
-    [[False, True, False, False], [True, False, True, False], [True, True, True, True]]
-    >>> reader.read("31.5").averaged, reader.read("old").understood
-    (True, False)
-    """
+    """Reads the released cells of one column, next to the original column they come from."""
 
     column: Column
     own: EncodedColumn

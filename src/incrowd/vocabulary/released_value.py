@@ -145,17 +145,6 @@ def render(form: Form, column_type: ColumnType) -> str | float | int | None:
     """The cell as it is written: ``None`` for suppressed and missing.
 
     Sets are joined by ``|``; a ``|`` or ``%`` inside a value is percent-encoded, so the text splits exactly.
-
-    Examples
-    --------
-    >>> render(ValueSet(("Blue", "Yellow")), ColumnType.CATEGORICAL)
-    'Blue|Yellow'
-    >>> render(Interval(30, 50), ColumnType.INTEGER), render(Interval(None, 50), ColumnType.INTEGER)
-    ('(30, 50]', '(-inf, 50]')
-    >>> render(Counts((("Blue", 3), (None, 2))), ColumnType.CATEGORICAL)
-    'Blue:3|?:2'
-    >>> render(Suppressed(), ColumnType.REAL) is None
-    True
     """
     match form:
         case Shown(value) | Mean(value) | Level(value=value) | Midpoint(value=value):
@@ -258,13 +247,7 @@ def plain_end(value: Any) -> float | None:
 
 
 def form_from_json(data: dict[str, Any]) -> Form:
-    """The form that :func:`form_to_json` wrote.
-
-    Examples
-    --------
-    >>> form_from_json(form_to_json(Interval(1, None)))
-    Interval(low=1, high=None)
-    """
+    """The form that :func:`form_to_json` wrote."""
     match data:
         case {"is": "Shown", "value": value}:
             return Shown(plain_value(value))

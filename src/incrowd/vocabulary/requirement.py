@@ -131,14 +131,6 @@ class KnownTogether:
     """Several sets of attributes, each with its own k: an attacker knows one of the sets, never their union.
 
     Fung, Wang, Yu (2007). A set that another one covers, with at least its k, is left out: it is kept anyway.
-
-    Examples
-    --------
-    >>> asked = KnownTogether((KnownSet(("age", "sex"), 4), KnownSet(("sex", "hours"), 11), KnownSet(("sex",), 4)))
-    >>> str(asked)
-    '4-anonymity of age, sex; 11-anonymity of sex, hours'
-    >>> asked.smallest_group
-    11
     """
 
     known: tuple[KnownSet, ...]
@@ -196,13 +188,7 @@ class KnownTogether:
 
 
 def requirement_from_json(data: dict[str, Any]) -> Requirement:
-    """The requirement that its ``to_json`` wrote.
-
-    Examples
-    --------
-    >>> requirement_from_json({"is": "k-anonymity", "k": 5})
-    KAnonymity(k=5)
-    """
+    """The requirement that its ``to_json`` wrote."""
     match data:
         case {"is": "k-anonymity", "k": k}:
             return KAnonymity(k)

@@ -18,40 +18,19 @@ LEAST = 500 * 10**6
 
 @dataclass(frozen=True)
 class Resources:
-    """Limits of a run.
+    """Limits of a run."""
 
-    Parameters
-    ----------
-    memory
-        Bytes of memory that the run may use; ``None`` if only the machine limits it.
-    threads
-        How many cores work at the same time.
-    scratch
-        A private folder for what does not fit into memory; it goes when the run ends.
-    program
-        Bytes of the memory that the program itself takes; what is shared out is the rest.
-    """
-
-    memory: int | None = None
-    threads: int = field(default_factory=lambda: cores())
-    scratch: Path | None = None
-    program: int = 0
+    memory: int | None = None  # bytes of memory that the run may use; ``None`` if only the machine limits it
+    threads: int = field(default_factory=lambda: cores())  # how many cores work at the same time
+    scratch: Path | None = None  # a private folder for what does not fit into memory; it goes when the run ends
+    program: int = 0  # bytes of the memory that the program itself takes; what is shared out is the rest
 
     def share(self, part: float) -> int | None:
         """A part of the memory that the program leaves for rows, if it is limited."""
         return None if self.memory is None else int(max(self.memory - self.program, self.memory // 5) * part)
 
     def check_fits(self, need: int, part: float, what: str) -> None:
-        """Refuse what does not fit into a part of the memory, with the limit that would do.
-
-        Examples
-        --------
-        >>> limited = Resources(10**9, program=PROGRAM)
-        >>> limited.check_fits(4 * 10**8, 0.25, "A table of 900 columns")  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        ...
-        incrowd.errors.ParameterError: A table of 900 columns needs about 2GB of memory. Use --memory 2GB, or ...
-        """
+        """Refuse what does not fit into a part of the memory, with the limit that would do."""
         room = self.share(part)
         if room is not None and need > room:
             enough = amount(int(self.program + need / part))
@@ -61,13 +40,7 @@ class Resources:
 
 
 def amount(size: int) -> str:
-    """An amount of memory as people write it, rounded up.
-
-    Examples
-    --------
-    >>> amount(1_950_000_001), amount(620_000_000)
-    ('2GB', '700MB')
-    """
+    """An amount of memory as people write it, rounded up."""
     tenths = -(-size // 10**8)
     return f"{tenths * 100}MB" if tenths < 10 else f"{tenths / 10:g}GB"
 
@@ -80,17 +53,7 @@ def cores() -> int:
 
 
 def bytes_of(text: str | int) -> int:
-    """An amount of memory as people write it.
-
-    Examples
-    --------
-    >>> bytes_of("4GB"), bytes_of("512 MB"), bytes_of("1.5g")
-    (4000000000, 512000000, 1500000000)
-    >>> bytes_of("much")
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: An amount of memory is a number with a unit. Give for instance 4GB.
-    """
+    """An amount of memory as people write it."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(text).lower())
     if not match:
         raise ParameterError("An amount of memory is a number with a unit. Give for instance 4GB.")

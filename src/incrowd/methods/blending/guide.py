@@ -37,13 +37,7 @@ LEAST_GAIN, NOISE = 0.001, 0.1  # what giving one up must gain, as a share of ro
 
 
 def prior(labels: Codes, classes: int) -> Numbers:
-    """Log shares of the classes, one row for all.
-
-    Examples
-    --------
-    >>> np.exp(prior(np.array([0, 1]), 2)).round(9).tolist()
-    [[0.5, 0.5]]
-    """
+    """Log shares of the classes, one row for all."""
     counts = np.bincount(labels, minlength=classes) + 1.0
     return np.asarray(np.log(counts / counts.sum()))[None, :]
 

@@ -25,27 +25,13 @@ AT_ONCE, PIECES, SMALL = 64, 16, 4096
 
 @dataclass(frozen=True, eq=False)
 class RowFeatures:
-    """What groups are made alike in.
+    """What groups are made alike in."""
 
-    Parameters
-    ----------
-    columns
-        The attributes, numbers as the bins they lie in.
-    ordered
-        Which of them are cut between neighbours; a missing value comes last.
-    weights
-        How much each counts, in all 1.
-    score
-        Class probabilities, rows x classes.
-    labels
-        The class of each row.
-    """
-
-    columns: Sequence[EncodedColumn]
-    ordered: Sequence[bool]
-    weights: Numbers
-    score: Numbers
-    labels: Codes
+    columns: Sequence[EncodedColumn]  # the attributes, numbers as the bins they lie in
+    ordered: Sequence[bool]  # which of them are cut between neighbours; a missing value comes last
+    weights: Numbers  # how much each counts, in all 1
+    score: Numbers  # class probabilities, rows x classes
+    labels: Codes  # the class of each row
 
     @property
     def height(self) -> int:

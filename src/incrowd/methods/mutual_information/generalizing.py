@@ -52,27 +52,13 @@ class LevelChoice:
 
 
 def best_level(scores: Sequence[float]) -> int:
-    """The level with the largest score, 1 for the first; of those that differ by rounding only, the most specific.
-
-    Examples
-    --------
-    >>> best_level([0.0, 0.3, 0.2, 0.3]), best_level([0.0, 0.4, 0.2]), best_level([0.0, 0.0])
-    (4, 2, 2)
-    """
+    """The level with the largest score, 1 for the first; of those that differ by rounding only, the most specific."""
     best = max(scores)
     return max(number for number, score in enumerate(scores, start=1) if score >= best - TOLERANCE)
 
 
 def level_score(counts: Counts, min_entropy: float = 0.0) -> float:
-    """I_N of a level; 0 where the entropy of its values is so small that I_N is a matter of few rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> few = np.array([[1, 0], [50, 49]])
-    >>> round(level_score(few), 4), level_score(few, min_entropy=0.1)
-    (0.1211, 0.0)
-    """
+    """I_N of a level; 0 where the entropy of its values is so small that I_N is a matter of few rows."""
     return normalized_information(counts) if value_entropy(counts) >= min_entropy else 0.0
 
 
@@ -96,24 +82,12 @@ def choose(
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
-    """The classes of combinations, in lexical order.
+    """The classes of combinations, in lexical order."""
 
-    Parameters
-    ----------
-    codes
-        Classes x attributes.
-    sizes
-        Rows of each class.
-    of
-        The class of each combination.
-    blank
-        Whether a class shows nothing.
-    """
-
-    codes: Whole
-    sizes: Whole
-    of: Whole
-    blank: npt.NDArray[np.bool_]
+    codes: Whole  # classes x attributes
+    sizes: Whole  # rows of each class
+    of: Whole  # the class of each combination
+    blank: npt.NDArray[np.bool_]  # whether a class shows nothing
 
 
 def classes_of(codes: Whole, nothing: Whole, rows: Whole) -> EquivalenceClasses:
@@ -127,12 +101,6 @@ def classes_of(codes: Whole, nothing: Whole, rows: Whole) -> EquivalenceClasses:
         For each attribute the code that shows nothing; it is the largest.
     rows
         Rows of each combination.
-
-    Examples
-    --------
-    >>> classes = classes_of(np.array([[1, 0], [0, 1], [1, 0]]), np.array([1, 1]), np.array([3, 4, 5]))
-    >>> classes.codes.tolist(), classes.sizes.tolist(), classes.of.tolist()
-    ([[0, 1], [1, 0]], [4, 8], [1, 0, 1])
     """
     _, first, of = np.unique(_keys(codes, nothing + 1), return_index=True, return_inverse=True)
     sizes = np.bincount(of, weights=rows, minlength=len(first)).astype(np.int64)
@@ -154,26 +122,13 @@ def _keys(codes: Whole, widths: Whole) -> Whole:
 
 @dataclass(frozen=True, eq=False)
 class Generalized:
-    """Attributes at their levels, and the combinations of what rows show.
+    """Attributes at their levels, and the combinations of what rows show."""
 
-    Parameters
-    ----------
-    choices
-        The level of each attribute.
-    codes
-        Combinations x attributes: the position of a part, or one past the last for nothing.
-    counts
-        Combinations x classes.
-    spread
-        The step that writes intervals as two columns, if any.
-    evidence
-        What else must be known of the combinations' rows to judge a group; None if sizes decide.
-    """
-
-    choices: tuple[LevelChoice, ...]
-    codes: npt.NDArray[np.int64]
-    counts: Counts
-    spread: tuple[Spread, ...] = ()
+    choices: tuple[LevelChoice, ...]  # the level of each attribute
+    codes: npt.NDArray[np.int64]  # combinations x attributes: the position of a part, or one past the last for nothing
+    counts: Counts  # combinations x classes
+    spread: tuple[Spread, ...] = ()  # the step that writes intervals as two columns, if any
+    # What else must be known of the combinations' rows to judge a group; None if sizes decide
     evidence: Records | None = None
     _classes: dict[tuple[str, ...], EquivalenceClasses] = field(default_factory=dict, repr=False)
 

@@ -170,28 +170,15 @@ class CombinationHiding:
 
 @dataclass(frozen=True)
 class AttributeChange:
-    """One attribute before and after.
+    """One attribute before and after."""
 
-    Parameters
-    ----------
-    entropy
-        H(A').
-    class_entropy
-        H(C) over all rows.
-    before, after
-        I_N(A'; C) and I_N(A''; C).
-    divergence
-        D(A'||A'').
-    room
-        The largest divergence that keeps every value: log n - H(A').
-    """
-
-    entropy: float
-    class_entropy: float
+    entropy: float  # H(A')
+    class_entropy: float  # H(C) over all rows
+    # before, after: I_N(A'; C) and I_N(A''; C)
     before: float
     after: float
-    divergence: float
-    room: float
+    divergence: float  # D(A'||A'')
+    room: float  # the largest divergence that keeps every value: log n - H(A')
 
     @property
     def information(self) -> float:
@@ -243,24 +230,12 @@ def _change(before: measures.Counts, after: measures.Counts) -> AttributeChange:
 
 
 def alpha(changes: Sequence[AttributeChange]) -> float:
-    """The largest change of normalized mutual information (Algorithm 1, line 9).
-
-    Examples
-    --------
-    >>> alpha([AttributeChange(1, 1, 0.5, 0.25, 0, 1), AttributeChange(1, 1, 0.5, 0.625, 0, 1)])
-    0.25
-    """
+    """The largest change of normalized mutual information (Algorithm 1, line 9)."""
     return max((change.information for change in changes), default=0.0)
 
 
 def beta(changes: Sequence[AttributeChange]) -> float:
-    """The largest normalized divergence (Algorithm 1, line 10).
-
-    Examples
-    --------
-    >>> beta([AttributeChange(2, 1, 0, 0, 1, 1), AttributeChange(1, 1, 0, 0, 0.25, 1)])
-    0.5
-    """
+    """The largest normalized divergence (Algorithm 1, line 10)."""
     return max((change.normalized_divergence for change in changes), default=0.0)
 
 
@@ -299,11 +274,5 @@ def _row(choice: LevelChoice, change: AttributeChange) -> tuple[Any, ...]:
 
 
 def written(number: float) -> float | str:
-    """A number as a plan can hold it: JSON has no infinity.
-
-    Examples
-    --------
-    >>> written(0.5), written(math.inf)
-    (0.5, 'infinite')
-    """
+    """A number as a plan can hold it: JSON has no infinity."""
     return "infinite" if math.isinf(number) else number

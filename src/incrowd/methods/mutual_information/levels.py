@@ -29,13 +29,7 @@ ShowInterval = Callable[[Interval], Form]
 
 
 def tally(places: Whole, counts: Whole, size: int) -> Whole:
-    """The sum of the rows of ``counts`` that have the same place, for each of ``size`` places.
-
-    Examples
-    --------
-    >>> tally(np.array([1, 0, 1]), np.array([[2, 0], [1, 1], [0, 5]]), 3).tolist()
-    [[1, 1], [2, 5], [0, 0]]
-    """
+    """The sum of the rows of ``counts`` that have the same place, for each of ``size`` places."""
     classes = counts.shape[1]
     cells = places[:, None] * classes + np.arange(classes)
     summed = np.bincount(cells.ravel(), weights=counts.ravel(), minlength=size * classes)
@@ -47,11 +41,6 @@ def nested_cuts(rows: npt.NDArray[np.int64], depth: int = DEPTH) -> list[list[in
 
     A piece is cut where its rows are halved best, the first such place of several; a single value is not cut. There
     are fewer generations if nothing is left to cut.
-
-    Examples
-    --------
-    >>> nested_cuts(np.array([5, 1, 1, 1, 2]))
-    [[1], [1, 3], [1, 2, 3, 4]]
     """
     below = np.concatenate([[0], np.cumsum(rows)])
     generations: list[list[int]] = []
@@ -72,14 +61,7 @@ def _middle(below: npt.NDArray[np.int64], first: int, last: int) -> int:
 
 
 def values_of(column: EncodedColumn) -> list[Value]:
-    """The dictionary as plain values; dates are day numbers.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> values_of(EncodedColumn("sex", ColumnType.TEXT, np.array([0], np.int32), pl.Series(["f"])))
-    ['f']
-    """
+    """The dictionary as plain values; dates are day numbers."""
     values: list[Value] = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
     return values
 
@@ -88,13 +70,6 @@ def leaf_values(column: EncodedColumn, hierarchy: Hierarchy) -> list[Value | Non
     """For each leaf of a hierarchy of values the value that it covers, also if no row has it; None if there is none.
 
     In a column of numbers a leaf covers the number it writes. Of two leaves that write the same number the first does.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> grade = EncodedColumn("grade", ColumnType.INTEGER, np.array([0], np.int32), pl.Series([1]))
-    >>> leaf_values(grade, Hierarchy("grade", ("*", "1", "2", "2.0", "none"), (-1, 0, 0, 0, 0)))
-    [1, 2, None, None]
     """
     labels = [hierarchy.labels[leaf] for leaf in hierarchy.leaves]
     if column.type is ColumnType.DATE:

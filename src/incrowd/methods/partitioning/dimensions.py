@@ -124,13 +124,7 @@ class Dimension:
 
 
 def positions_of(numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Ascending numbers, moved and scaled to begin at 0 and to end at 1.
-
-    Examples
-    --------
-    >>> positions_of(np.array([20, 30, 60])).tolist(), positions_of(np.array([-1e308, 1e308])).tolist()
-    ([0.0, 0.25, 1.0], [0.0, 1.0])
-    """
+    """Ascending numbers, moved and scaled to begin at 0 and to end at 1."""
     if len(numbers) < 2:
         return np.zeros(len(numbers))
     if numbers.dtype.kind == "i":  # the difference of two 64-bit numbers fits 64 bits without a sign
@@ -210,19 +204,11 @@ class GrownCuts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The cuts that were made, a forest of numbers.
+    """The cuts that were made, a forest of numbers."""
 
-    Parameters
-    ----------
-    nodes
-        One row of nine numbers per node. Parents come before their children, and the children of a node are
-        neighbours.
-    marks
-        (node, place or group of the hierarchy, part) where a threshold does not say it.
-    """
-
+    # One row of nine numbers per node. Parents come before their children, and the children of a node are neighbours.
     nodes: Ints
-    marks: Ints
+    marks: Ints  # (node, place or group of the hierarchy, part) where a threshold does not say it
 
     @property
     def is_cut(self) -> npt.NDArray[np.bool_]:

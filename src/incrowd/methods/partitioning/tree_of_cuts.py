@@ -259,13 +259,7 @@ class _Builder:
 
 
 def one_of(name: str, values: Sequence[Value]) -> Predicate:
-    """The test for some values.
-
-    Examples
-    --------
-    >>> one_of("sex", ["f"])
-    Eq(attribute='sex', value='f')
-    """
+    """The test for some values."""
     return Eq(name, values[0]) if len(values) == 1 else In(name, frozenset(values))
 
 

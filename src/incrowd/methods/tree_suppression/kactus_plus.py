@@ -143,13 +143,7 @@ class KActusPlus:
 
 
 def largest_set(values: int, share: float) -> int:
-    """The size of the largest set that may be shown of so many values.
-
-    Examples
-    --------
-    >>> largest_set(3, 0.5), largest_set(2, 0.5)
-    (2, 1)
-    """
+    """The size of the largest set that may be shown of so many values."""
     return math.ceil(values * share)
 
 

@@ -53,14 +53,7 @@ EMPTY = Pool(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def union(pools: Sequence[Pool]) -> Pool:
-    """All rows of the pools together.
-
-    Examples
-    --------
-    >>> both = union([Pool.of([3, 5], [2, 1]), Pool.of([5], [4])])
-    >>> both.cells.tolist(), both.counts.tolist()
-    ([3, 5], [2, 5])
-    """
+    """All rows of the pools together."""
     if len(pools) == 1:
         return pools[0]
     if not pools:
@@ -101,13 +94,7 @@ def draw_stratified(pool: Pool, size: int, randomness: Randomness, classes: int)
 
 
 def largest_remainder(totals: Counts, size: int) -> Counts:
-    """``size`` seats in proportion to the totals, none above its total.
-
-    Examples
-    --------
-    >>> largest_remainder(np.array([6, 3, 1]), 5).tolist()
-    [3, 2, 0]
-    """
+    """``size`` seats in proportion to the totals, none above its total."""
     whole, rest = np.divmod(totals * size, totals.sum())
     order = np.argsort(-rest, kind="stable")
     whole[order[: size - int(whole.sum())]] += 1
@@ -194,22 +181,16 @@ class Waiting:
 
 @dataclass(frozen=True, eq=False)
 class WholePools:
-    """The walk up the tree.
+    """The walk up the tree."""
 
-    Parameters
-    ----------
-    tree, evidence, judge
-        The tree, the evidence of the rows that rest at each of its nodes, and who says what may be released.
-    largest
-        The largest set of values each attribute may show; None if small siblings are not joined.
-    mixes
-        For each node the mean place of the class of its rows times their number: siblings with like classes are joined.
-    """
-
+    # tree, evidence, judge: The tree, the evidence of the rows that rest at each of its nodes, and who says what may
+    # be released
     tree: Tree
     evidence: Counts
     judge: Judge
+    # The largest set of values each attribute may show; None if small siblings are not joined
     largest: dict[str, int] | None = None
+    # For each node the mean place of the class of its rows times their number: siblings with like classes are joined
     mixes: Counts | None = None
 
     def release(self, shown: Callable[[Path], int]) -> list[Bundle]:

@@ -43,17 +43,6 @@ class Buckets:
         How many rows a bucket should have, about; more, where there would be too many buckets.
     total
         How many rows will come, about.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from incrowd.vocabulary.randomness import SystemRandomness
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     buckets = Buckets(Path(folder), SystemRandomness(), rows=2, total=6)
-    ...     buckets.add(pl.DataFrame({"a": [1, 2, 3]}))
-    ...     buckets.add(pl.DataFrame({"a": [4, 5, 6]}))
-    ...     sorted(row for frame in buckets.shuffled() for row in frame["a"])
-    [1, 2, 3, 4, 5, 6]
     """
 
     def __init__(self, folder: Path, randomness: Randomness, *, rows: int, total: int) -> None:
@@ -103,14 +92,7 @@ class Buckets:
 # What the groups of a release show in one column, made once for all pieces.
 @dataclass(frozen=True, eq=False)
 class Palette:
-    """The distinct values of a released column, and which of them each form shows; past the last is nothing.
-
-    Examples
-    --------
-    >>> palette = Palette.of_values(pl.Series("job", ["nurse", None, "nurse", "cook"]))
-    >>> palette.column(np.array([0, 1, 2, -1]), np.array([0, 1, 2, -1])).to_pylist()
-    ['nurse', None, 'nurse', None]
-    """
+    """The distinct values of a released column, and which of them each form shows; past the last is nothing."""
 
     values: pl.Series
     place: npt.NDArray[np.int32]

@@ -43,18 +43,7 @@ class BlockStore(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LocalBlocks:
-    """Blocks of this machine: ``load`` gives a block by its number. Some are asked at the same time.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> from incrowd.vocabulary.encoded_table import EncodedColumn
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> column = EncodedColumn("a", ColumnType.TEXT, np.array([0, 0, 1], np.int32), pl.Series(["x"]))
-    >>> table = EncodedTable.of([column])
-    >>> list(LocalBlocks((3, 3), lambda _: table).each(lambda block, place: (block.height, place)))
-    [(3, 0), (3, 1)]
-    """
+    """Blocks of this machine: ``load`` gives a block by its number. Some are asked at the same time."""
 
     rows: Sequence[int]
     load: Callable[[int], EncodedTable]
@@ -123,12 +112,6 @@ def allot(sizes: Sequence[int] | Counts, count: int, randomness: Randomness) -> 
 
     Every set of that many things is equally likely, up to the rounding of
     the law's shares: below one in a hundred thousand for a billion things.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.randomness import SystemRandomness
-    >>> allot([2, 0, 3], 5, SystemRandomness()).tolist()
-    [2, 0, 3]
     """
     left, wanted = int(np.sum(sizes, dtype=np.int64)), count
     if count > left:
@@ -170,31 +153,18 @@ Change = Callable[[EmbeddedPopulation, int], EmbeddedPopulation]
 
 @dataclass(frozen=True, eq=False)
 class BlockedPopulation:
-    """Encoded quasi-identifiers and target in blocks, and what was done to them so far.
+    """Encoded quasi-identifiers and target in blocks, and what was done to them so far."""
 
-    Parameters
-    ----------
-    blocks, schema, randomness
-        The rows, their columns, and where draws come from.
-    keys
-        The chance of each block: a step that is applied to it again draws the same.
-    changes
-        The steps so far, as what they do to a block and its number.
-    largest_sample
-        Heuristics see at most so many rows.
-    placed
-        Whether a step looked at more than the cells of each row by itself: rows were dealt to groups, or hidden.
-    before
-        The rows before the last step; what they show of a sample is known already.
-    """
-
+    # blocks, schema, randomness: The rows, their columns, and where draws come from
     blocks: BlockStore
     schema: Schema
     randomness: Randomness
-    keys: tuple[bytes, ...]
-    changes: tuple[Change, ...] = ()
-    largest_sample: int = LARGEST_SAMPLE
+    keys: tuple[bytes, ...]  # the chance of each block: a step that is applied to it again draws the same
+    changes: tuple[Change, ...] = ()  # the steps so far, as what they do to a block and its number
+    largest_sample: int = LARGEST_SAMPLE  # heuristics see at most so many rows
+    # Whether a step looked at more than the cells of each row by itself: rows were dealt to groups, or hidden
     placed: bool = False
+    # The rows before the last step; what they show of a sample is known already
     before: BlockedPopulation | None = field(default=None, repr=False)
     _next: dict[int, tuple[Any, BlockedPopulation]] = field(default_factory=dict, repr=False)
 
@@ -343,15 +313,7 @@ def _stacked(columns: Sequence[EncodedColumn]) -> EncodedColumn:
 
 
 def merged(parts: Sequence[Combinations]) -> Combinations:
-    """Combinations of several tables with the same dictionaries, in lexical order, each once.
-
-    Examples
-    --------
-    >>> one = Combinations(np.array([[0, 1]], np.int32), np.array([[2]]))
-    >>> two = Combinations(np.array([[0, 0], [0, 1]], np.int32), np.array([[1], [3]]))
-    >>> merged([one, two]).codes.tolist(), merged([one, two]).counts.tolist()
-    ([[0, 0], [0, 1]], [[1], [5]])
-    """
+    """Combinations of several tables with the same dictionaries, in lexical order, each once."""
     codes = np.concatenate([part.codes for part in parts])
     counts = np.concatenate([part.counts for part in parts])
     columns = [_as_column(codes[:, place]) for place in range(codes.shape[1])]

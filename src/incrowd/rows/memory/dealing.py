@@ -15,17 +15,7 @@ from incrowd.vocabulary.randomness import Randomness, permutation
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """The shares of a placing step as arrays, cell by cell: so many rows of a cell go to a group.
-
-    Examples
-    --------
-    >>> from incrowd.plan.steps import Share
-    >>> from incrowd.trees.tree import Node, Tree
-    >>> tree = Tree((Node(None, (), (3,)),), "class", ("yes",))
-    >>> shares = Shares.of(Place(tree, (Share(0, None, 7, 2), Share(0, None, 5, 1))))
-    >>> shares.cell.tolist(), shares.group.tolist(), shares.rows.tolist(), shares.divided.tolist()
-    ([0, 0], [7, 5], [2, 1], [True])
-    """
+    """The shares of a placing step as arrays, cell by cell: so many rows of a cell go to a group."""
 
     cells: int
     cell: npt.NDArray[np.int64]

@@ -38,13 +38,6 @@ def bin_column(column: EncodedColumn, cuts: Sequence[float]) -> EncodedColumn:
     """A numeric column as a category of its bins; a missing value stays missing.
 
     Without cuts there is only one bin, which tells nothing: all values are missing.
-
-    Examples
-    --------
-    >>> ages = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 2, 1], np.int32), pl.Series([20, 40]))
-    >>> binned = bin_column(ages, [30])
-    >>> binned.dictionary.to_list(), binned.codes.tolist()
-    (['(-inf, 30]', '(30, inf)'], [0, 2, 1])
     """
     if not cuts:
         empty = pl.Series(column.name, [], pl.String)
@@ -63,17 +56,7 @@ _SMALL_TABLE = 1 << 20  # flags, 1 MB: so few are cheaper than sorting, however 
 
 
 def combine(columns: Sequence[EncodedColumn], height: int) -> tuple[Numbers, int]:
-    """The number of each row's combination, and how many there are; numbers follow the lexical order of the codes.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> codes = [np.array([1, 0, 1], np.int32), np.array([0, 0, 0], np.int32)]
-    >>> columns = [EncodedColumn("x", ColumnType.TEXT, c, pl.Series(["a", "b"])) for c in codes]
-    >>> combine(columns, 3)[0].tolist()
-    [1, 0, 1]
-    """
+    """The number of each row's combination, and how many there are; numbers follow the lexical order of the codes."""
     numbers, count = np.zeros(height, np.int64), min(height, 1)
     for column in columns:
         numbers, count = _without_gaps(numbers * column.width + column.codes, count * column.width)
@@ -139,16 +122,7 @@ def recode_table(table: EncodedTable, step: Recode) -> EncodedTable:
 
 
 def recode_column(column: EncodedColumn, recoding: Recoding) -> EncodedColumn:
-    """One column as positions of parts.
-
-    Examples
-    --------
-    >>> from incrowd.plan.steps import Part
-    >>> from incrowd.vocabulary.released_value import Shown
-    >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([0, 1, 2], np.int32), pl.Series(["f", "m"]))
-    >>> recode_column(sex, Recoding("sex", (Part(("m",), Shown("m"), 1),))).codes.tolist()
-    [1, 0, 1]
-    """
+    """One column as positions of parts."""
     names = pl.int_range(len(recoding.parts), eager=True).cast(pl.String).alias(column.name)
     return EncodedColumn(column.name, ColumnType.CATEGORICAL, part_of_code(column, recoding)[column.codes], names)
 
@@ -187,15 +161,7 @@ def _between(column: EncodedColumn, interval: Interval) -> slice:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedPopulation:
-    """Encoded quasi-identifiers, target and columns of the requirement; after placing, the group of every row.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.randomness import SystemRandomness
-    >>> column = EncodedColumn("a", ColumnType.TEXT, np.array([0, 0, 1], np.int32), pl.Series(["x"]))
-    >>> EmbeddedPopulation(EncodedTable.of([column]), Schema(()), SystemRandomness()).rows
-    3
-    """
+    """Encoded quasi-identifiers, target and columns of the requirement; after placing, the group of every row."""
 
     table: EncodedTable
     schema: Schema

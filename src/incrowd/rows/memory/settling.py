@@ -31,17 +31,7 @@ class FormTally:
 
     @classmethod
     def of(cls, column: EncodedColumn, shown: Codes, forms: int) -> FormTally:
-        """Counted over the rows; ``shown`` is the position of the form each row shows, -1 for nothing.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> from incrowd.vocabulary.schema import ColumnType
-        >>> ages = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 1, 2], np.int32), pl.Series([30, 41]))
-        >>> tally = FormTally.of(ages, np.array([0, 0, 0, 0], np.int32), 1)
-        >>> tally.codes.tolist(), tally.rows.tolist()
-        ([0, 1], [1, 2])
-        """
+        """Counted over the rows; ``shown`` is the position of the form each row shows, -1 for nothing."""
         width = max(1, len(column.dictionary))
         known = (column.codes != column.missing_code) & (shown >= 0)
         keys = shown[known].astype(np.int64) * width + column.codes[known]
@@ -143,12 +133,6 @@ def group_means(numbers: Numbers, tally: FormTally, count: int) -> npt.NDArray[n
 
     Sums are exact before they are rounded, once. The quotient is kept between the smallest and the largest value,
     where the exact mean lies, so it satisfies every threshold the rows satisfy.
-
-    Examples
-    --------
-    >>> tally = FormTally(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 1, 2]))
-    >>> group_means(np.array([30, 41]), tally, 2).tolist()
-    [35.5, 41.0]
     """
     rows = np.bincount(tally.forms, tally.rows, count).astype(np.float64)
     values = numbers[tally.codes]

@@ -24,25 +24,14 @@ from incrowd.vocabulary.schema import ColumnType
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
-    """What the raw values of a column became.
+    """What the raw values of a column became."""
 
-    Parameters
-    ----------
-    type, dictionary
-        Those of the encoded column.
-    values
-        The distinct raw values.
-    places
-        For each of them its code; the last entry is the missing code, for null.
-    counts
-        Rows per code over all blocks; the last entry counts the missing.
-    """
-
+    # type, dictionary: Those of the encoded column
     type: ColumnType
     dictionary: pl.Series
-    values: pl.Series
-    places: Codes
-    counts: npt.NDArray[np.int64]
+    values: pl.Series  # the distinct raw values
+    places: Codes  # for each of them its code; the last entry is the missing code, for null
+    counts: npt.NDArray[np.int64]  # rows per code over all blocks; the last entry counts the missing
 
     def codes(self, name: str, raw: pl.Series, here: pl.Series) -> EncodedColumn:
         """A column of a block, given its raw codes and the values behind them, of which the first is null."""
@@ -58,21 +47,11 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class SparkBlocks:
-    """The blocks of a store as encoded tables.
+    """The blocks of a store as encoded tables."""
 
-    Parameters
-    ----------
-    store
-        Where they are; ``None`` in the executors, which have the blocks at hand.
-    listed
-        The blocks, in order.
-    meanings
-        Of each encoded column.
-    """
-
-    store: Store | None
-    listed: tuple[Listed, ...]
-    meanings: Mapping[str, Meaning]
+    store: Store | None  # where they are; ``None`` in the executors, which have the blocks at hand
+    listed: tuple[Listed, ...]  # the blocks, in order
+    meanings: Mapping[str, Meaning]  # of each encoded column
 
     @classmethod
     def of(cls, store: Store, meanings: Mapping[str, Meaning]) -> SparkBlocks:
@@ -158,25 +137,14 @@ class _Shipping(pickle.Pickler):
 
 
 def shipped(answer: Any) -> bytes:
-    """An answer as bytes.
-
-    Examples
-    --------
-    >>> pickle.loads(shipped([1, 2]))
-    [1, 2]
-    """
+    """An answer as bytes."""
     file = io.BytesIO()
     _Shipping(file, protocol=5).dump(answer)
     return file.getvalue()
 
 
 def check_all_answered(numbers: Iterable[int], count: int) -> None:
-    """Raise unless every one of so many blocks answered once.
-
-    Examples
-    --------
-    >>> check_all_answered([1, 0], 2)
-    """
+    """Raise unless every one of so many blocks answered once."""
     if sorted(numbers) != list(range(count)):
         raise changed()
 

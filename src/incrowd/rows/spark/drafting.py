@@ -34,24 +34,12 @@ _DEALT = f"{KEY} int, {BLOCK} int, origins binary, rows binary"
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The rows of a release on their way: what each shows, what it has, and where it comes from.
+    """The rows of a release on their way: what each shows, what it has, and where it comes from."""
 
-    Parameters
-    ----------
-    frame
-        For each piece and each block a row of a Spark frame, kept by Spark; a piece is a partition.
-    drafting
-        Makes a released table of such rows.
-    keys
-        For each piece the number by which Spark finds its partition.
-    secrets
-        The keys of chance for the order within each piece.
-    """
-
-    frame: Any
-    drafting: Drafting
-    keys: tuple[int, ...]
-    secrets: tuple[bytes, ...]
+    frame: Any  # for each piece and each block a row of a Spark frame, kept by Spark; a piece is a partition
+    drafting: Drafting  # makes a released table of such rows
+    keys: tuple[int, ...]  # for each piece the number by which Spark finds its partition
+    secrets: tuple[bytes, ...]  # the keys of chance for the order within each piece
 
     @property
     def mixing(self) -> Mixing:

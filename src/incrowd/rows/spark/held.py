@@ -48,26 +48,19 @@ from incrowd.vocabulary.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class OnSpark:
-    """The input, encoded block by block by the executors.
+    """The input, encoded block by block by the executors."""
 
-    Parameters
-    ----------
-    table, schema, blocks, notices, origin
-        The table as Spark has it, its columns, its rows as codes, what should be known, where it comes from.
-    folder, hidden
-        Where the release goes, and the private folder in which it is written first.
-    closing
-        What is done when the rows are needed no more.
-    """
-
+    # table, schema, blocks, notices, origin: The table as Spark has it, its columns, its rows as codes, what should
+    # be known, where it comes from
     table: SparkTable
     schema: Schema
     blocks: SparkBlocks
     notices: tuple[Notice, ...]
     origin: Origin
+    # folder, hidden: Where the release goes, and the private folder in which it is written first
     folder: str
     hidden: str
-    closing: ExitStack
+    closing: ExitStack  # what is done when the rows are needed no more
 
     writes: ClassVar[str] = "files"
     source: ClassVar[None] = None

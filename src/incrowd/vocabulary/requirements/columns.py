@@ -16,28 +16,13 @@ from incrowd.vocabulary.requirements.exact import Flags, Histograms
 
 @dataclass(frozen=True, eq=False)
 class RequirementSubject:
-    """How often each value of a column occurs in the table, and how far its values lie apart.
+    """How often each value of a column occurs in the table, and how far its values lie apart."""
 
-    Parameters
-    ----------
-    name
-        The column.
-    counts
-        Rows per code, the missing ones last: missing is a value.
-    has_order
-        Whether its values can be compared.
-    hierarchy, leaves
-        The groups of its values, and the place of the leaf of each code; a missing value is a child of the root.
-
-    Examples
-    --------
-    >>> RequirementSubject("ill", np.array([3, 5, 0])).rows
-    8
-    """
-
-    name: str
-    counts: npt.NDArray[np.int64]
-    has_order: bool = False
+    name: str  # the column
+    counts: npt.NDArray[np.int64]  # rows per code, the missing ones last: missing is a value
+    has_order: bool = False  # whether its values can be compared
+    # hierarchy, leaves: The groups of its values, and the place of the leaf of each code; a missing value is a child
+    # of the root
     hierarchy: Hierarchy | None = None
     leaves: npt.NDArray[np.int64] | None = None
 
@@ -103,14 +88,7 @@ class OnColumn(Protocol):
 
 
 def holds(requirement: OnColumn, histogram: npt.ArrayLike, whole: npt.ArrayLike | None = None) -> bool:
-    """Whether one group keeps a requirement, given its counts and those of the whole table.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.requirements.diversity import DistinctDiversity
-    >>> holds(DistinctDiversity(2), [3, 1]), holds(DistinctDiversity(2), [3, 0])
-    (True, False)
-    """
+    """Whether one group keeps a requirement, given its counts and those of the whole table."""
     group = np.asarray(histogram, np.int64)
     subject = RequirementSubject("", group if whole is None else np.asarray(whole, np.int64))
     return bool(requirement.holds_each(group[None, :], subject).item())

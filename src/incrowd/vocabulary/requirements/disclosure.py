@@ -33,11 +33,6 @@ class BetaLikeness:
     Cao, Karras, "Publishing Microdata with a Robust Privacy Guarantee" (PVLDB 2012): for every value with a share q in
     the group above its share p in the table, ``(q - p) / p <= beta``; ``enhanced``: at most ``min(beta, -ln p)``, which
     also protects frequent values. Monotone: the share in a union lies between those in its parts.
-
-    Examples
-    --------
-    >>> str(BetaLikeness(2, "diagnosis"))
-    '2-likeness of diagnosis'
     """
 
     beta: Fraction
@@ -89,11 +84,6 @@ def below_log(number: Fraction, of: Fraction) -> bool:
     """Whether a positive fraction is below ``ln of``, for a fraction of at least 1; they are never equal.
 
     The logarithm of a fraction other than 1 is no fraction (Lindemann), so some precision decides.
-
-    Examples
-    --------
-    >>> below_log(Fraction(1, 2), Fraction(2)), below_log(Fraction(7, 10), Fraction(2))
-    (True, False)
     """
     return is_positive(
         lambda c: [
@@ -112,11 +102,6 @@ class DeltaDisclosure:
     Brickell, Shmatikov, "The Cost of Privacy: Destruction of Data-Mining Utility in Anonymized Data Publishing" (KDD
     2008): ``|log2(q / p)| < delta`` for every value of the table, with its share q in the group and p in the table. A
     group without a value breaks it. Monotone: the share in a union lies between those in its parts.
-
-    Examples
-    --------
-    >>> str(DeltaDisclosure(1, "diagnosis"))
-    '1-disclosure privacy of diagnosis'
     """
 
     delta: Fraction
@@ -162,11 +147,6 @@ def below_power_of_two(ratio: Fraction, power: Fraction) -> bool:
 
     A fraction is a power of two with a fraction as exponent only if that is whole: then the exponents decide; else they
     are never equal, and some precision decides.
-
-    Examples
-    --------
-    >>> below_power_of_two(Fraction(2), Fraction(1)), below_power_of_two(Fraction(7, 5), Fraction(1, 2))
-    (False, True)
     """
     exponent = ratio.numerator.bit_length() - 1
     if ratio == 2**exponent:
@@ -188,11 +168,6 @@ class ConfidenceCap:
     Wong, Li, Fu, Wang, "(alpha, k)-Anonymity: An Enhanced k-Anonymity Model for Privacy Preserving Data Publishing"
     (KDD 2006), for every value of the column; its k is asked for beside it. Monotone: the share in a union lies between
     those in its parts.
-
-    Examples
-    --------
-    >>> ConfidenceCap(0.85).holds([17, 3]), ConfidenceCap(0.85).holds([18, 3]), str(ConfidenceCap(0.5, "ill"))
-    (True, False, 'confidence in any value of ill of at most 0.5')
     """
 
     share: Fraction

@@ -41,11 +41,6 @@ class DistinctDiversity:
 
     Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity" (ICDE 2006; ACM TKDD
     2007), the plainest reading of its principle. It stops certainty, not a good guess.
-
-    Examples
-    --------
-    >>> str(DistinctDiversity(3, "diagnosis"))
-    'distinct 3-diversity of diagnosis'
     """
 
     l: int  # noqa: E741
@@ -90,11 +85,6 @@ class EntropyDiversity:
     Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity" (ICDE 2006; ACM TKDD 2007), definition 4.1: for
     the shares p of the values in a group, ``-sum p log p >= log l``. All values equally frequent give as much as l of
     them. Monotone: entropy is concave.
-
-    Examples
-    --------
-    >>> EntropyDiversity(2).holds([3, 3]), EntropyDiversity(2).holds([3, 2]), str(EntropyDiversity(1.5, "ill"))
-    (True, False, 'entropy 1.5-diversity of ill')
     """
 
     l: Fraction  # noqa: E741
@@ -115,11 +105,6 @@ class EntropyDiversity:
 
         ``l = 2^H(c) = c^-c (1-c)^-(1-c)`` (Friedman, Schuster, Wolff 2006, section 4.2), rounded down in the twelfth
         digit. With more than two values entropy caps nothing: use a cap on the confidence.
-
-        Examples
-        --------
-        >>> round(float(EntropyDiversity.capping(0.85).l), 3)
-        1.526
         """
         share = written(confidence, "max_confidence", "0.85")
         if not 0 < share <= 1:
@@ -170,13 +155,7 @@ def _bits(share: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def diversity_powers(counts: Sequence[int], l: Fraction) -> tuple[dict[int, int], dict[int, int]]:  # noqa: E741
-    """``n^n`` over ``l^n prod c^c`` as powers of whole numbers; common factors of all counts do not matter.
-
-    Examples
-    --------
-    >>> diversity_powers([3, 3], Fraction(2))
-    ({2: 2, 1: 2}, {2: 2, 1: 2})
-    """
+    """``n^n`` over ``l^n prod c^c`` as powers of whole numbers; common factors of all counts do not matter."""
     common = gcd(*counts)
     small = [count // common for count in counts]
     rows = sum(small)
@@ -188,13 +167,7 @@ def diversity_powers(counts: Sequence[int], l: Fraction) -> tuple[dict[int, int]
 
 
 def sign_of_logs(above: dict[int, int], below: dict[int, int]) -> int:
-    """The sign of ``log(prod above) - log(prod below)``, exactly; both are powers of whole numbers.
-
-    Examples
-    --------
-    >>> sign_of_logs({4: 3}, {2: 6}), sign_of_logs({3: 2}, {2: 3}), sign_of_logs({2: 3}, {3: 2})
-    (0, 1, -1)
-    """
+    """The sign of ``log(prod above) - log(prod below)``, exactly; both are powers of whole numbers."""
     base = coprime_base([*above, *below])
     if _exponents(above, base) == _exponents(below, base):
         return 0
@@ -216,13 +189,7 @@ def _exponents(powers: dict[int, int], base: Sequence[int]) -> dict[int, int]:
 
 
 def coprime_base(numbers: Iterable[int]) -> list[int]:
-    """Numbers without common factors, of whose powers all the given ones are products; no number has to be factored.
-
-    Examples
-    --------
-    >>> sorted(coprime_base([12, 18]))
-    [2, 3]
-    """
+    """Numbers without common factors, of whose powers all the given ones are products; no number has to be factored."""
     base: list[int] = []
     left = [number for number in numbers if number > 1]
     while left:
@@ -245,11 +212,6 @@ class RecursiveDiversity:
     Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity" (ICDE 2006; ACM TKDD 2007), definition 4.2: with
     counts ``r1 >= r2 >= ...`` in a group, ``r1 < c (r_l + r_(l+1) + ...)``. An attacker who can rule out l - 2 values
     is still not sure. Monotone: the sum of the largest l - 1 counts of a union is at most that of its parts.
-
-    Examples
-    --------
-    >>> str(RecursiveDiversity(2, 3, "diagnosis"))
-    'recursive (2, 3)-diversity of diagnosis'
     """
 
     c: Fraction

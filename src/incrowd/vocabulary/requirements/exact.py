@@ -23,17 +23,7 @@ _WRITTEN = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE]-?\d{1,2})?|\d+/\d+")
 
 
 def written(value: object, name: str, example: str) -> Fraction:
-    """The number somebody wrote, exactly: 0.1 is one tenth, not the nearest binary fraction.
-
-    Examples
-    --------
-    >>> written(0.1, "t", "t=0.2"), written("1.5", "l", "entropy-l=1.5")
-    (Fraction(1, 10), Fraction(3, 2))
-    >>> written("much", "t", "t=0.2")
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: t must be a number. Give for instance t=0.2.
-    """
+    """The number somebody wrote, exactly: 0.1 is one tenth, not the nearest binary fraction."""
     number = _number(value)
     if number is None:
         raise ParameterError(f"{name} must be a number. Give for instance {example}.")
@@ -57,13 +47,7 @@ def _number(value: object) -> Fraction | None:
 
 
 def text(number: Fraction) -> str:
-    """A number as a person writes it.
-
-    Examples
-    --------
-    >>> text(Fraction(3, 2)), text(Fraction(2)), text(Fraction(1, 3))
-    ('1.5', '2', '1/3')
-    """
+    """A number as a person writes it."""
     digits = 0
     while digits < 30 and (number * 10**digits).denominator > 1:
         digits += 1
@@ -74,25 +58,13 @@ def text(number: Fraction) -> str:
 
 
 def rounded(number: float | Fraction, *, up: bool) -> str:
-    """A reachable figure for a message, with four digits after the point, rounded to the safe side.
-
-    Examples
-    --------
-    >>> rounded(1.23456, up=False), rounded(1.23456, up=True)
-    ('1.2345', '1.2346')
-    """
+    """A reachable figure for a message, with four digits after the point, rounded to the safe side."""
     scaled = (math.ceil if up else math.floor)(Fraction(number) * 10_000)
     return text(Fraction(scaled, 10_000))
 
 
 def at_most(scores: npt.NDArray[np.float64], limit: Fraction, exactly: Callable[[int], bool]) -> Flags:
-    """Whether each score is at most the limit: by floats where that is clear, else asking for an exact decision.
-
-    Examples
-    --------
-    >>> at_most(np.array([0.1, 0.5, 0.9]), Fraction(1, 2), lambda i: True).tolist()
-    [True, True, False]
-    """
+    """Whether each score is at most the limit: by floats where that is clear, else asking for an exact decision."""
     bound = float(limit)
     holds: Flags = scores <= bound
     for i in np.flatnonzero(np.abs(scores - bound) <= MARGIN * (1 + abs(bound))).tolist():
@@ -111,13 +83,7 @@ def whole_numbers(histogram: Iterable[int]) -> list[int]:
 
 
 def times(counts: npt.NDArray[np.int64], factor: int) -> npt.NDArray[Any]:
-    """Counts times a whole number; where 64 bits are too few, in numbers that never overflow.
-
-    Examples
-    --------
-    >>> times(np.array([2**62, 1]), 2).tolist()
-    [9223372036854775808, 2]
-    """
+    """Counts times a whole number; where 64 bits are too few, in numbers that never overflow."""
     fits = int(counts.max(initial=0)) * factor <= np.iinfo(np.int64).max
     return np.asarray((counts if fits else counts.astype(object)) * factor)
 
@@ -126,11 +92,6 @@ def is_positive(terms: Callable[[Context], Sequence[Decimal]]) -> bool:
     """Whether a sum other than 0 is positive, by decimals of growing precision.
 
     ``terms`` are its terms, each right to the last digit or two of a context.
-
-    Examples
-    --------
-    >>> is_positive(lambda context: [context.ln(Decimal(2)), Decimal("-0.6931471805599453")])
-    True
     """
     digits = 40
     while True:

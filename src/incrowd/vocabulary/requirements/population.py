@@ -20,11 +20,6 @@ class KMap:
     Sweeney, "Computational Disclosure Control: A Primer on Data Privacy Protection" (MIT 2001). A person fits if each
     released cell shows nothing, or something that is true of that person. Weaker than k-anonymity where the attacker
     does not know who is in the table, and only as good as the population table.
-
-    Examples
-    --------
-    >>> str(KMap(5))
-    '5-map'
     """
 
     k: int
@@ -65,11 +60,6 @@ class DeltaPresence:
     Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals from Shared Databases" (SIGMOD 2007): for every person
     of the population, ``low <= rows of the combination / people that fit it <= high``. A low bound above 0 also
     asks that every person fits some combination. The table must be part of the population.
-
-    Examples
-    --------
-    >>> str(DeltaPresence(0.1, 0.5))
-    '(0.1, 0.5)-presence'
     """
 
     low: Fraction

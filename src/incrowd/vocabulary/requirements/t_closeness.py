@@ -31,11 +31,6 @@ class TCloseness:
     neighbours of m values lie 1 / (m - 1) apart, missing values after the last. ``"hierarchical"``: two values lie as
     far apart as their lowest common group is high, the root being 1; missing values are 1 from all others. None: by
     the hierarchy of the column if it has one, by its order if it has one, else equal. Monotone: the distance is convex.
-
-    Examples
-    --------
-    >>> str(TCloseness(0.2, "income", "ordered"))
-    '0.2-closeness of income (ordered distance)'
     """
 
     t: Fraction
@@ -118,13 +113,7 @@ class Flows:
 
 
 def flows_of(subject: RequirementSubject, distance: str) -> Flows:
-    """The sets of values behind a distance.
-
-    Examples
-    --------
-    >>> flows_of(RequirementSubject("ill", np.array([2, 2, 0])), "equal").unit
-    2
-    """
+    """The sets of values behind a distance."""
     occurring = subject.occurring
     if distance == "ordered":
         steps = max(0, len(occurring) - 1)

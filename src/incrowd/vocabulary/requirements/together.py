@@ -35,14 +35,6 @@ class Together:
 
     Every set of columns that is known together must keep every part: the groups of a set are unions of groups of all
     columns.
-
-    Examples
-    --------
-    >>> asked = Together((KAnonymity(10), EntropyDiversity(1.5, "diagnosis"), TCloseness(0.2)))
-    >>> str(asked)
-    '10-anonymity; entropy 1.5-diversity of diagnosis; 0.2-closeness of the class'
-    >>> together_from_json(asked.to_json()) == asked
-    True
     """
 
     parts: tuple[Part, ...]
@@ -145,14 +137,7 @@ def together_from_json(data: dict[str, Any]) -> Together:
 
 # Which columns a requirement is about, and whether a table can keep it.
 def subject_names(requirement: Requirement, target: str | None) -> tuple[str, ...]:
-    """The columns a requirement is about, each once; what names none is about the target.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.requirements.diversity import EntropyDiversity
-    >>> subject_names(Together((EntropyDiversity(2), EntropyDiversity(2, "pay"))), "ill")
-    ('ill', 'pay')
-    """
+    """The columns a requirement is about, each once; what names none is about the target."""
     if isinstance(requirement, KAnonymity | KnownTogether):
         return ()
     if not isinstance(requirement, Together):
@@ -163,16 +148,7 @@ def subject_names(requirement: Requirement, target: str | None) -> tuple[str, ..
 
 
 def with_subjects(requirement: Requirement, schema: Schema) -> Schema:
-    """The schema with the columns of a requirement as sensitive ones; raises if they cannot be.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.requirements.diversity import EntropyDiversity
-    >>> from incrowd.vocabulary.schema import Column
-    >>> asked = Together((EntropyDiversity(2, "pay"),))
-    >>> with_subjects(asked, Schema((Column("pay"),)))["pay"].role
-    <Role.SENSITIVE: 'sensitive'>
-    """
+    """The schema with the columns of a requirement as sensitive ones; raises if they cannot be."""
     names = subject_names(requirement, schema.target)
     for name in names:
         if name not in schema:

@@ -68,15 +68,6 @@ def parse_requirements(text: str) -> tuple[Part, ...]:
     """The requirements of a text, in order.
 
     Without ``on`` a requirement is about the target. A column name with a comma is written in double quotes.
-
-    Examples
-    --------
-    >>> [str(part) for part in parse_requirements('k=10, entropy-l=1.5 on diagnosis, t-ordered=0.2 on "pay, net"')]
-    ['10-anonymity', 'entropy 1.5-diversity of diagnosis', '0.2-closeness of pay, net (ordered distance)']
-    >>> parse_requirements("entropi-l=2")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: There is no requirement 'entropi-l'. Did you mean 'entropy-l'? Known: k, k-map, ...
     """
     parts, at = [], 0
     while at < len(text.rstrip(" ,")):
@@ -120,13 +111,7 @@ def _two(value: str) -> tuple[str, str]:
 def asked_for(
     require: str | Part | Together | Iterable[str | Part | Together], size: KAnonymity | KnownTogether
 ) -> KAnonymity | KnownTogether | Together:
-    """The requirement that is asked for, from texts and objects; ``size`` is kept if they do not say k.
-
-    Examples
-    --------
-    >>> str(asked_for("entropy-l=2 on ill", KAnonymity(5))), str(asked_for(["k=7"], KAnonymity(5)))
-    ('5-anonymity; entropy 2-diversity of ill', '7-anonymity')
-    """
+    """The requirement that is asked for, from texts and objects; ``size`` is kept if they do not say k."""
     parts: list[Part] = []
     for one in [require] if isinstance(require, str) or not isinstance(require, Iterable) else require:
         if isinstance(one, str):
@@ -161,16 +146,7 @@ _WORDS: dict[str, Callable[[re.Match[str]], Any]] = {
 
 
 def read_promises(promises: Iterable[str]) -> KAnonymity | KnownTogether | Together:
-    """The requirement that makes these promises; raises if one of them is none that incrowd makes.
-
-    Examples
-    --------
-    >>> whole = read_promises(["10-anonymity", "entropy 1.5-diversity of diagnosis", "0.2-closeness of the class"])
-    >>> whole.parts[1:]
-    (EntropyDiversity(l=Fraction(3, 2), on='diagnosis'), TCloseness(t=Fraction(1, 5), on=None, distance=None))
-    >>> whole.promises
-    ('10-anonymity', 'entropy 1.5-diversity of diagnosis', '0.2-closeness of the class')
-    """
+    """The requirement that makes these promises; raises if one of them is none that incrowd makes."""
     read = [_read(promise) for promise in promises]
     sets = tuple(part for part in read if isinstance(part, KnownSet))
     parts: list[Part] = [KnownTogether(sets)] if sets else []
@@ -199,11 +175,6 @@ def with_class(
 
     If it says nothing about the class, t-closeness of the class is required as well. Every table can keep it, whatever
     its classes: l-diversity of a rare class can be impossible, and what is impossible is no default.
-
-    Examples
-    --------
-    >>> str(with_class(KAnonymity(5), "ill"))
-    '5-anonymity; 0.3-closeness of ill (equal distance)'
     """
     parts = requirement.parts if isinstance(requirement, Together) else (requirement,)
     if isinstance(requirement, Together) and any(part.on in (None, target) for part in requirement.on_columns):
