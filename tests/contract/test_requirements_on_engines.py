@@ -24,11 +24,9 @@ from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
+from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 from support.engines import BlockedEngine
 from support.strategies import TARGET, Case, cases

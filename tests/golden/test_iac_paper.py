@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.measures import mutual_information as measures
-from incrowd.measures.entropy import entropy
+from incrowd.measures import information as measures
+from incrowd.measures.information import entropy
 from incrowd.methods.mutual_information.generalizing import best_level, level_score
 from incrowd.methods.mutual_information.iac import IACc, IACk
 from incrowd.plan.release_plan import ReleasePlan

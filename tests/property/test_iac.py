@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.measures import mutual_information as measures
+from incrowd.measures import information as measures
 from incrowd.methods.mutual_information.generalizing import choose
 from incrowd.methods.mutual_information.iac import IACc, IACk
 from incrowd.plan.plan_file import plan_from_json, plan_to_json

@@ -16,9 +16,16 @@ from incrowd.trees.inducer import check_tree
 from incrowd.trees.routing import route
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.leaf_interval import interval_text
 from incrowd.vocabulary.randomness import SystemRandomness
-from incrowd.vocabulary.released_value import Category, Interval, Shown, ShownMissing, Suppressed, ValueSet
+from incrowd.vocabulary.released_value import (
+    Category,
+    Interval,
+    Shown,
+    ShownMissing,
+    Suppressed,
+    ValueSet,
+    interval_text,
+)
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.schema import ColumnType, Schema
 from support.oracle_mondrian import candidates, partition

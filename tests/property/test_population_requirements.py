@@ -19,9 +19,8 @@ from incrowd.methods import catalog
 from incrowd.verification.class_sizes import verify_arrow
 from incrowd.verification.population import People, combinations_kept
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.requirement import KAnonymity, Together
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import ColumnType
 from support.strategies import Case, cases
 

@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import ParameterError
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
+from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.requirements.words import read_promises
 
 NAMES = st.sampled_from(["pay", "pay, net", "of at most 3", "10-anonymity", "a-closeness of b", "Größe; cm", "class"])

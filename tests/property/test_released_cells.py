@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from incrowd.methods.fitting import true_of
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.leaf_interval import day_number
 from incrowd.vocabulary.released_cell import CellReader
 from incrowd.vocabulary.released_value import (
     Category,
@@ -24,6 +23,7 @@ from incrowd.vocabulary.released_value import (
     ShownMissing,
     Suppressed,
     ValueSet,
+    day_number,
     render,
 )
 from incrowd.vocabulary.schema import Column, ColumnType, Role

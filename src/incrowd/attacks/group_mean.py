@@ -17,8 +17,8 @@ from incrowd.attacks.boxes import written_cells
 from incrowd.attacks.measuring import Floats, share_interval
 from incrowd.attacks.scene import Scene, Traced
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.leaf_interval import parse_day, parse_number
 from incrowd.vocabulary.released_cell import CellReader, Ints
+from incrowd.vocabulary.released_value import parse_day, parse_number
 from incrowd.vocabulary.schema import ColumnType
 
 DECIMALS = (2, 1, 0)

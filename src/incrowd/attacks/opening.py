@@ -27,9 +27,8 @@ from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described_fields
 from incrowd.vocabulary.plain_data import read_plain_json
-from incrowd.vocabulary.requirement import KAnonymity, Requirement
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Together, with_subjects
+from incrowd.vocabulary.requirement import KAnonymity, Requirement, Together, with_subjects
+from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.requirements.words import asked_for, read_promises
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 

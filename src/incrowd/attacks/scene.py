@@ -24,7 +24,7 @@ from incrowd.compare.releasing import Made
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
+from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.schema import Schema
 
 SMALLEST = 20  # rows: with fewer a 99 % interval is too wide to show anything

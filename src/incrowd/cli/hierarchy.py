@@ -120,7 +120,7 @@ def show(
 
 
 def _edges(text: str | None, dates: bool) -> list[float] | None:
-    from incrowd.vocabulary.leaf_interval import parse_day, parse_number
+    from incrowd.vocabulary.released_value import parse_day, parse_number
 
     if text is None:
         return None

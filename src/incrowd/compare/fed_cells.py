@@ -12,7 +12,6 @@ from incrowd.compare.examples import Codes, Numbers
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
 from incrowd.rows.memory.population import bin_column
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.leaf_interval import parse_interval
 from incrowd.vocabulary.released_value import (
     Category,
     Form,
@@ -24,6 +23,7 @@ from incrowd.vocabulary.released_value import (
     Shown,
     Value,
     ValueSet,
+    parse_interval,
     render,
 )
 from incrowd.vocabulary.schema import ColumnType

@@ -19,8 +19,7 @@ from incrowd.rows.held import Draft
 from incrowd.rows.memory.engine import EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
-from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.together import subject_names
+from incrowd.vocabulary.requirement import Requirement, subject_names
 from incrowd.vocabulary.schema import Schema
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ValuesError
-from incrowd.measures.taxonomy_counts import estimated
+from incrowd.measures.hiding_metrics import estimated
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.mutual_information import mutual_information
-from incrowd.measures.taxonomy_counts import estimated
+from incrowd.measures.information import mutual_information
 
 Numbers = npt.NDArray[np.float64]
 
@@ -26,12 +26,34 @@ def direct_distance(transition: npt.ArrayLike) -> int:
     return int(counts.sum() - np.trace(counts))
 
 
+def estimated(
+    own: npt.NDArray[np.int64], parents: Sequence[int], ends: Sequence[int], node: int, top: int = 0
+) -> Fraction:
+    """Cells of a node, with its share of those that show a node above it, up to ``top``.
+
+    On the way down from ``top`` a node receives what its parent holds in proportion to the aggregated counts of the
+    children; children without any cell share equally (Zhang and Honavar 2003). Nodes are numbered depth first from the
+    root, 0; ``ends[x]`` is the first node that is not below ``x``, ``own[x]`` the cells that show exactly ``x``.
+    """
+    way = [node]
+    while way[-1] != top:
+        way.append(parents[way[-1]])
+    cells = own.tolist()
+    held, of = sum(cells[top : ends[top]]), 1
+    for child in reversed(way[:-1]):
+        parent = parents[child]
+        below = sum(cells[parent + 1 : ends[parent]])
+        held *= sum(cells[child : ends[child]]) if below else 1
+        of *= below or sum(other == parent for other in parents)
+    return Fraction(held, of)
+
+
 def leaf_weights(
     own: npt.NDArray[np.int64], parents: Sequence[int], ends: Sequence[int], leaves: Sequence[int]
 ) -> Numbers:
     """Nodes x leaves: how a cell that shows a node is shared out among the values below it; nothing for the root.
 
-    Shares follow the estimated counts (see :mod:`incrowd.measures.taxonomy_counts`).
+    Shares follow the :func:`estimated` counts.
     """
     weights = np.zeros((len(own), len(leaves)))
     for place, leaf in enumerate(leaves):

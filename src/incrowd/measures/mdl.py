@@ -12,6 +12,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.measures.information import Counts, bits
+
 MAX_FLOAT = 1.7e308  # two floats may differ by more than the largest, which would be infinite
 
 
@@ -79,9 +81,6 @@ def outer_ends(
     return low_end, max(low_end, roundest(numbers[high - 1].item(), numbers[high].item(), whole))
 
 
-Counts = npt.NDArray[np.int64]
-
-
 def mdl_cuts(counts: Counts, smallest: int = 1) -> list[int]:
     """The places to cut, each the number of values below it, ascending.
 
@@ -126,24 +125,14 @@ def _best_cut(below: Counts, first: int, last: int, smallest: int) -> int | None
     large = (left.sum(axis=1) >= smallest) & (right.sum(axis=1) >= smallest)
     if not large.any():
         return None
-    bits = np.where(large, _bits(left) + _bits(right), np.inf)
-    best = int(np.argmin(bits))
-    inside = float(_bits(whole[None])[0])
-    gain = (inside - float(bits[best])) / rows
+    inner = np.where(large, bits(left) + bits(right), np.inf)
+    best = int(np.argmin(inner))
+    inside = float(bits(whole[None])[0])
+    gain = (inside - float(inner[best])) / rows
     sides = np.stack([left[best], right[best]])
     present = (sides > 0).sum(axis=1)
     classes = int((whole > 0).sum())
     weights = sides.sum(axis=1)
-    entropies = _bits(sides) / np.maximum(weights, 1)
+    entropies = bits(sides) / np.maximum(weights, 1)
     delta = np.log2(3.0**classes - 2) - (classes * inside / rows - float((present * entropies).sum()))
     return first + 1 + best if gain > (np.log2(rows - 1) + delta) / rows else None
-
-
-def _bits(histograms: Counts) -> npt.NDArray[np.float64]:
-    """n·H of each histogram, in bits."""
-    totals = histograms.sum(axis=1)
-    return np.asarray(_xlogx(totals) - _xlogx(histograms).sum(axis=1), np.float64)
-
-
-def _xlogx(numbers: Counts) -> npt.NDArray[np.float64]:
-    return np.asarray(numbers * np.log2(np.maximum(numbers, 1)), np.float64)

@@ -30,8 +30,7 @@ from incrowd.vocabulary.released_value import (
     Suppressed,
     ValueSet,
 )
-from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.together import OfPopulation, Together
+from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
 from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]

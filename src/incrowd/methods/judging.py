@@ -17,9 +17,8 @@ from incrowd.errors import ParameterError, RequirementError
 from incrowd.methods.method import Combinations, Population
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.requirement import KAnonymity, KnownTogether, Requirement
+from incrowd.vocabulary.requirement import Columnwise, KAnonymity, KnownTogether, Requirement, Together, subject_names
 from incrowd.vocabulary.requirements.columns import RequirementSubject
-from incrowd.vocabulary.requirements.together import Columnwise, Together, subject_names
 
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

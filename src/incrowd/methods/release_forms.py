@@ -16,9 +16,8 @@ from incrowd.plan.steps import AsCounts, Bin, Group, Rarest, Show, Spread, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT, check_form
 from incrowd.vocabulary.released_value import Common, Counts, Form, Suppressed
-from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirement import Requirement, Together
 from incrowd.vocabulary.requirements.population import DeltaPresence
-from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import ColumnType
 
 PIECES = 16  # of a number, where no class says which cuts matter

@@ -12,8 +12,7 @@ from incrowd.errors import HeaderError, ValuesError
 from incrowd.recipients.counted_table import CountedColumn, CountedTable, interval_of
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read, read_release
-from incrowd.vocabulary.leaf_interval import parse_day
-from incrowd.vocabulary.released_value import Interval, render
+from incrowd.vocabulary.released_value import Interval, parse_day, render
 from incrowd.vocabulary.schema import ColumnType, unknown_column
 
 Bins = Mapping[str, Sequence[float | str]]

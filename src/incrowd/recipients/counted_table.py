@@ -12,8 +12,7 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError
 from incrowd.vocabulary.counts_text import HIDDEN, Counted, read_counts
-from incrowd.vocabulary.leaf_interval import parse_interval
-from incrowd.vocabulary.released_value import Interval
+from incrowd.vocabulary.released_value import Interval, parse_interval
 from incrowd.vocabulary.schema import unknown_column
 
 Counts = npt.NDArray[np.int64]

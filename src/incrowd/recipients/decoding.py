@@ -21,9 +21,8 @@ from incrowd.tables.publishing.serialise import write_table
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read_release
 from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.leaf_interval import parse_interval
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
-from incrowd.vocabulary.released_value import Interval
+from incrowd.vocabulary.released_value import Interval, parse_interval
 
 DEALS = 5
 WARNING = "decoded from a release of counts: values are dealt at random within groups; carries no guarantee by itself"

@@ -22,7 +22,7 @@ from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
-from incrowd.vocabulary.requirements.together import subject_names
+from incrowd.vocabulary.requirement import subject_names
 from incrowd.vocabulary.schema import Schema
 
 LARGEST = 60_000

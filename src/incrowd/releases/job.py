@@ -19,7 +19,7 @@ from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role
 

@@ -45,7 +45,7 @@ from incrowd.vocabulary.randomness import (
     SystemRandomness,
     permutation,
 )
-from incrowd.vocabulary.requirements.together import check_columns, subject_names
+from incrowd.vocabulary.requirement import check_columns, subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
 

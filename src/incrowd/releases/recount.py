@@ -26,8 +26,7 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described, filled
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
-from incrowd.vocabulary.requirements.together import Together, subject_names
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement, Together, subject_names
 from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.resources import Resources, bytes_of
 from incrowd.vocabulary.schema import Column, Role, Schema, unknown_column

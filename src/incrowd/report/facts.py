@@ -31,14 +31,20 @@ from incrowd.vocabulary.released_value import (
     date_text,
     render,
 )
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement
-from incrowd.vocabulary.requirements.columns import of_column
-from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirement import (
+    Columnwise,
+    KAnonymity,
+    KnownSet,
+    KnownTogether,
+    OfPopulation,
+    Part,
+    Requirement,
+    Together,
+)
+from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
+from incrowd.vocabulary.requirements.columns import of_column, text
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.exact import text
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Columnwise, OfPopulation, Part, Together
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from incrowd.tables.reading.columnar import is_arrow_file
 from incrowd.tables.reading.read import check_file
 from incrowd.tables.reading.source import Compression
 from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirement import Requirement, Together
 from incrowd.vocabulary.resources import PROGRAM, Resources
 
 _TEXT = 48 * 10**6  # bytes of text: about half a million rows of a few dozen columns

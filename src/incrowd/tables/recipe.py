@@ -38,8 +38,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.option import described_fields, nearest, options_of
 from incrowd.vocabulary.plain_data import read_plain_yaml
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
 from incrowd.vocabulary.requirements.words import asked_for, with_class
 from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema, unknown_column
 

@@ -28,7 +28,7 @@ from incrowd.verification.unchanged import PAIR_TESTS, UnchangedColumn, count_un
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.vocabulary.counts_text import HIDDEN, read_counts
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.leaf_interval import day_number, parse_day, parse_interval, parse_number
+from incrowd.vocabulary.released_value import day_number, parse_day, parse_interval, parse_number
 from incrowd.vocabulary.schema import Role
 
 Codes = npt.NDArray[np.int64]

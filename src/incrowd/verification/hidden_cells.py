@@ -24,7 +24,7 @@ from incrowd.verification.opening import column, connect, duckdb_module, open_la
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
+from incrowd.vocabulary.released_value import parse_day, parse_interval, parse_number
 from incrowd.vocabulary.resources import Resources
 
 Place = tuple[int, str]

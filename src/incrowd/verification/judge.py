@@ -33,7 +33,7 @@ from incrowd.verification.requirements import Further
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Role
 

@@ -15,7 +15,7 @@ from incrowd.verification.opening import connect, register
 from incrowd.verification.requirements import Further, broken_classes, recount_requirements
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.requirements.together import Columnwise, part_from_json
+from incrowd.vocabulary.requirement import Columnwise, part_from_json
 from incrowd.vocabulary.schema import ColumnType
 
 _MOST = 1 << 62  # numbers of a file are held in 64 bits, with room for the sum of two

@@ -16,7 +16,7 @@ from incrowd.verification.opening import column
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.leaf_interval import day_number, parse_day, parse_interval, parse_number
+from incrowd.vocabulary.released_value import day_number, parse_day, parse_interval, parse_number
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.schema import ColumnType
 

@@ -22,10 +22,9 @@ from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirement import Columnwise
+from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Columnwise
 from incrowd.vocabulary.schema import ColumnType, unknown_column
 
 Answer = tuple[list[int], str]

@@ -19,7 +19,6 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
 from incrowd.vocabulary.released_value import (
     Category,
     Counts,
@@ -33,6 +32,9 @@ from incrowd.vocabulary.released_value import (
     Shown,
     Value,
     ValueSet,
+    parse_day,
+    parse_interval,
+    parse_number,
 )
 from incrowd.vocabulary.schema import ColumnType
 

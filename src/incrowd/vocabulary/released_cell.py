@@ -18,7 +18,7 @@ import numpy.typing as npt
 from incrowd.vocabulary.counts_text import Counted, read_counts
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.leaf_interval import parse_day, parse_interval, parse_number
+from incrowd.vocabulary.released_value import parse_day, parse_interval, parse_number
 from incrowd.vocabulary.schema import Column, ColumnType
 
 Bools = npt.NDArray[np.bool_]

@@ -11,13 +11,13 @@ from hypothesis.extra.numpy import arrays
 from incrowd.measures.hiding_metrics import (
     Divergence,
     direct_distance,
+    estimated,
     information_change,
     kullback_leibler,
     leaf_weights,
     summed,
     uncertainty,
 )
-from incrowd.measures.taxonomy_counts import estimated
 
 SQUARE = arrays(np.int64, (4, 4), elements=st.integers(0, 20))
 COUNTS = arrays(np.int64, 4, elements=st.integers(0, 20))

@@ -23,12 +23,10 @@ from incrowd.tables.reading.read import read
 from incrowd.verification.joint import Figures, Joint
 from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.released_value import Interval, Shown, ShownMissing, Suppressed, ValueSet
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirement import Columnwise, KAnonymity, KnownSet, KnownTogether, OfPopulation, Together
+from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Columnwise, OfPopulation, Together
 from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema
 from support.report_examples import example, schema
 

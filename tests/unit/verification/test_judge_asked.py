@@ -20,11 +20,10 @@ from incrowd.vocabulary.counts_text import write_counts
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SystemRandomness
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
+from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity
 from incrowd.vocabulary.requirements.population import KMap
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role
 
 JOBS = Hierarchy.from_paths("job", [["cook", "work", "*"], ["nurse", "work", "*"]])

@@ -13,8 +13,8 @@ from incrowd.errors import PlanError
 from incrowd.verification.model_file import ModelAttribute, ModelFile, ModelNode, Test, recount_spans, unsafe_nodes
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.schema import ColumnType
 
 GONE = object()

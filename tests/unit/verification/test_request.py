@@ -13,9 +13,8 @@ import pytest
 from incrowd.verification.request import Expected, Hint, InputFile, Original, Originals, Request
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.requirement import KAnonymity, Together
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity
-from incrowd.vocabulary.requirements.together import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role
 
 JOBS = Hierarchy.from_paths("job", [["cook", "*"], ["nurse", "*"]])

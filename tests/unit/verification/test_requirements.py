@@ -12,9 +12,8 @@ from incrowd.verification.opening import connect, register
 from incrowd.verification.requirements import Further, broken_classes, recount_requirements
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
 from incrowd.vocabulary.schema import ColumnType
 
 CATEGORICAL, ORDERED, BOOLEAN = ColumnType.CATEGORICAL, ColumnType.ORDERED, ColumnType.BOOLEAN

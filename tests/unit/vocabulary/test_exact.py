@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.vocabulary.requirements.exact import (
+from incrowd.vocabulary.requirements.columns import (
     at_most,
     is_positive,
     rounded,

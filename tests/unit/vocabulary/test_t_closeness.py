@@ -10,8 +10,8 @@ import pytest
 import support.oracle_requirements as oracle
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.requirements.closeness import TCloseness, flows_of
 from incrowd.vocabulary.requirements.columns import RequirementSubject
-from incrowd.vocabulary.requirements.t_closeness import TCloseness, flows_of
 
 HAIR = Fraction(1, 10**12)
 TREE = Hierarchy.from_paths(
@@ -143,4 +143,3 @@ def test_a_requirement_in_data_and_words(make, plain, words):
     part = make()
     assert part.to_json() == dict(zip(("is", "t", "on", "distance"), ("t-closeness", *plain), strict=True))
     assert str(part) == words
-    assert part.monotone

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.measures.mutual_information import mutual_information
+from incrowd.measures.information import mutual_information
 from incrowd.methods.blending.guide import (
     AUTO,
     LARGEST,
@@ -34,8 +34,7 @@ from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.released_value import Counts, Suppressed
-from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirement import Requirement, Together
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.mutual_information import Counts, normalized_information, value_entropy
+from incrowd.measures.information import Counts, normalized_information, value_entropy
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge, Records
 from incrowd.methods.method import Population

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures import mutual_information as measures
+from incrowd.measures import information as measures
 from incrowd.methods.mutual_information.generalizing import (
     EquivalenceClasses,
     Generalized,

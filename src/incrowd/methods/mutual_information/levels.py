@@ -18,8 +18,17 @@ from incrowd.measures.mdl import roundest
 from incrowd.plan.steps import Bin, Part
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.leaf_interval import parse_day, parse_number
-from incrowd.vocabulary.released_value import Category, Form, Interval, Shown, Suppressed, Value, ValueSet
+from incrowd.vocabulary.released_value import (
+    Category,
+    Form,
+    Interval,
+    Shown,
+    Suppressed,
+    Value,
+    ValueSet,
+    parse_day,
+    parse_number,
+)
 from incrowd.vocabulary.schema import ColumnType
 
 Whole = npt.NDArray[np.int64]

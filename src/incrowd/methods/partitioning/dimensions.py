@@ -25,8 +25,7 @@ import numpy.typing as npt
 
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.leaf_interval import parse_day, parse_number
-from incrowd.vocabulary.released_value import Interval, Value
+from incrowd.vocabulary.released_value import Interval, Value, parse_day, parse_number
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 RANGE, SET, TREE = 0, 1, 2

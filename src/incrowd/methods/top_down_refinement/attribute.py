@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.measures.information import bits
 from incrowd.plan.steps import Part
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.released_value import Form, Interval
@@ -27,11 +28,6 @@ _NOTHING = 1e-12  # bits: a smaller gain is rounding
 _ALIKE = 1e-9  # figures whose quotient is so near to one differ by rounding only
 Look = Callable[[Interval], Form]
 MISSING = "missing"
-
-
-def bits(histograms: Counts) -> Gains:
-    """Rows times entropy of each histogram (the last axis), in bits."""
-    return np.asarray(_xlogx(histograms.sum(axis=-1)) - _xlogx(histograms).sum(axis=-1), np.float64)
 
 
 def split_gain(parts: Counts) -> float:
@@ -110,10 +106,6 @@ def is_mixed(histogram: Counts) -> bool:
 
 def _cleaned(gains: Gains) -> Gains:
     return np.where(gains < _NOTHING, 0.0, gains)
-
-
-def _xlogx(counts: Counts) -> Gains:
-    return np.asarray(counts * np.log2(np.maximum(counts, 1)), np.float64)
 
 
 @dataclass(frozen=True, eq=False)

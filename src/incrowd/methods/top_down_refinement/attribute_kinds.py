@@ -27,8 +27,17 @@ from incrowd.methods.top_down_refinement.attribute import (
 from incrowd.plan.steps import Part
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import ROOT, Hierarchy
-from incrowd.vocabulary.leaf_interval import parse_day, parse_number
-from incrowd.vocabulary.released_value import Category, Interval, Shown, Suppressed, Value, ValueSet, render
+from incrowd.vocabulary.released_value import (
+    Category,
+    Interval,
+    Shown,
+    Suppressed,
+    Value,
+    ValueSet,
+    parse_day,
+    parse_number,
+    render,
+)
 from incrowd.vocabulary.schema import ColumnType
 
 Dress = Callable[[int, int, Look], Part | None]

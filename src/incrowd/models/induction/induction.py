@@ -15,12 +15,10 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.models.published_tree import PublishedTree
-from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.requirements.columns import RequirementSubject
-from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
+from incrowd.vocabulary.requirement import Columnwise, KAnonymity, Part, Together
+from incrowd.vocabulary.requirements.closeness import ConfidenceCap
+from incrowd.vocabulary.requirements.columns import Flags, Histograms, RequirementSubject
 from incrowd.vocabulary.requirements.diversity import EntropyDiversity
-from incrowd.vocabulary.requirements.exact import Flags, Histograms
-from incrowd.vocabulary.requirements.together import Columnwise, Part, Together
 from incrowd.vocabulary.requirements.words import parse_requirements
 
 

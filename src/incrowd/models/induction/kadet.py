@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import InputError, ParameterError, SchemaError, ValuesError, VerificationError
-from incrowd.measures.entropy import entropy
+from incrowd.measures.information import entropy
 from incrowd.models.induction.attributes import Attribute, Categories, Thresholds
 from incrowd.models.induction.growing import GrowingNode, Growth
 from incrowd.models.induction.induction import Induction, Span, SpanRequirement, about_class, required_of_spans

@@ -19,9 +19,8 @@ from incrowd.verification.unchanged_counts import Alone
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Columnwise, Together
+from incrowd.vocabulary.requirement import Columnwise, Requirement, Together
+from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import ColumnType
 

@@ -41,7 +41,7 @@ from incrowd.vocabulary.released_value import (
     member_text,
     render,
 )
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType
 
 # Filling in counts: which values the rows of each group have, and in how many rows.

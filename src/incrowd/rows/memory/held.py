@@ -22,7 +22,7 @@ from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
-from incrowd.vocabulary.requirements.together import subject_names, with_subjects
+from incrowd.vocabulary.requirement import subject_names, with_subjects
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 _TYPES: dict[ColumnType, pl.DataType] = {ColumnType.INTEGER: pl.Int64(), ColumnType.REAL: pl.Float64()}

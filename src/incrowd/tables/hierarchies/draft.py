@@ -17,7 +17,7 @@ from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import ROOT, Hierarchy, Leaves
-from incrowd.vocabulary.leaf_interval import STEPS, period_name
+from incrowd.vocabulary.released_value import STEPS, period_name
 from incrowd.vocabulary.schema import ColumnType
 
 # Categories: ordered ones joined with their neighbours; plain ones by how alike their classes are.

@@ -13,7 +13,7 @@ from incrowd.measures.mdl import mdl_cuts
 from incrowd.tables.hierarchies.grouping import Partition, agglomerated, balanced, class_counts, ways
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.leaf_interval import interval_text
+from incrowd.vocabulary.released_value import interval_text
 from incrowd.vocabulary.schema import ColumnType
 
 _SMALLEST = 10  # rows of an interval: of fewer the class says little

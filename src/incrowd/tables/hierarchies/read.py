@@ -11,7 +11,7 @@ from incrowd.errors import FileFormatError, InputError, OutputError
 from incrowd.tables.hierarchies.compact import format_compact, parse_compact
 from incrowd.tables.hierarchies.nested import format_json, format_yaml, parse_json, parse_yaml
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.leaf_interval import parse_day, parse_interval
+from incrowd.vocabulary.released_value import parse_day, parse_interval
 
 
 def parse_arx(text: str, name: str) -> Hierarchy:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import FileFormatError, ParameterError
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.forms import MISSING_MARKERS
-from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.together import Together
+from incrowd.vocabulary.requirement import Requirement, Together
 from incrowd.vocabulary.schema import Schema, unknown_column
 
 if TYPE_CHECKING:

@@ -13,18 +13,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.vocabulary.requirements.columns import RequirementSubject, holds, of_column
-from incrowd.vocabulary.requirements.exact import (
+from incrowd.vocabulary.requirements.columns import (
     Flags,
     Histograms,
+    RequirementSubject,
     at_most,
+    holds,
     is_positive,
+    of_column,
     rounded,
     shares,
     text,
@@ -45,8 +47,6 @@ class DistinctDiversity:
 
     l: int  # noqa: E741
     on: str | None = None
-
-    monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         whole = isinstance(self.l, int | np.integer) and not isinstance(self.l, bool)
@@ -75,9 +75,6 @@ class DistinctDiversity:
         return f"distinct {self.l}-diversity {of_column(self.on)}"
 
 
-_DIGITS = 12  # of floats those that rounding leaves alone; cut off, so that what is asked for is never more
-
-
 @dataclass(frozen=True)
 class EntropyDiversity:
     """The entropy of the column in every group is at least log l.
@@ -90,8 +87,6 @@ class EntropyDiversity:
     l: Fraction  # noqa: E741
     on: str | None = None
 
-    monotone: ClassVar[bool] = True
-
     def __init__(self, l: float | str | Fraction, on: str | None = None) -> None:  # noqa: E741
         number = written(l, "l", "entropy-l=1.5")
         if number < 1:
@@ -99,27 +94,10 @@ class EntropyDiversity:
         object.__setattr__(self, "l", number)
         object.__setattr__(self, "on", on)
 
-    @classmethod
-    def capping(cls, confidence: float) -> EntropyDiversity:
-        """The l that keeps an attacker's confidence in one of two values at most at this share.
-
-        ``l = 2^H(c) = c^-c (1-c)^-(1-c)`` (Friedman, Schuster, Wolff 2006, section 4.2), rounded down in the twelfth
-        digit. With more than two values entropy caps nothing: use a cap on the confidence.
-        """
-        share = written(confidence, "max_confidence", "0.85")
-        if not 0 < share <= 1:
-            raise ParameterError("alpha or max_confidence must be above 0 and at most 1. Give for instance 0.85.")
-        bits = _bits(np.array([[float(share), float(1 - share)]])).item()
-        return cls(Fraction(int(2**bits * 10**_DIGITS), 10**_DIGITS))
-
     @property
     def bits(self) -> float:
         """The entropy that is needed, in bits."""
         return float(np.log2(float(self.l)))
-
-    def holds(self, histogram: npt.ArrayLike) -> bool:
-        """Whether one group with these counts keeps it."""
-        return holds(self, histogram)
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether each group is diverse enough."""
@@ -132,7 +110,7 @@ class EntropyDiversity:
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if all rows together are not diverse enough."""
-        if not self.holds(subject.counts):
+        if not holds(self, subject.counts):
             reached = float(2 ** _bits(subject.shares[None, :]).item())
             raise RequirementError(
                 f"entropy-l={text(self.l)} on {subject.name!r} is impossible: all rows together reach "
@@ -217,8 +195,6 @@ class RecursiveDiversity:
     c: Fraction
     l: int  # noqa: E741
     on: str | None = None
-
-    monotone: ClassVar[bool] = True
 
     def __init__(self, c: float | str | Fraction, l: int, on: str | None = None) -> None:  # noqa: E741
         number = written(c, "c", "recursive-l=3 c=2")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.vocabulary.requirements.exact import Flags, Histograms, rounded, text, written
+from incrowd.vocabulary.requirements.columns import Flags, Histograms, rounded, text, written
 
 
 # k-map: k people of a population could be the row, not k rows of the table.
@@ -23,8 +23,6 @@ class KMap:
     """
 
     k: int
-
-    monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
@@ -64,8 +62,6 @@ class DeltaPresence:
 
     low: Fraction
     high: Fraction
-
-    monotone: ClassVar[bool] = True
 
     def __init__(self, low: float | str | Fraction, high: float | str | Fraction) -> None:
         bounds = [written(bound, "delta-presence", "delta-presence=0.1..0.5") for bound in (low, high)]

@@ -10,12 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import ParameterError
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
-from incrowd.vocabulary.requirements.disclosure import BetaLikeness, ConfidenceCap, DeltaDisclosure
+from incrowd.vocabulary.requirement import Columnwise, KAnonymity, KnownSet, KnownTogether, OfPopulation, Part, Together
+from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.requirements.t_closeness import TCloseness
-from incrowd.vocabulary.requirements.together import Columnwise, OfPopulation, Part, Together
 
 # Requirements in words: ``k=10, entropy-l=1.5 on diagnosis, t=0.2 on income``.
 _ITEM = re.compile(

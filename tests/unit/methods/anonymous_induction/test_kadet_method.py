@@ -15,8 +15,6 @@ from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
-from incrowd.vocabulary.requirements.disclosure import ConfidenceCap
-from incrowd.vocabulary.requirements.diversity import EntropyDiversity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 TYPES = {pl.Int64: ColumnType.INTEGER, pl.Float64: ColumnType.REAL, pl.Date: ColumnType.DATE}
@@ -183,7 +181,7 @@ def test_requirements_on_the_classes_of_a_span():
     assert induced(frame, KAdet(2, prune=False)).model.spans == 2
     assert induced(frame, KAdet(2, max_confidence=0.9, prune=False)).model.spans == 2
     assert induced(frame, KAdet(2, max_confidence=0.85, prune=False)).model.spans == 1
-    assert induced(frame, KAdet(2, l=EntropyDiversity.capping(0.85).l, prune=False)).model.spans == 1
+    assert induced(frame, KAdet(2, l=1.526, prune=False)).model.spans == 1
     refused = induced(frame, KAdet(2, max_confidence=0.6))
     assert refused.model is None
     assert "65.0%" in refused.reason
@@ -193,7 +191,6 @@ def test_requirement_in_words_and_as_data():
     need = SpanRequirement(5, 1.5, 0.85)
     assert "entropy of at least log2 1.5" in str(need)
     assert need.to_json() == {"is": "k-anonymity of spans", "k": 5, "l": 1.5, "max_confidence": 0.85}
-    assert ConfidenceCap(1.0).holds(np.array([5, 0]))
 
 
 def test_a_single_hidden_leaf_hides_another_one():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.measures.entropy import branch_entropy, entropy
+from incrowd.measures.information import entropy
 from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.tables.hierarchies.draft import (
     calendar,
@@ -26,6 +26,7 @@ from incrowd.tables.hierarchies.intervals import frequency_edges, from_edges, in
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.schema import ColumnType
+from support.oracle_gain import branch_entropy
 
 TYPES = {int: ColumnType.INTEGER, float: ColumnType.REAL, datetime.date: ColumnType.DATE, str: ColumnType.CATEGORICAL}
 

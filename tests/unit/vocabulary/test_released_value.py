@@ -4,8 +4,15 @@ import datetime
 
 import pytest
 
-from incrowd.vocabulary.leaf_interval import STEPS, day_number, interval_text, parse_interval, parse_number, period_name
-from incrowd.vocabulary.released_value import Interval
+from incrowd.vocabulary.released_value import (
+    STEPS,
+    Interval,
+    day_number,
+    interval_text,
+    parse_interval,
+    parse_number,
+    period_name,
+)
 
 
 @pytest.mark.parametrize(

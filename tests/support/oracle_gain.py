@@ -1,7 +1,4 @@
-"""Entropy and what follows from it: information gain, split information, gain ratio.
-
-All functions take histograms (counts, or weights) and answer in bits. An empty histogram has entropy 0.
-"""
+"""Information gain and gain ratio from their definitions, split by split; all answers are in bits."""
 
 from __future__ import annotations
 
@@ -10,18 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.measures.information import entropy
+
 Histogram = npt.ArrayLike
-
-
-def entropy(histogram: Histogram) -> float:
-    """Entropy of a histogram in bits: ``-sum p log2 p`` (Shannon 1948, section 6)."""
-    counts = np.asarray(histogram, dtype=np.float64)
-    counts = counts[counts > 0]
-    total = counts.sum()
-    if len(counts) < 2:
-        return 0.0
-    shares = counts / total
-    return float(-(shares * np.log2(shares)).sum())
 
 
 def branch_entropy(branches: Sequence[Histogram]) -> float:

@@ -1,4 +1,4 @@
-"""How much an attribute tells of the class, and what suppression changes of it.
+"""Entropy, how much an attribute tells of the class, and what suppression changes of it.
 
 Li, Liu, Baig, Wong, "Information based data anonymization for classification utility" (Data & Knowledge Engineering
 2011), sections 3.1 and 4. A contingency has a row per value of the attribute A and a column per class C; all answers
@@ -12,9 +12,29 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.entropy import entropy
-
 Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def xlogx(counts: Counts | Floats) -> Floats:
+    """``x log2 x`` of each count; 0 below 1."""
+    return np.asarray(counts * np.log2(np.maximum(counts, 1)), np.float64)
+
+
+def bits(histograms: Counts) -> Floats:
+    """Rows times entropy of each histogram (the last axis), in bits."""
+    return np.asarray(xlogx(histograms.sum(axis=-1)) - xlogx(histograms).sum(axis=-1), np.float64)
+
+
+def entropy(histogram: npt.ArrayLike) -> float:
+    """Entropy of a histogram in bits: ``-sum p log2 p`` (Shannon 1948, section 6)."""
+    counts = np.asarray(histogram, dtype=np.float64)
+    counts = counts[counts > 0]
+    total = counts.sum()
+    if len(counts) < 2:
+        return 0.0
+    shares = counts / total
+    return float(-(shares * np.log2(shares)).sum())
 
 
 def class_entropy(contingency: npt.ArrayLike) -> float:
@@ -32,7 +52,7 @@ def conditional_entropy(contingency: npt.ArrayLike) -> float:
     counts = np.asarray(contingency, np.float64)
     sizes = counts.sum(axis=1)
     total = float(sizes.sum())
-    return float(_xlogx(sizes).sum() - _xlogx(counts).sum()) / total if total else 0.0
+    return float(xlogx(sizes).sum() - xlogx(counts).sum()) / total if total else 0.0
 
 
 def mutual_information(contingency: npt.ArrayLike) -> float:
@@ -67,25 +87,10 @@ def divergence(before: npt.ArrayLike, after: npt.ArrayLike) -> float:
     return max(0.0, float((old * np.log2(old / new)).sum() / old.sum()))
 
 
-def normalized_divergence(before: npt.ArrayLike, after: npt.ArrayLike) -> float:
-    """D(A'||A'') / H(A') (section 4); with H(A') = 0 it is 0 if nothing was suppressed, else infinite."""
-    return ratio(divergence(before, after), entropy(before))
-
-
-def divergence_scale(before: npt.ArrayLike) -> float:
-    """The scale of D_N: its value if one row of every value were kept (section 4), (log n - H(A')) / H(A')."""
-    return ratio(divergence_room(before), entropy(before))
-
-
 def divergence_room(before: npt.ArrayLike) -> float:
     """D(A'||A*) if one row of every value were kept: log n - H(A')."""
     total = float(np.sum(before))
     return max(0.0, math.log2(total) - entropy(before)) if total else 0.0
-
-
-def information_scale(contingency: npt.ArrayLike) -> float:
-    """The suggested scale of a change of I_N: H(C) / H(A') (section 4)."""
-    return ratio(class_entropy(contingency), value_entropy(contingency))
 
 
 def ratio(part: float, whole: float) -> float:
@@ -93,7 +98,3 @@ def ratio(part: float, whole: float) -> float:
     if whole > 0:
         return part / whole
     return math.inf if part > 0 else 0.0
-
-
-def _xlogx(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.asarray(numbers * np.log2(np.maximum(numbers, 1.0)), np.float64)
