@@ -20,14 +20,12 @@ from incrowd.models.induction.induction import Induction
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
 from incrowd.tables.hierarchies.adult import adult_hierarchies
-from incrowd.trees.c45 import C45
-from incrowd.trees.id3 import ID3
+from incrowd.trees.c45 import C45, ID3
 from incrowd.trees.routing import predict
-from incrowd.trees.tree import Tree
+from incrowd.trees.tree import In, Tree
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.predicate import In
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 KS = (2, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2000, 3000)

@@ -20,7 +20,7 @@ from incrowd.compare.releasing import without_unused
 from incrowd.compare.trial import Laboratory, Trial
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
-from incrowd.vocabulary.predicate import In
+from incrowd.trees.tree import In
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ import pytest
 
 import incrowd
 from incrowd.methods.tree_suppression.kactus import release_bottom_up
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.verification.class_sizes import verify_table
 from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.predicate import Eq
 from incrowd.vocabulary.randomness import SystemRandomness
 
 GOLDEN = json.loads(Path(__file__).with_name("kactus.json").read_text())

@@ -13,8 +13,7 @@ from incrowd.methods.tree_suppression.kactus_plus import KActusPlus
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.memory.engine import EmbeddedEngine
-from incrowd.trees.c45 import C45
-from incrowd.trees.id3 import ID3
+from incrowd.trees.c45 import C45, ID3
 from incrowd.trees.tree import Node, Tree
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Interval, Mean

@@ -19,7 +19,7 @@ from incrowd.compare.learners.rule_list import RuleList
 from incrowd.compare.learners.weighted_tree import WeightedC45
 from incrowd.trees.c45 import C45
 from incrowd.trees.packing import pack
-from incrowd.vocabulary.predicate import Eq, Gt, Le
+from incrowd.trees.tree import Eq, Gt, Le
 
 
 @st.composite

@@ -12,8 +12,8 @@ from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
 from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.steps import Place, Show
 from incrowd.rows.memory.population import EmbeddedPopulation
-from incrowd.trees.inducer import check_tree
 from incrowd.trees.routing import route
+from incrowd.trees.tree import check_tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SystemRandomness

@@ -14,16 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.compare.learners.c45 import class_shares
-from incrowd.trees.c45 import C45
-from incrowd.trees.id3 import ID3
-from incrowd.trees.inducer import check_tree, tree_from_json, tree_to_json
+from incrowd.trees.c45 import C45, ID3
 from incrowd.trees.packing import exact_bins, quantile_bins
 from incrowd.trees.pruning import errors_below, estimated_errors, prune
 from incrowd.trees.routing import route
 from incrowd.trees.sklearn_tree import recount
-from incrowd.trees.tree import Tree
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing, Predicate, Tree, check_tree, tree_from_json, tree_to_json
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
 from incrowd.vocabulary.schema import ColumnType
 from support.oracle_gain import gain_ratio, information_gain
 

@@ -10,8 +10,7 @@ from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population
 from incrowd.plan.steps import Group, Place, Share, Show, Step
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq
+from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Form, Shown, Suppressed
 from incrowd.vocabulary.requirement import Requirement

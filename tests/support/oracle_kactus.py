@@ -3,7 +3,7 @@
 import random
 from fractions import Fraction
 
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing
 
 
 def satisfies(row, test):

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from itertools import product
 
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing
 
 
 def satisfies(value, predicate):

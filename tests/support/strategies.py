@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 TARGET = "class"

@@ -171,7 +171,7 @@ def _as_seen(form: Form) -> Form:
 
 def true_of(form: Form, column: EncodedColumn, hierarchy: Hierarchy | None) -> Flags:
     """For each code of a column whether a form is true of people with that value."""
-    values = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
+    values = column.values
     match form:
         case Suppressed():
             return np.ones(column.width, np.bool_)

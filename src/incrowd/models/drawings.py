@@ -7,8 +7,7 @@ from dataclasses import replace
 from incrowd.drawing.wording import plain, sentence
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.draw import amount, class_name, draw_tree, to_text
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Gt, Le, Predicate
+from incrowd.trees.tree import Branch, Eq, Gt, Le, Node, Predicate, Tree
 from incrowd.vocabulary.released_value import date_text
 from incrowd.vocabulary.schema import ColumnType
 

@@ -18,11 +18,10 @@ import polars as pl
 
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree, filled
-from incrowd.trees.ranges import Ranges, code_ranges
-from incrowd.trees.tree import Node
+from incrowd.trees.routing import Ranges, code_ranges
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing, Node, Predicate
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.fresh import fresh_frame
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
 from incrowd.vocabulary.released_value import Category, Form, Interval, Shown, Suppressed, ValueSet, render
 

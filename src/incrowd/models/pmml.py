@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from incrowd.errors import OutputError
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree
 from incrowd.trees.draw import class_name
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing, Predicate
 from incrowd.vocabulary.schema import ColumnType
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"

@@ -18,11 +18,9 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import OutputError, PlanError
-from incrowd.trees.inducer import check_tree
-from incrowd.trees.tree import Branch, ClassValue, Node, Tree
+from incrowd.trees.tree import Branch, ClassValue, Node, Tree, check_tree, predicate_from_json, predicate_to_json
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.plain_data import read_plain_json
-from incrowd.vocabulary.predicate import predicate_from_json, predicate_to_json
 from incrowd.vocabulary.schema import ColumnType
 
 VERSION = 1

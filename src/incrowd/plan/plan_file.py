@@ -30,7 +30,7 @@ from incrowd.plan.steps import (
     Spread,
     Step,
 )
-from incrowd.trees.inducer import tree_from_json, tree_to_json
+from incrowd.trees.tree import tree_from_json, tree_to_json
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.released_value import (

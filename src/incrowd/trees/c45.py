@@ -5,7 +5,7 @@ C4.5: gain ratio, thresholds, pessimistic pruning (Quinlan 1993; details as in W
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,10 +15,9 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError
 from incrowd.trees.levels import Grown, Limits, grow_levels, without_splits
 from incrowd.trees.packing import Bins, Rules, Training, pack
-from incrowd.trees.pruning import splits_to_keep
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.pruning import prune, splits_to_keep
+from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Predicate, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
 
 
 # From the kernel's arrays back to a tree with attribute names, values and thresholds.
@@ -33,61 +32,35 @@ def read_back(grown: Grown, training: Training, fractional: bool) -> Tree:
             nodes.append(Node(None, (), tuple(counts)))
             continue
         children = range(child, child + branches)
-        predicates = readers[a].predicates([codes[each] for each in children], low, high)
-        pairs = zip(predicates, children, strict=True)
-        nodes.append(Node(readers[a].name, tuple(Branch(predicate, each) for predicate, each in pairs), tuple(counts)))
+        predicates = readers[a]([codes[each] for each in children], low, high)
+        tests = tuple(map(Branch, predicates, children))
+        nodes.append(Node(training.attributes[a].name, tests, tuple(counts)))
         child += branches
     return Tree(tuple(nodes), training.target, training.classes, fractional)
 
 
-def _reader(column: EncodedColumn, bins: Bins) -> _Values | _Thresholds | _Prefixes:
-    if column.type.is_numeric:
-        return _Thresholds(column, bins)
-    return _Prefixes(column, bins) if column.type.has_order else _Values(column, bins)
-
-
-class _Values:
-    """A branch for each value."""
-
-    def __init__(self, column: EncodedColumn, bins: Bins) -> None:
-        self.name = column.name
+def _reader(column: EncodedColumn, bins: Bins) -> Callable[[list[int], int, int], list[Predicate]]:
+    """Gives the predicates of branches by their codes, and by the bins around the threshold where there is one."""
+    name = column.name
+    if not column.type.has_order:  # a branch for each value
         values = column.dictionary.gather(bins.first).to_list()
-        self._predicates: list[Predicate] = [Eq(column.name, value) for value in values]
-        self._predicates.append(Missing(column.name))
+        predicates: list[Predicate] = [*(Eq(name, value) for value in values), Missing(name)]
+        return lambda codes, _low, _high: [predicates[code] for code in codes]
+    numbers = column.numbers if column.type.is_numeric else np.empty(0)
+    occurring = numbers[column.counts[:-1] > 0] if column.type.is_numeric else numbers
+    categories = [] if column.type.is_numeric else column.dictionary.to_list()
 
-    def predicates(self, codes: list[int], _low: int, _high: int) -> list[Predicate]:
-        return [self._predicates[code] for code in codes]
-
-
-class _Thresholds:
-    """Up to a number, above it, missing."""
-
-    def __init__(self, column: EncodedColumn, bins: Bins) -> None:
-        self.name = column.name
-        self._numbers = column.numbers
-        self._occurring = column.numbers[column.counts[:-1] > 0]
-        self._bins = bins
-
-    def predicates(self, codes: list[int], low: int, high: int) -> list[Predicate]:
-        below, above = self._numbers[self._bins.last[low]], self._numbers[self._bins.first[high]]
-        threshold = largest_up_to_middle(self._occurring, below, above)
-        choices = (Le(self.name, threshold), Gt(self.name, threshold), Missing(self.name))
+    def read(codes: list[int], low: int, high: int) -> list[Predicate]:
+        """Up to a number, above it, missing; or the first categories of an order, the others, missing."""
+        if column.type.is_numeric:
+            threshold = largest_up_to_middle(occurring, numbers[bins.last[low]], numbers[bins.first[high]])
+            choices: tuple[Predicate, ...] = (Le(name, threshold), Gt(name, threshold), Missing(name))
+        else:
+            at = int(bins.last[low]) + 1
+            choices = (In(name, frozenset(categories[:at])), In(name, frozenset(categories[at:])), Missing(name))
         return [choices[code] for code in codes]
 
-
-class _Prefixes:
-    """The first categories of an order, the others, missing."""
-
-    def __init__(self, column: EncodedColumn, bins: Bins) -> None:
-        self.name = column.name
-        self._values = column.dictionary.to_list()
-        self._bins = bins
-
-    def predicates(self, codes: list[int], low: int, _high: int) -> list[Predicate]:
-        cut = int(self._bins.last[low]) + 1
-        first, others = frozenset(self._values[:cut]), frozenset(self._values[cut:])
-        choices = (In(self.name, first), In(self.name, others), Missing(self.name))
-        return [choices[code] for code in codes]
+    return read
 
 
 def largest_up_to_middle(occurring: npt.NDArray[Any], below: Any, above: Any) -> int | float:
@@ -221,12 +194,37 @@ class C45:
 
     def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
         """Grow and prune a tree that tests the attributes to predict the target."""
-        from incrowd.trees.c45 import grow
-        from incrowd.trees.packing import Rules
-        from incrowd.trees.pruning import prune
-
         rules = Rules(float(self.min_branch), SIDE_SHARE, True, self.mdl, self.missing == "branch")
         smallest = max(2 * self.min_branch, self.min_node)
         weighted, early = self.missing == "weight", None if self.raising else self.confidence
         tree = grow(table, attributes, target, rules, smallest, self.bins, self.max_depth, weighted, early)
         return prune(tree, self.confidence, table) if self.raising and self.confidence else tree
+
+
+@dataclass(frozen=True)
+class ID3:
+    """ID3 (Quinlan 1986): grows trees by information gain and does not prune them.
+
+    Numbers, dates and ordered categories are split in two by the threshold of the highest gain, everything
+    else into one branch for each value that occurs at the node. Growing stops where no test has a gain.
+    Parameters are as in :class:`C45`.
+    """
+
+    min_branch: int = 1
+    bins: int | None = 1024
+    missing: Literal["stop", "branch", "weight"] = "stop"
+    max_depth: int | None = None
+    min_node: int = 2
+
+    def __post_init__(self) -> None:
+        at_least("min_branch", self.min_branch, 1)
+        at_least("min_node", self.min_node, 1)
+        at_least("bins", self.bins, 2)
+        at_least("max_depth", self.max_depth, 0)
+        check_missing(self.missing)
+
+    def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
+        """Grow a tree that tests the attributes to predict the target."""
+        rules = Rules(float(self.min_branch), 0.0, False, False, self.missing == "branch")
+        smallest = max(2 * self.min_branch, self.min_node)
+        return grow(table, attributes, target, rules, smallest, self.bins, self.max_depth, self.missing == "weight")

@@ -25,8 +25,7 @@ from incrowd.drawing.svg import (
     words,
 )
 from incrowd.drawing.wording import plain
-from incrowd.trees.tree import ClassValue, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
+from incrowd.trees.tree import ClassValue, Eq, Gt, In, Le, Missing, Node, Predicate, Tree
 
 BOX_HEIGHT, ROW, INSIDE = 44, 56, 12
 LONGEST_NAME, LONGEST_TEST, SHORTEST_LEGEND = 180, 200, 420

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from incrowd.trees.compiled import THREADS, compiled
 from incrowd.trees.kernel import score_nodes, xlogx_table
 from incrowd.trees.packing import Columns, Rules
-from incrowd.trees.weighted import move_weighted, share_missing
+from incrowd.trees.routing import NOTHING
 
 # Sorts the rows of a level by child, so that the rows of a node lie side by side again.
 Array = npt.NDArray[Any]
@@ -263,3 +263,65 @@ def _leaves(count: int) -> npt.NDArray[np.int32]:
     splits = np.zeros((count, 4), np.int32)
     splits[:, 0] = -1
     return splits
+
+
+# Fractional rows: a row whose tested value is missing goes down all branches, in part (Quinlan 1993, 3.2).
+def share_missing(parents: Array, splits: Array, children: Array) -> npt.NDArray[np.float64]:
+    """Class histograms of all branches once the rows with a missing value are shared out."""
+    parent = np.repeat(np.arange(len(splits)), splits[:, 3])
+    known = np.zeros_like(parents)
+    np.add.at(known, parent, children)
+    missing = np.maximum(parents - known, 0.0)
+    missing[missing < NOTHING] = 0.0
+    share = children.sum(axis=1) / known.sum(axis=1)[parent]
+    shared: npt.NDArray[np.float64] = children + share[:, None] * missing[parent]
+    return shared
+
+
+def move_weighted(
+    rows: Array,
+    weights: npt.NDArray[np.float64],
+    starts: npt.NDArray[np.int64],
+    splits: Array,
+    codes: Array,
+    counts: Array,
+    growing: npt.NDArray[np.bool_],
+    columns: Columns,
+) -> tuple[Array, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Rows, weights and starts of the children that are to be split.
+
+    ``counts`` are the class histograms of all children, the shares of missing values included; they are in
+    proportion to the known rows of each child.
+    """
+    records = rows.reshape(-1, columns.stride)
+    node = np.repeat(np.arange(len(splits)), np.diff(starts))
+    attribute = splits[node, 0]
+    code = records[np.arange(len(records)), attribute + 1].astype(np.int64)
+    missing = (code == columns.width[attribute] - 1) & (attribute >= 0)
+    known = ~missing & (attribute >= 0)
+    code = np.where(columns.ordered[attribute], code > splits[node, 1], code)
+    widest = int(columns.width.max()) + 1
+    parent = np.repeat(np.arange(len(splits)), splits[:, 3])
+    child = np.searchsorted(parent * widest + codes, node[known] * widest + code[known])
+
+    gone = np.flatnonzero(missing)
+    first = np.cumsum(splits[:, 3]) - splits[:, 3]
+    copies = splits[node[gone], 3]
+    all_children = _ranges(first[node[gone]], copies)
+    sizes = counts.sum(axis=1)
+    share = (sizes / np.bincount(parent, sizes, len(splits))[parent])[all_children]
+    source = np.concatenate([np.flatnonzero(known), np.repeat(gone, copies)])
+    weight = np.concatenate([weights[known], np.repeat(weights[gone], copies) * share])
+    child = np.concatenate([child, all_children])
+
+    kept = growing[child] & (weight > NOTHING)
+    order = np.argsort(child[kept], kind="stable")
+    entries = np.bincount(child[kept], minlength=len(codes))[growing]
+    starts = np.concatenate([[0], np.cumsum(entries)])
+    return records[source[kept][order]].ravel(), weight[kept][order], starts
+
+
+def _ranges(first: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """``first[0], first[0] + 1, ...`` for each range, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - first, lengths)

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.trees.packing import class_places
-from incrowd.trees.ranges import code_ranges
+from incrowd.trees.routing import RowPart, code_ranges, share_out
 from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.trees.weighted import RowPart, share_out
 from incrowd.vocabulary.encoded_table import EncodedTable
 
 Floats = npt.NDArray[np.float64]

@@ -16,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import SchemaError
-from incrowd.trees.packing import class_places
+from incrowd.trees.packing import check_names, class_places, occurring_classes
 from incrowd.trees.routing import route
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Gt, Le, Node, Predicate, Tree, one_of
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Predicate
 
 MOST_INDICATORS = 4096  # each is a column of a matrix with all rows
 
@@ -58,8 +57,6 @@ class SklearnInducer:
     def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
         """Fit a copy of the estimator and read its tree; the counts are those of the rows that arrive."""
         from sklearn.base import clone
-
-        from incrowd.trees.packing import check_names, occurring_classes
 
         check_names(table, attributes, target)
         features, matrix = encode(table, attributes)
@@ -203,20 +200,14 @@ class _Folding:
         feature = self._features[place]
         if feature.order:
             first = sum(rank <= cut for rank in range(len(feature.order)))
-            return _one_of(feature, feature.order[:first]), _one_of(feature, feature.order[first:])
+            return one_of(feature.attribute, feature.order[:first]), one_of(feature.attribute, feature.order[first:])
         if feature.value is None:
             threshold = self._threshold(place, cut)
             return Le(feature.attribute, threshold), Gt(feature.attribute, threshold)
         others = [value for value in self._values[feature.attribute] if value != feature.value]
         below = [*(others if cut >= 0 else []), *([feature.value] if cut >= 1 else [])]
         above = [value for value in self._values[feature.attribute] if value not in below]
-        return _one_of(feature, below), _one_of(feature, above)
-
-
-def _one_of(feature: Feature, values: Sequence[Value]) -> Predicate:
-    if len(values) == 1:
-        return Eq(feature.attribute, values[0])
-    return In(feature.attribute, frozenset(values))
+        return one_of(feature.attribute, below), one_of(feature.attribute, above)
 
 
 def _check_fitted(fitted: Any, features: Sequence[Feature]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,11 @@ class EncodedColumn:
 
         physical = self.dictionary.to_physical()
         return physical.cast(pl.Float64 if self.type is ColumnType.REAL else pl.Int64).to_numpy()
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """The dictionary as plain values; dates are day numbers."""
+        return self.numbers.tolist() if self.type.is_numeric else self.dictionary.to_list()
 
     def take(self, rows: npt.NDArray[np.intp]) -> EncodedColumn:
         """The same column for the given rows, with the same dictionary."""

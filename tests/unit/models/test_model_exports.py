@@ -16,9 +16,8 @@ from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Eq, In, Node, Tree
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.predicate import Eq, In
 from incrowd.vocabulary.randomness import SeededRandomness, permutation
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 

@@ -10,9 +10,8 @@ import pytest
 
 from incrowd.errors import OutputError, PlanError, SchemaError
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree, filled, read_model, write_model
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le
 from incrowd.vocabulary.schema import ColumnType
 
 NONE = (0, 0)

@@ -31,9 +31,8 @@ from incrowd.plan.steps import (
     Show,
     Spread,
 )
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 from incrowd.vocabulary.released_value import (
     Category,
     Interval,

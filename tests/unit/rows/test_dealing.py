@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from incrowd.errors import PlanError
 from incrowd.plan.steps import DROPPED, Place, Share
 from incrowd.rows.memory.dealing import Shares, deal, main_groups
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq
+from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness, permutation
 
 # critical values of chi-square at one in 100,000: the tests with a seed never change, those without rarely fail

@@ -16,9 +16,8 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Drop, Group, Place, Share, Show
 from incrowd.rows.memory.drafting import draft_columns, shown_values
 from incrowd.rows.memory.engine import EmbeddedEngine
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import Interval, Level, Mean, Shown, ShownMissing, Suppressed, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity

@@ -9,9 +9,8 @@ import pytest
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Bin, Group, Place, Share, Show
 from incrowd.rows.memory.engine import EmbeddedEngine
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 from incrowd.vocabulary.released_value import Interval, Level, Mean, Shown, ShownMissing, Suppressed, ValueSet
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema

@@ -13,8 +13,7 @@ import pytest
 from incrowd.plan.steps import Place, Share
 from incrowd.rows.blocks.population import allot, allotted, good_ones
 from incrowd.rows.memory.dealing import Shares
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Missing
+from incrowd.trees.tree import Branch, Eq, Missing, Node, Tree
 from incrowd.vocabulary.randomness import SeededRandomness
 
 SMALL = [(g, b, d) for g in range(1, 6) for b in range(1, 6) for d in range(1, g + b)]

@@ -10,12 +10,11 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from incrowd.errors import HeaderError, InputError, ParameterError, SchemaError
-from incrowd.trees.c45 import C45
+from incrowd.trees.c45 import C45, ID3
 from incrowd.trees.draw import to_text
-from incrowd.trees.id3 import ID3
 from incrowd.trees.routing import route
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 from incrowd.vocabulary.schema import ColumnType
 
 NO, YES = "no", "yes"

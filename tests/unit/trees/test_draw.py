@@ -7,8 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from incrowd.trees.draw import to_svg, to_text
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
+from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = '<script>alert(1)</script>\x00&"'

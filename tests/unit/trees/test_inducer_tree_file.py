@@ -8,9 +8,7 @@ import json
 import pytest
 
 from incrowd.errors import PlanError
-from incrowd.trees.inducer import tree_from_json, tree_to_json
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
+from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree, tree_from_json, tree_to_json
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import pytest
 
 from incrowd.trees.c45 import C45
 from incrowd.trees.routing import class_shares, predict
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq
+from incrowd.trees.tree import Branch, Eq, Node, Tree
 
 
 def test_resting_rows_and_empty_leaves_speak_with_their_ancestors(make_table):
@@ -32,7 +31,7 @@ def test_fractional_tree_shares_a_missing_value_out(make_table):
 
 
 def test_a_row_in_too_many_parts_to_follow_speaks_with_its_node(make_table, monkeypatch):
-    monkeypatch.setattr("incrowd.trees.weighted.NOTHING", 0.6)
+    monkeypatch.setattr("incrowd.trees.levels.NOTHING", 0.6)
     root = Node("a", (Branch(Eq("a", "x"), 1), Branch(Eq("a", "z"), 2)), (3, 1))
     tree = Tree((root, Node(None, (), (2, 0)), Node(None, (), (1, 1))), "y", ("p", "q"), fractional=True)
     assert class_shares(tree, make_table(a=[None, "x"])).tolist() == [[0.75, 0.25], [1, 0]]

@@ -8,8 +8,7 @@ import pytest
 from incrowd.trees.c45 import C45
 from incrowd.trees.pruning import added_errors, errors_below, estimated_errors, prune
 from incrowd.trees.sklearn_tree import recount
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Gt, Le
+from incrowd.trees.tree import Branch, Eq, Gt, Le, Node, Tree
 
 
 @pytest.mark.parametrize(("rows", "bound"), [(6, 0.206), (9, 0.143), (1, 0.750)])

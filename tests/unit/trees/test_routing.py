@@ -9,8 +9,7 @@ import pytest
 
 from incrowd.errors import HeaderError, PlanError
 from incrowd.trees.routing import BLOCK, route
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
+from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
 
 
 def stump(attribute, *predicates):

@@ -8,10 +8,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from incrowd.errors import SchemaError
-from incrowd.trees.inducer import check_tree
 from incrowd.trees.routing import route
 from incrowd.trees.sklearn_tree import Feature, SklearnInducer, encode, from_sklearn, recount, rounding_threshold
-from incrowd.vocabulary.predicate import Eq, In
+from incrowd.trees.tree import Eq, In, check_tree
 
 GRADES = ("low", "mid", "high")
 ESTIMATORS = [DecisionTreeClassifier(random_state=0), ExtraTreeClassifier(random_state=0)]

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from incrowd.compare.examples import Attribute, Codes, Examples, Numbers
 from incrowd.trees.draw import amount, condition
-from incrowd.trees.tree import Tree
-from incrowd.vocabulary.predicate import Eq, Gt, Le, Predicate
+from incrowd.trees.tree import Eq, Gt, Le, Predicate, Tree
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,10 @@ from incrowd.compare.learners.rule import Condition, Rule, way_to
 from incrowd.errors import ParameterError
 from incrowd.trees.c45 import SIDE_SHARE, at_least, fraction, largest_up_to_middle
 from incrowd.trees.kernel import score_nodes, xlogx_table
+from incrowd.trees.levels import move_weighted, share_missing
 from incrowd.trees.packing import Rules, Training
 from incrowd.trees.pruning import SLACK, with_bound
-from incrowd.trees.tree import Tree
-from incrowd.trees.weighted import move_weighted, share_missing
-from incrowd.vocabulary.predicate import Eq, Gt, Le, Predicate
+from incrowd.trees.tree import Eq, Gt, Le, Predicate, Tree
 
 Array = npt.NDArray[Any]
 SMALL = 1e-6  # Weka's idea of no difference

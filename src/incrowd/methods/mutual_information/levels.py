@@ -69,12 +69,6 @@ def _middle(below: npt.NDArray[np.int64], first: int, last: int) -> int:
     return first + 1 + int(np.argmin(np.abs(2 * inside - below[first] - below[last])))
 
 
-def values_of(column: EncodedColumn) -> list[Value]:
-    """The dictionary as plain values; dates are day numbers."""
-    values: list[Value] = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
-    return values
-
-
 def leaf_values(column: EncodedColumn, hierarchy: Hierarchy) -> list[Value | None]:
     """For each leaf of a hierarchy of values the value that it covers, also if no row has it; None if there is none.
 
@@ -149,7 +143,7 @@ def _level(parts: Sequence[Part], places: npt.NDArray[np.int64]) -> AttributeLev
 
 def _raw(column: EncodedColumn) -> AttributeLevel:
     """Every value by itself."""
-    parts = [Part((value,), Shown(value), 0) for value in values_of(column)]
+    parts = [Part((value,), Shown(value), 0) for value in column.values]
     return _level(parts, np.arange(len(parts)))
 
 
@@ -171,7 +165,7 @@ def _nested_intervals(column: EncodedColumn, rows: npt.NDArray[np.int64], show: 
 
 def _nested_ranges(column: EncodedColumn, rows: npt.NDArray[np.int64]) -> list[AttributeLevel]:
     """Halves of halves of ordered categories, as the sets of their values; without the last, where all are single."""
-    values = values_of(column)
+    values = column.values
     levels = []
     for places in nested_cuts(rows):
         if len(places) < len(values) - 1:

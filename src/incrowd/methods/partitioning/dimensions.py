@@ -81,12 +81,6 @@ class Dimension:
             return np.linspace(0.0, 1.0, max(1, len(self.column.dictionary)))
         return positions_of(self.column.numbers)
 
-    @cached_property
-    def values(self) -> list[Value]:
-        """The dictionary as plain values."""
-        column = self.column
-        return column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
-
     @property
     def has_intervals(self) -> bool:
         """Whether the attribute is shown as an interval of numbers."""

@@ -16,8 +16,7 @@ from functools import cache
 from incrowd.measures.mdl import roundest
 from incrowd.methods.numeric_forms import ends_of, interval_form
 from incrowd.methods.partitioning.dimensions import BEGIN, CUT, END, SET, TREE, Cuts, Dimension
-from incrowd.trees.tree import Branch, ClassValue, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
+from incrowd.trees.tree import Branch, ClassValue, Gt, Le, Missing, Node, Predicate, Tree, one_of
 from incrowd.vocabulary.released_value import (
     Category,
     Form,
@@ -90,7 +89,7 @@ def _maker(dimension: Dimension, numeric: str, boxes: str, k: int, missing: bool
 
 
 def _set_form(dimension: Dimension, codes: tuple[int, ...]) -> Form:
-    values = tuple(dimension.values[code] for code in codes)
+    values = tuple(dimension.column.values[code] for code in codes)
     return Shown(values[0]) if len(values) == 1 else ValueSet(values)
 
 
@@ -218,7 +217,7 @@ class _Builder:
                 assert end is not None
                 return Le(dimension.name, end) if below else Gt(dimension.name, end)
             case tuple():
-                return one_of(dimension.name, [dimension.values[code] for code in side])
+                return one_of(dimension.name, [dimension.column.values[code] for code in side])
             case group:
                 if (attribute, group) not in self.predicates:
                     self.predicates[attribute, group] = _below(dimension, group)
@@ -256,11 +255,6 @@ class _Builder:
         group = box[attribute]
         assert isinstance(group, int)
         return self.dimensions[attribute].intervals[group]
-
-
-def one_of(name: str, values: Sequence[Value]) -> Predicate:
-    """The test for some values."""
-    return Eq(name, values[0]) if len(values) == 1 else In(name, frozenset(values))
 
 
 def _below(dimension: Dimension, group: int) -> Predicate:

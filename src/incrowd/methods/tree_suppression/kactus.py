@@ -39,9 +39,7 @@ from incrowd.methods.tree_suppression.pools import (
 )
 from incrowd.plan.steps import Group, Place, Show, Step
 from incrowd.trees.c45 import C45
-from incrowd.trees.inducer import Inducer, check_tree
-from incrowd.trees.tree import Tree
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
+from incrowd.trees.tree import Eq, Gt, In, Inducer, Le, Missing, Predicate, Tree, check_tree, named_values
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Form, Interval, Mean, Shown, ShownMissing, Suppressed, Value
 from incrowd.vocabulary.requirement import Requirement
@@ -223,19 +221,12 @@ def suppress_sets(_attribute: str, _values: frozenset[Value]) -> Form:
 def _form(name: str, tests: Sequence[Predicate], numeric: str, of_set: FormOfSet) -> Form:
     if any(isinstance(test, Missing) for test in tests):
         return ShownMissing()
-    possible = _possible_values(tests)
-    if possible is not None:
+    sets = [named_values(test) for test in tests if isinstance(test, Eq | In)]
+    if sets:
+        possible = frozenset.intersection(*sets)
         return Shown(next(iter(possible))) if len(possible) == 1 else of_set(name, possible)
     low = max((test.threshold for test in tests if isinstance(test, Gt)), default=None)
     high = min((test.threshold for test in tests if isinstance(test, Le)), default=None)
     if low is None and high is None:
         return Suppressed()
     return Mean() if numeric == "mean" else Interval(low, high)
-
-
-def _possible_values(tests: Sequence[Predicate]) -> frozenset[Value] | None:
-    """The values that pass all equality and membership tests; None if there is no such test."""
-    sets = [
-        frozenset([test.value]) if isinstance(test, Eq) else test.values for test in tests if isinstance(test, Eq | In)
-    ]
-    return frozenset.intersection(*sets) if sets else None

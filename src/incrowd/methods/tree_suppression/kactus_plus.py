@@ -46,10 +46,8 @@ from incrowd.methods.tree_suppression.pools import (
 )
 from incrowd.methods.tree_suppression.regrow import regrow_groups
 from incrowd.plan.steps import Group, Place, Show, Step
-from incrowd.trees.inducer import Inducer
-from incrowd.trees.tree import Tree
+from incrowd.trees.tree import Eq, In, Inducer, Predicate, Tree, named_values
 from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.predicate import Eq, In, Predicate
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Form, Suppressed, Value, ValueSet
 from incrowd.vocabulary.requirement import Requirement
@@ -216,7 +214,7 @@ class _Release:
             donors = [
                 replace(bundle, pool=minus(bundle.pool, gift)) for bundle, gift in zip(complying, gifts, strict=True)
             ]
-        if all(len(_members(bundle.path[-1])) > self.largest[attribute] for bundle in sets):
+        if all(len(named_values(bundle.path[-1])) > self.largest[attribute] for bundle in sets):
             return [], complying
         return sets, donors
 
@@ -255,15 +253,8 @@ def _close_at(ordered: Sequence[tuple[Predicate, Pool]], k: int) -> list[list[tu
 
 
 def _set_bundle(attribute: str, parts: Sequence[tuple[Predicate, Pool]], path: tuple[Predicate, ...]) -> Bundle:
-    values = frozenset[Value]().union(*(_members(test) for test, _ in parts))
+    values = frozenset[Value]().union(*(named_values(test) for test, _ in parts))
     return Bundle(union([pool for _, pool in parts]), (*path, In(attribute, values)))
-
-
-def _members(test: Predicate) -> frozenset[Value]:
-    """The values an equality or membership test lets through."""
-    if isinstance(test, Eq):
-        return frozenset([test.value])
-    return test.values if isinstance(test, In) else frozenset()
 
 
 def without_loss(

@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from incrowd.methods.judging import Judge
 from incrowd.plan.steps import DROPPED, Share
-from incrowd.trees.tree import Tree
-from incrowd.vocabulary.predicate import Eq, In, Predicate
+from incrowd.trees.tree import Eq, In, Predicate, Tree, named_values
 from incrowd.vocabulary.randomness import Randomness, distinct
 from incrowd.vocabulary.released_value import Value
 
@@ -75,7 +74,8 @@ def draw(pool: Pool, size: int, randomness: Randomness) -> Pool:
     """``size`` rows of the pool, every set of rows equally likely."""
     chosen = distinct(pool.size, size, randomness)
     cell_of = np.searchsorted(np.cumsum(pool.counts), chosen, side="right")
-    return _part(pool, np.bincount(cell_of, minlength=len(pool.cells)))
+    counts = np.bincount(cell_of, minlength=len(pool.cells))
+    return Pool(pool.cells[counts > 0], counts[counts > 0])
 
 
 def draw_stratified(pool: Pool, size: int, randomness: Randomness, classes: int) -> Pool:
@@ -99,11 +99,6 @@ def largest_remainder(totals: Counts, size: int) -> Counts:
     order = np.argsort(-rest, kind="stable")
     whole[order[: size - int(whole.sum())]] += 1
     return whole
-
-
-def _part(pool: Pool, counts: Counts) -> Pool:
-    kept = counts > 0
-    return Pool(pool.cells[kept], counts[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,15 +143,11 @@ def shares_of(bundles: Sequence[Bundle], left: Pool, labels: int | None) -> tupl
     pools = [(group, bundle.pool) for group, bundle in enumerate(bundles)]
     pools += [(DROPPED, left)] if left.size else []
     shares = [
-        Share(*_node_and_label(int(cell), labels), group, int(rows))
+        Share(int(cell) // (labels or 1), None if labels is None else int(cell) % labels, group, int(rows))
         for group, pool in pools
         for cell, rows in zip(pool.cells, pool.counts, strict=True)
     ]
     return tuple(sorted(shares, key=lambda share: (share.node, share.label or 0, share.group)))
-
-
-def _node_and_label(cell: int, labels: int | None) -> tuple[int, int | None]:
-    return (cell, None) if labels is None else (cell // labels, cell % labels)
 
 
 def resting(counts: npt.NDArray[np.int64], node: int, labels: int | None) -> Pool:
@@ -242,7 +233,13 @@ class WholePools:
             return []
         parts[-1] += tail
         attribute = small[0][0].attribute
-        sets = [(In(attribute, _members(part)), _union([pool for _, pool in part])) for part in parts]
+        sets = [
+            (
+                In(attribute, frozenset[Value]().union(*(named_values(test) for test, _ in part))),
+                _union([pool for _, pool in part]),
+            )
+            for part in parts
+        ]
         assert self.largest is not None
         if all(len(test.values) > self.largest[attribute] for test, _ in sets):
             return []
@@ -272,13 +269,6 @@ def _union(pools: Sequence[Waiting]) -> Waiting:
         tuple(node for pool in pools for node in pool.nodes),
         np.asarray(np.sum([pool.evidence for pool in pools], axis=0), np.int64),
     )
-
-
-def _members(parts: Sequence[tuple[Predicate, Waiting]]) -> frozenset[Value]:
-    values: set[Value] = set()
-    for test, _ in parts:
-        values |= {test.value} if isinstance(test, Eq) else test.values if isinstance(test, In) else set()
-    return frozenset(values)
 
 
 def _bundle(pool: Waiting, path: Path, evidence: Counts) -> Bundle:

@@ -15,11 +15,9 @@ import numpy.typing as npt
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population
 from incrowd.plan.steps import GROUP, Place, Share
-from incrowd.trees.tree import Branch, Node, Tree
+from incrowd.trees.tree import Branch, Eq, Gt, Le, Missing, Node, Predicate, Tree, one_of
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
-from incrowd.vocabulary.released_value import Form, Shown, ShownMissing, Suppressed, Value
-from incrowd.vocabulary.schema import ColumnType
+from incrowd.vocabulary.released_value import Form, Shown, ShownMissing, Suppressed
 
 Path = tuple[Predicate, ...]
 
@@ -116,14 +114,10 @@ def _tests(column: EncodedColumn, kind: int, last: int, first: int, parts: dict[
         return [Branch(Le(column.name, threshold), first + 1), Branch(Gt(column.name, threshold), first + 2)]
     if kind == 1:
         parts = {first: list(range(last + 1)), first + 1: list(range(last + 1, len(column.dictionary)))}
-    return [Branch(_one_of(column, codes), child + 1) for child, codes in parts.items()]
-
-
-def _one_of(column: EncodedColumn, codes: Sequence[int]) -> Predicate:
-    values: list[Value] = [column.dictionary[code] for code in codes]
-    if column.type is ColumnType.DATE:
-        values = [column.numbers[code].item() for code in codes]
-    return Eq(column.name, values[0]) if len(values) == 1 else In(column.name, frozenset(values))
+    return [
+        Branch(one_of(column.name, [column.values[code] for code in codes]), child + 1)
+        for child, codes in parts.items()
+    ]
 
 
 def _take_back(tree: Tree, resting: npt.NDArray[np.int64], judge: Judge) -> tuple[Tree, npt.NDArray[np.int64]]:

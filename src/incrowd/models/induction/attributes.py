@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from incrowd.measures.mdl import roundest
 from incrowd.trees.packing import Bins, exact_bins, quantile_bins
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing, Predicate
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing, Predicate
 from incrowd.vocabulary.schema import Column, ColumnType
 
 Codes = npt.NDArray[np.int32]

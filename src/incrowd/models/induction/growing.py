@@ -16,7 +16,7 @@ from incrowd.models.induction.attributes import Division, DivisionPart
 from incrowd.models.induction.induction import Event, SpanRequirement
 from incrowd.models.induction.kernel import score, sort_rows
 from incrowd.models.induction.spans import InductionTable, SpanOrder, Territory
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing
 
 TOLERANCE = 1e-12  # bits: a smaller difference is rounding
 DIGITS = 12  # of a score; what differs behind them is rounding, and the first in order goes first

@@ -137,8 +137,7 @@ def _values_covered(
 ) -> npt.NDArray[np.bool_]:
     """Whether each row's value is one its group shows; equal forms cover the same."""
     numbers = {form: i for i, form in enumerate(dict.fromkeys(forms))}
-    values = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
-    code_of = {value: code for code, value in enumerate(values)}
+    code_of = {value: code for code, value in enumerate(column.values)}
     covered = np.zeros((len(numbers), column.width), bool)
     for form, number in numbers.items():
         if isinstance(form, Category) and planned.hierarchy is not None:

@@ -142,8 +142,7 @@ def part_of_code(column: EncodedColumn, recoding: Recoding) -> Codes:
         for value in part.members
     }
     if by_value:
-        values = column.numbers.tolist() if column.type.is_numeric else column.dictionary.to_list()
-        for code, value in enumerate(values):
+        for code, value in enumerate(column.values):
             positions[code] = by_value.get(value, positions[code])
     return positions
 

@@ -13,8 +13,8 @@ from incrowd.models.induction.kadet import KAdet, publish
 from incrowd.models.induction.spans import InductionTable
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
+from incrowd.trees.tree import Eq, Gt, In, Le, Missing
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 TYPES = {pl.Int64: ColumnType.INTEGER, pl.Float64: ColumnType.REAL, pl.Date: ColumnType.DATE}

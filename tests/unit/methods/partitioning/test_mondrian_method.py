@@ -16,10 +16,9 @@ from incrowd.plan.steps import Place, Reasons, Show, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.source import Origin, Source
-from incrowd.trees.inducer import check_tree
 from incrowd.trees.routing import route
+from incrowd.trees.tree import In, check_tree
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
-from incrowd.vocabulary.predicate import In
 from incrowd.vocabulary.randomness import SystemRandomness
 from incrowd.vocabulary.released_value import (
     Category,

@@ -5,12 +5,9 @@ from __future__ import annotations
 import pytest
 
 from incrowd.errors import PlanError, SchemaError
-from incrowd.trees.c45 import C45
-from incrowd.trees.id3 import ID3
-from incrowd.trees.inducer import Inducer, check_tree
+from incrowd.trees.c45 import C45, ID3
 from incrowd.trees.sklearn_tree import SklearnInducer
-from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.predicate import Eq, Gt, In, Le, Missing
+from incrowd.trees.tree import Branch, Eq, Gt, In, Inducer, Le, Missing, Node, Tree, check_tree
 
 
 def stump(*predicates, attribute="n", counts=(1,), leaf=None):
