@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.held import hold
 from bench.people import ATTRIBUTES, TARGET
-from incrowd.methods.public_bins import bin_numbers
+from incrowd.methods.numeric import bin_numbers
 from incrowd.methods.tree_suppression.kactus import KActus, grow, release_bottom_up
 from incrowd.tables.recipe import Recipe, with_roles
 from incrowd.vocabulary.randomness import SystemRandomness

@@ -30,12 +30,12 @@ from incrowd.errors import IncrowdError
 from incrowd.methods.blending.blend import Blend, PreparedRows
 from incrowd.methods.catalog import find_method, make_method
 from incrowd.methods.judging import Judge
-from incrowd.methods.public_bins import public_bins
+from incrowd.methods.numeric import public_bins
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Seat, Show, Step
 from incrowd.rows.memory.drafting import applied
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation, bin_table
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness

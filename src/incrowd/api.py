@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from incrowd.errors import guarded
-from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job, Targets
 from incrowd.releases.pipeline import run_release
@@ -124,6 +123,7 @@ def _named_attacks(measuring: Measuring) -> Measuring:
 def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> str:
     """A plan, or the file of one, in sentences."""
     from incrowd.plan.explain import explain as explain_plan
+    from incrowd.plan.plan_file import read_plan
 
     return explain_plan(plan if isinstance(plan, ReleasePlan) else read_plan(plan), groups)
 
@@ -149,6 +149,7 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Unpack[Read
     >>> transform(plan, pl.DataFrame({"age": [29, 55]}))["age"].to_list()
     ['(-inf, 40]', '(40, inf)']
     """
+    from incrowd.plan.plan_file import read_plan
     from incrowd.releases.new_rows import show_new_rows
 
     chosen = plan if isinstance(plan, ReleasePlan) else read_plan(plan)

@@ -17,10 +17,9 @@ from incrowd.releases.job import Job
 from incrowd.releases.pipeline import plan_of
 from incrowd.rows.blocks.drafting import Drafting, settle_blocks
 from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks, stacked
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.spark import held
-from incrowd.rows.spark.session import EXACT, set_for_a_while
-from incrowd.rows.spark.tasks import unpacked
+from incrowd.rows.spark.session import EXACT, set_for_a_while, unpacked
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.randomness import SeededRandomness

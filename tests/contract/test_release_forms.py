@@ -16,7 +16,7 @@ from incrowd.plan.explain import explain
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
 from support.engines import BlockedEngine

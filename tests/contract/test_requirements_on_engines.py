@@ -18,7 +18,7 @@ from incrowd.methods.catalog import METHODS, make_method
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.verification.opening import connect, register
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -12,7 +12,7 @@ from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
 
 KEPT = "incrowd.rows.memory.population:EmbeddedPopulation.kept"
 MADE = {
-    MEMORY: "incrowd.rows.memory.engine:draft_columns",
+    MEMORY: "incrowd.rows.memory.held:draft_columns",
     BLOCKS: "incrowd.rows.blocks.drafting:Drafting.released",
 }
 Change = Callable[[pl.DataFrame], pl.DataFrame]
@@ -62,7 +62,7 @@ def a_row_is_added(original, self):
     return np.append(kept, kept[:1])
 
 
-@plant("incrowd.rows.memory.dealing:deal", (MEMORY,), method=("mondrian", "kactus"))
+@plant("incrowd.rows.memory.population:deal", (MEMORY,), method=("mondrian", "kactus"))
 def two_rows_are_exchanged_between_groups(original, cells, shares, randomness):
     """Two rows get each other's group."""
     groups = original(cells, shares, randomness)
@@ -71,13 +71,13 @@ def two_rows_are_exchanged_between_groups(original, cells, shares, randomness):
     return groups
 
 
-@plant("incrowd.rows.memory.dealing:deal", BOTH)
+@plant("incrowd.rows.memory.population:deal", BOTH)
 def rows_are_dealt_to_the_group_of_their_neighbour(original, cells, shares, randomness):
     """Every row gets the group of the row before."""
     return np.roll(original(cells, shares, randomness), 1)
 
 
-@plant("incrowd.rows.memory.dealing:deal", (MEMORY,))
+@plant("incrowd.rows.memory.population:deal", (MEMORY,))
 def a_row_joins_another_group(original, cells, shares, randomness):
     """One row is dealt to a group that is not its own."""
     groups = original(cells, shares, randomness)
@@ -159,27 +159,27 @@ def columns_change_places(frame):
     return frame.select(reversed(frame.columns))
 
 
-@plant("incrowd.rows.memory.engine:draft_columns", (MEMORY,))
+@plant("incrowd.rows.memory.held:draft_columns", (MEMORY,))
 def a_quasi_identifier_is_released_as_it_was(original, plan, shown, source, rows):
     """A quasi-identifier is copied from the input."""
     released = original(plan, shown, source, rows)
     return released.with_columns(source["age"].gather(rows))
 
 
-@plant("incrowd.rows.memory.engine:draft_columns", (MEMORY,))
+@plant("incrowd.rows.memory.held:draft_columns", (MEMORY,))
 def hidden_cells_show_their_value(original, plan, shown, source, rows):
     """Cells of which nothing is shown hold their value."""
     released = original(plan, shown, source, rows)
     return released.with_columns(released["job"].fill_null(source["job"].gather(rows)))
 
 
-@plant("incrowd.rows.memory.engine:draft_columns", (MEMORY,))
+@plant("incrowd.rows.memory.held:draft_columns", (MEMORY,))
 def unchanged_columns_come_from_other_rows(original, plan, shown, source, rows):
     """Columns that are released as they are come from the row before."""
     return original(plan, shown, source, rows - 1)
 
 
-@plant("incrowd.rows.memory.engine:shown_forms", (MEMORY,))
+@plant("incrowd.rows.memory.held:shown_forms", (MEMORY,))
 def groups_show_what_the_next_one_has(original, plan, after):
     """The rows of each group show what the next group should."""
     forms = len(plan.groups)

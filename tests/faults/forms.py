@@ -218,7 +218,7 @@ def open_ends_are_closed_with_the_largest_number(original, form, column_type):
     return original(form, column_type)
 
 
-@plant("incrowd.rows.memory.engine:draft_columns", (MEMORY,), method=("mondrian", "kactus", "tdr"))
+@plant("incrowd.rows.memory.held:draft_columns", (MEMORY,), method=("mondrian", "kactus", "tdr"))
 def intervals_go_from_the_smallest_to_the_largest_number(original, plan, shown, source, rows):
     """Intervals end at numbers that somebody has, which nobody asked for."""
     own = source["age"].gather(rows).cast(pl.Int64)

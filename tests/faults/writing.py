@@ -78,7 +78,7 @@ def rows_are_rotated(original, count, randomness):
     return np.roll(np.arange(count), count // 2)
 
 
-@plant("incrowd.rows.memory.engine:permutation", (MEMORY,), written=("csv", "parquet"))
+@plant("incrowd.rows.memory.held:permutation", (MEMORY,), written=("csv", "parquet"))
 def rows_are_sorted_by_a_hidden_column(original, count, randomness):
     """Rows are written in the order of their age, which is hidden: the draw sorts, and the order tells."""
     from faults.people import people
@@ -86,7 +86,7 @@ def rows_are_sorted_by_a_hidden_column(original, count, randomness):
     return np.argsort(people()["age"].to_numpy()[:count], kind="stable")
 
 
-@plant("incrowd.rows.memory.engine:EmbeddedEngine.draft", (MEMORY,), method=("mondrian", "kactus"))
+@plant("incrowd.rows.memory.held:EmbeddedEngine.draft", (MEMORY,), method=("mondrian", "kactus"))
 def rows_of_a_group_are_sorted_by_a_hidden_column(original, self, plan, population, source, randomness):
     """Rows that look alike come in the order of their job, wherever they stand in the file."""
     draft = original(self, plan, population, source, randomness)

@@ -13,7 +13,7 @@ from incrowd.measures.information import entropy
 from incrowd.methods.mutual_information.generalizing import best_level, level_score
 from incrowd.methods.mutual_information.iac import IACc, IACk
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves

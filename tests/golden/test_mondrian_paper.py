@@ -3,8 +3,7 @@
 import polars as pl
 import pytest
 
-from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
-from incrowd.methods.partitioning.mondrian import Mondrian
+from incrowd.methods.partitioning.mondrian import InfoGainMondrian, Mondrian
 from incrowd.plan.steps import Place, Reasons, Show
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.tables.reading.encode import encode

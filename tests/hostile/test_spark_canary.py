@@ -125,7 +125,7 @@ def nothing_left(folder):
 
 def failing(self, key, parts):
     """A task that fails, with a cell in its words."""
-    from incrowd.rows.spark.tasks import unpacked
+    from incrowd.rows.spark.session import unpacked
 
     raise ValueError(f"somebody's {unpacked(parts[0][1])['note'][0]}")
 

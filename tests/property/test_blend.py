@@ -15,7 +15,7 @@ from incrowd.methods.blending.blend import Blend
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.rows.memory.drafting import applied
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import KAnonymity

@@ -13,7 +13,7 @@ from incrowd.methods.mutual_information.generalizing import choose
 from incrowd.methods.mutual_information.iac import IACc, IACk
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Interval, render

@@ -12,7 +12,7 @@ from incrowd.methods.tree_suppression.kactus import KActus, release_bottom_up
 from incrowd.methods.tree_suppression.kactus_plus import KActusPlus
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.trees.c45 import C45, ID3
 from incrowd.trees.tree import Node, Tree
 from incrowd.vocabulary.randomness import SeededRandomness

@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
-from incrowd.methods.partitioning.mondrian import Mondrian
+from incrowd.methods.partitioning.mondrian import InfoGainMondrian, Mondrian
 from incrowd.plan.steps import Place, Show
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.trees.routing import route

@@ -15,7 +15,7 @@ from incrowd.methods.catalog import METHODS, make_method
 from incrowd.methods.release_forms import formed, rare_kept_out
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.verification.opening import register
 from incrowd.verification.rare_values import RareValues
 from incrowd.vocabulary.counts_text import read_counts

@@ -14,12 +14,11 @@ from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.blocks.drafting import settle_blocks
 from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
-from incrowd.rows.held import Draft
 from incrowd.rows.memory.drafting import applied, claims, draft_columns, shown_forms
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks
+from incrowd.rows.spark.session import packed
 from incrowd.rows.spark.store import STORED, Listed, Store, as_words
-from incrowd.rows.spark.tasks import packed
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, WholeColumn
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.schema import Schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd.methods.catalog import METHODS
-from incrowd.methods.public_bins import BINS
+from incrowd.methods.numeric import BINS
 
 
 def ways_of(name: str) -> list[dict[str, Any]]:

@@ -24,8 +24,7 @@ from incrowd.methods.catalog import find_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.recipients.counted_table import CountedTable
 from incrowd.recipients.decoding import DEALS, decode_table
-from incrowd.rows.held import Draft
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType, Role, Schema
 

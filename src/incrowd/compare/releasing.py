@@ -11,12 +11,10 @@ import polars as pl
 
 from incrowd.errors import VerificationError
 from incrowd.methods.catalog import make_method
-from incrowd.methods.fitting import fitted
-from incrowd.methods.release_forms import formed, suited
+from incrowd.methods.release_forms import fitted, formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.rows.held import Draft
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import Requirement, subject_names

@@ -79,15 +79,9 @@ def kullback_leibler(
 ) -> Divergence:
     """KLD = sum p(v) log(p(v) / p'(v)) over the values of a column.
 
-    Parameters
-    ----------
-    before, after
-        Cells of each value, before and after.
-    rows
-        None: frequencies among known cells. A number of rows: frequencies among all rows, so that every deletion
-        adds to the divergence.
-    mend
-        Count a value that has lost all its cells as half a cell, instead of an infinite divergence.
+    ``before``, ``after``: cells of each value, before and after. ``rows``: none: frequencies among known cells. A
+    number of rows: frequencies among all rows, so that every deletion adds to the divergence. ``mend``: count a value
+    that has lost all its cells as half a cell, instead of an infinite divergence.
     """
     old, new = np.asarray(before, np.float64), np.asarray(after, np.float64)
     present = old > 0

@@ -69,13 +69,8 @@ def normalized_information(contingency: npt.ArrayLike) -> float:
 def divergence(before: npt.ArrayLike, after: npt.ArrayLike) -> float:
     """D(A'||A'') = sum f'(a) log(f'(a) / f''(a)), both over all rows (section 4).
 
-    Parameters
-    ----------
-    before
-        Rows of each value after generalization.
-    after
-        Rows that still show it after suppression. What is suppressed has no row before and adds nothing; a value
-        that is suppressed everywhere makes the divergence infinite.
+    ``before``: rows of each value after generalization. ``after``: rows that still show it after suppression. What is
+    suppressed has no row before and adds nothing; a value that is suppressed everywhere makes the divergence infinite.
     """
     old, new = np.asarray(before, np.float64), np.asarray(after, np.float64)
     present = old > 0

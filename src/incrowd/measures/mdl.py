@@ -59,12 +59,8 @@ def outer_ends(
 ) -> tuple[float, float]:
     """Round numbers near the two ends of a column, with at least k rows beyond each: they tell of no single row.
 
-    Parameters
-    ----------
-    numbers, rows
-        The distinct numbers, ascending, and how many rows have each.
-    whole
-        Whether the ends shall be whole numbers.
+    ``numbers``, ``rows``: the distinct numbers, ascending, and how many rows have each. ``whole``: whether the ends
+    shall be whole numbers.
 
     Examples
     --------
@@ -88,12 +84,7 @@ def mdl_cuts(counts: Counts, smallest: int = 1) -> list[int]:
     gain > (log2(n - 1) + log2(3^c - 2) - c·H + c1·H1 + c2·H2) / n, with n rows and c, c1, c2 classes present in
     the piece and its two parts. Accepted parts are cut again.
 
-    Parameters
-    ----------
-    counts
-        Rows per value (ascending) and class.
-    smallest
-        Every piece keeps at least that many rows.
+    ``counts``: rows per value (ascending) and class. ``smallest``: every piece keeps at least that many rows.
 
     Examples
     --------

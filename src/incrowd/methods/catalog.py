@@ -67,6 +67,7 @@ class MethodEntry:
 
 
 _ROOM = "incrowd.methods"
+_GENERALIZING: dict[str, Any] = {"numeric": INTERVALS, "estimator_numeric": "midpoint", "generalizes": True}
 METHODS = {
     entry.name: entry
     for entry in (
@@ -99,9 +100,7 @@ METHODS = {
             paper="Fung, Wang, Yu: Anonymizing Classification Data for Privacy Preservation, 2007",
             page="tdr.md",
             forms=(STRICT,),
-            numeric=INTERVALS,
-            estimator_numeric="midpoint",
-            generalizes=True,
+            **_GENERALIZING,
         ),
         MethodEntry(
             name="tds",
@@ -111,9 +110,7 @@ METHODS = {
             paper="Fung, Wang, Yu: Top-Down Specialization for Information and Privacy Preservation, 2005",
             page="tdr.md",
             forms=(STRICT,),
-            numeric=INTERVALS,
-            estimator_numeric="midpoint",
-            generalizes=True,
+            **_GENERALIZING,
         ),
         MethodEntry(
             name="iack",
@@ -123,9 +120,7 @@ METHODS = {
             paper="Li, Liu, Baig, Wong: Information based data anonymization for classification utility, 2011",
             page="iac.md",
             forms=(STRICT,),
-            numeric=INTERVALS,
-            estimator_numeric="midpoint",
-            generalizes=True,
+            **_GENERALIZING,
             loses_rows=True,
         ),
         MethodEntry(
@@ -136,9 +131,7 @@ METHODS = {
             paper="Li, Liu, Baig, Wong: Information based data anonymization for classification utility, 2011",
             page="iac.md",
             forms=(STRICT,),
-            numeric=INTERVALS,
-            estimator_numeric="midpoint",
-            generalizes=True,
+            **_GENERALIZING,
             loses_rows=True,
         ),
         MethodEntry(
@@ -149,20 +142,16 @@ METHODS = {
             paper="LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimensional K-Anonymity, 2006",
             page="mondrian.md",
             needs_target=False,
-            numeric=INTERVALS,
-            estimator_numeric="midpoint",
-            generalizes=True,
+            **_GENERALIZING,
         ),
         MethodEntry(
             name="infogain-mondrian",
-            module=f"{_ROOM}.partitioning.infogain_mondrian",
+            module=f"{_ROOM}.partitioning.mondrian",
             factory="InfoGainMondrian",
             summary="cuts the rows into boxes of at least k where the class is told apart best",
             paper="LeFevre, DeWitt, Ramakrishnan: Workload-Aware Anonymization, 2006 and 2008",
             page="mondrian.md",
-            numeric=INTERVALS,
-            estimator_numeric="midpoint",
-            generalizes=True,
+            **_GENERALIZING,
         ),
         MethodEntry(
             name="blend",

@@ -167,12 +167,7 @@ class Records:
     def evidence(self, records: Counts, group: Counts, sizes: Counts) -> Iterator[tuple[int, Counts]]:
         """The evidence of groups of records, in stretches that fit into memory: the first group, and the evidence.
 
-        Parameters
-        ----------
-        records, group
-            Some records, and the group of each; -1 for none.
-        sizes
-            Rows of each group.
+        ``records``, ``group``: some records, and the group of each; -1 for none. ``sizes``: rows of each group.
         """
         lengths = self._begin[records + 1] - self._begin[records]
         at = np.repeat(self._begin[records] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())

@@ -45,67 +45,55 @@ class Population(Protocol):
     @property
     def schema(self) -> Schema:
         """The columns and their roles."""
-        ...
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        ...
 
     def sample(self) -> EncodedTable:
         """Encoded quasi-identifiers, target and columns of the requirement, of all rows or of a random part of them.
 
         Once rows are placed the table has one more column, ``GROUP``: the group of each row.
         """
-        ...
 
     def count(self, tree: Tree) -> npt.NDArray[np.int64]:
         """Rows that come to rest at each node, class by class: an array of nodes x classes."""
-        ...
 
     def histograms(self, tree: Tree, name: str) -> npt.NDArray[np.int64]:
         """Rows that come to rest at each node, by their value of a column: nodes x codes (the missing one last)."""
-        ...
 
     def contingency(self, name: str) -> npt.NDArray[np.int64]:
         """Rows per code of an attribute and class: codes (the missing one last) x classes (the missing one last)."""
-        ...
 
     def combinations(self, names: Sequence[str]) -> Combinations:
         """The combinations of these attributes that occur, counted over all rows that are not left out."""
-        ...
 
     def recode(self, step: Recode) -> Population:
         """The same rows, the step's attributes seen as the parts their values belong to.
 
         The code of an attribute is then the position of the part, and the missing code says that nothing is shown.
         """
-        ...
 
     def hide(self, step: Hide) -> Population:
         """The same rows, nothing shown of the step's attributes where their combination is rare."""
-        ...
 
     def bin(self, step: Bin) -> Population:
         """The same rows, the step's attributes seen as the bins they lie in: categories named by their interval."""
-        ...
 
     def place(self, step: Place) -> Population:
         """The same rows, dealt to groups as the step says.
 
         Which rows go where is decided by chance, once: placing by the same step again gives the same groups.
         """
-        ...
 
     def seat(self, step: Seat) -> Population:
         """The same rows, each in the group the step gives it; only where :meth:`sample` has all rows, in its order."""
-        ...
 
 
 INTERVALS = ("interval", "bounds", "midpoint", "mean")
-"""How methods that generalize may write numbers, see :mod:`incrowd.methods.numeric_forms`."""
+"""How methods that generalize may write numbers, see :mod:`incrowd.methods.numeric`."""
 BINNED = ("bins", "levels", "mean", "interval")
-"""How methods that cut numbers at public places may write them, see :mod:`incrowd.methods.public_bins`."""
+"""How methods that cut numbers at public places may write them, see :mod:`incrowd.methods.numeric`."""
 
 
 class Method(Protocol):
@@ -117,15 +105,12 @@ class Method(Protocol):
     @property
     def name(self) -> str:
         """The name in the catalog."""
-        ...
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data, for the plan and the certificate."""
-        ...
 
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
         """The steps of the release."""
-        ...
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

@@ -1,25 +1,46 @@
-"""The groups of a method in the form that was asked for, see :mod:`incrowd.vocabulary.forms`.
+"""What becomes of the steps of a method before they are a plan.
 
-Every method that decides on groups of rows can be released in each form; without a form it is released in its own.
+Groups are shown in the form that was asked for, see :mod:`incrowd.vocabulary.forms`: every method that decides on
+groups of rows can be released in each form; without a form it is released in its own. Where something is required of a
+population, what too few of its people fit, or too many, is hidden.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from incrowd.errors import ParameterError
-from incrowd.measures.mdl import even_cuts, roundest
+from incrowd.measures.mdl import even_cuts
 from incrowd.methods.catalog import METHODS
 from incrowd.methods.method import Method, Population
-from incrowd.methods.public_bins import FEW, public_cuts
-from incrowd.plan.steps import AsCounts, Bin, Group, Rarest, Show, Spread, Step
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.methods.numeric import FEW, public_cuts, round_cuts
+from incrowd.plan.steps import AsCounts, Bin, Group, Hide, Rarest, Recode, Show, Spread, Step
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT, check_form
-from incrowd.vocabulary.released_value import Common, Counts, Form, Suppressed
-from incrowd.vocabulary.requirement import Requirement, Together
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.released_value import (
+    Category,
+    Common,
+    Counts,
+    Form,
+    Interval,
+    Range,
+    Shown,
+    ShownMissing,
+    Suppressed,
+    ValueSet,
+)
+from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
 from incrowd.vocabulary.requirements.population import DeltaPresence
-from incrowd.vocabulary.schema import ColumnType
+from incrowd.vocabulary.schema import Schema
 
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 PIECES = 16  # of a number, where no class says which cuts matter
 
 
@@ -85,8 +106,7 @@ def bins_of(column: EncodedColumn, target: EncodedColumn | None, k: int) -> tupl
         return public_cuts(column, target.codes, target.width, k)
     rows = column.counts[:-1]
     least = k if len(rows) <= FEW else max(k, -(-int(rows.sum()) // PIECES))
-    numbers, whole = column.numbers, column.type is not ColumnType.REAL
-    return tuple(roundest(numbers[i - 1].item(), numbers[i].item(), whole) for i in even_cuts(rows, least))
+    return round_cuts(column, even_cuts(rows, least))
 
 
 def _as_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -106,3 +126,163 @@ def _as_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 def _in_common(forms: Sequence[Form]) -> tuple[Form, ...]:
     return tuple(Common() if isinstance(form, Counts) else form for form in forms)
+
+
+# Requirements that look at a population: hide what too few, or too many, of its people fit. A method decides without
+# the population; then every released combination is held against it. Those that break a requirement show nothing any
+# more, and further ones with them, the smallest first, until those that show nothing keep it as well.
+def fitted(
+    steps: tuple[Step, ...], population: Population, requirement: Requirement, people: EncodedTable | None
+) -> tuple[Step, ...]:
+    """The steps with everything hidden that breaks what is required of the population."""
+    on_population = requirement.on_population if isinstance(requirement, Together) else ()
+    if not on_population:
+        return steps
+    if people is None:
+        raise ParameterError(f"{on_population[0]} needs a population: a table of the people the rows are from.")
+    if len(requirement.sets(population.schema.quasi_identifiers)) > 1:
+        raise ParameterError("k-map and delta-presence cannot be combined with sets of columns known together.")
+    for part in on_population:
+        part.check_possible(population.rows, people.height)
+    show = next((step for step in steps if isinstance(step, Show)), None)
+    if show is not None:
+        return _groups_fitted(steps, show, population.schema, on_population, people)
+    return _combinations_fitted(steps, population, on_population, people)
+
+
+def _groups_fitted(
+    steps: tuple[Step, ...], show: Show, schema: Schema, on_population: Sequence[OfPopulation], people: EncodedTable
+) -> tuple[Step, ...]:
+    """Groups that are hidden show nothing; which rows they have stays as it is."""
+    forms = [group.forms for group in show.groups]
+    fit = _Fit.of(forms, np.array([group.rows for group in show.groups], np.int64), show.names, schema, people)
+    nothing = (Suppressed(),) * len(show.names)
+    hidden = fit.hidden(on_population)
+    groups = [Group(g.rows, nothing) if hide else g for g, hide in zip(show.groups, hidden.tolist(), strict=True)]
+    return tuple(replace(show, groups=tuple(groups)) if step is show else step for step in steps)
+
+
+def _combinations_fitted(
+    steps: tuple[Step, ...], population: Population, on_population: Sequence[OfPopulation], people: EncodedTable
+) -> tuple[Step, ...]:
+    """Combinations that are hidden are named by a further step."""
+    names, after = population.schema.quasi_identifiers, population
+    recode = next(step for step in steps if isinstance(step, Recode))
+    for step in steps:
+        after = (
+            after.recode(step) if isinstance(step, Recode) else after.hide(step) if isinstance(step, Hide) else after
+        )
+    seen = after.combinations(names)
+    shown: list[list[Form]] = [[*(part.form for part in recode[name].parts), Suppressed()] for name in names]
+    forms = [tuple(shown[a][code] for a, code in enumerate(codes)) for codes in seen.codes.tolist()]
+    hidden = _Fit.of(forms, seen.sizes, names, population.schema, people).hidden(on_population)
+    if not hidden.any():
+        return steps
+    left = []
+    for place, column in enumerate(recode.columns):
+        at = names.index(column.name)
+        rows = np.bincount(seen.codes[~hidden, at], seen.sizes[~hidden], len(column.parts) + 1).astype(int).tolist()
+        parts = (replace(part, rows=rows[i]) for i, part in enumerate(column.parts))
+        left.append(replace(recode.columns[place], parts=tuple(parts)))
+    named = tuple(tuple(codes) for codes in seen.codes[hidden].tolist())
+    hide = Hide(names, 0, named, False, int(seen.sizes[hidden].sum()))
+    last = max(i for i, step in enumerate(steps) if isinstance(step, Recode | Hide))
+    changed = [Recode(tuple(left)) if step is recode else step for step in steps]
+    return *changed[: last + 1], hide, *changed[last + 1 :]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Combinations, by what a recipient sees of them.
+
+    ``look`` is what each combination looks like; ``rows`` and ``people`` are the rows of each look and the people that
+    fit it, ``blank`` the looks that show nothing; ``everybody`` are all people, ``nobody`` those that fit no look.
+    """
+
+    look: Ints
+    rows: Ints
+    people: Ints
+    blank: Flags
+    everybody: int
+    nobody: int
+
+    @classmethod
+    def of(
+        cls, forms: Sequence[Sequence[Form]], rows: Ints, names: Sequence[str], schema: Schema, people: EncodedTable
+    ) -> _Fit:
+        looks: dict[tuple[Form, ...], int] = {}
+        look = np.array([looks.setdefault(tuple(map(_as_seen, each)), len(looks)) for each in forms], np.int64)
+        codes = pl.DataFrame([pl.Series(name, people[name].codes) for name in names])
+        alike = codes.group_by(codes.columns).len(name="")
+        kinds, sizes = [alike[name].to_numpy() for name in names], alike[""].to_numpy().astype(np.int64)
+        true = [
+            {form: true_of(form, people[name], schema[name].hierarchy) for form in {each[place] for each in looks}}
+            for place, name in enumerate(names)
+        ]
+        fitting, met = np.zeros(len(looks), np.int64), np.zeros(len(sizes), np.bool_)
+        for number, each in enumerate(looks):
+            left = np.arange(len(sizes))
+            for known, own, form in zip(true, kinds, each, strict=True):
+                left = left if isinstance(form, Suppressed) else left[known[form][own[left]]]
+            fitting[number] = sizes[left].sum()
+            met[left] = True
+        blank = np.array([all(isinstance(form, Suppressed) for form in each) for each in looks])
+        total = np.bincount(look, rows, len(looks)).astype(np.int64)
+        return cls(
+            look=look,
+            rows=total,
+            people=fitting,
+            blank=blank,
+            everybody=int(sizes.sum()),
+            nobody=int(sizes[~met].sum()),
+        )
+
+    def hidden(self, on_population: Sequence[OfPopulation]) -> Flags:
+        """Which combinations show nothing in the end."""
+        gone = np.logical_or.reduce([~part.holds_each(self.rows, self.people) for part in on_population])
+        order = np.argsort(self.rows, kind="stable")
+        count = 1
+        while not self._kept(on_population, gone) and not gone.all():
+            more = order[~gone[order] & ~self.blank[order]][:count]
+            gone[more if len(more) else order] = True
+            count *= 2
+        return np.asarray(gone[self.look])
+
+    def _kept(self, on_population: Sequence[OfPopulation], gone: Flags) -> bool:
+        """Whether those that show nothing keep what is required, and everybody fits something where that is asked."""
+        together = int(self.rows[gone | self.blank].sum())
+        if together:
+            return all(part.holds_each(np.array([together]), np.array([self.everybody]))[0] for part in on_population)
+        return not self.nobody or all(
+            part.holds_each(np.array([0]), np.array([self.nobody]))[0] for part in on_population
+        )
+
+
+def _as_seen(form: Form) -> Form:
+    """What a recipient sees of a form: a missing value looks as if it was suppressed."""
+    return Suppressed() if isinstance(form, ShownMissing) else form
+
+
+def true_of(form: Form, column: EncodedColumn, hierarchy: Hierarchy | None) -> Flags:
+    """For each code of a column whether a form is true of people with that value."""
+    values = column.values
+    match form:
+        case Suppressed():
+            return np.ones(column.width, np.bool_)
+        case Shown(value):
+            fits = [each == value for each in values]
+        case ValueSet(members):
+            fits = [each in members for each in values]
+        case Interval(low, high):
+            fits = [(low is None or each > low) and (high is None or each <= high) for each in values]
+        case Range(low, high) if low is not None and high is not None:
+            fits = [low <= each <= high for each in values]
+        case Category(label) if hierarchy is not None:
+            below = hierarchy.leaves_below(hierarchy.labels.index(label))
+            fits = [leaf in below for leaf in hierarchy.find(column)[:-1].tolist()]
+        case _:
+            raise ParameterError(
+                "k-map and delta-presence ask which people fit a cell: nobody fits a mean, a middle or counts. Release "
+                "numbers as intervals (numeric=bins for kactus, numeric=interval for the others)."
+            )
+    return np.array([*fits, False], np.bool_)

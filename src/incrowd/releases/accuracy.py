@@ -16,7 +16,7 @@ from incrowd.methods.catalog import make_method
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.report.facts import Accuracy
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe

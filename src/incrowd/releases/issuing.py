@@ -15,7 +15,6 @@ from incrowd.releases.measured import measure
 from incrowd.report.certificate import WrittenRelease, certificate, form_facts, hmac_of, owner_key, sha256_of
 from incrowd.report.facts import facts_of
 from incrowd.report.outcome import Release
-from incrowd.rows.held import Held, Unverified
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
@@ -25,6 +24,7 @@ from incrowd.vocabulary.forms import FileForm, groups_path
 
 if TYPE_CHECKING:
     from incrowd.releases.ledger.page import JointRecount
+    from incrowd.rows.held import Held, Unverified
 
 LITTLE = 0.1  # of the cells: a release that shows less is of little use
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError, ParameterError, RequirementError
 from incrowd.methods.catalog import find_method
-from incrowd.rows.held import Held, Unverified
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
@@ -22,6 +21,9 @@ from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role
+
+if TYPE_CHECKING:
+    from incrowd.rows.held import Held, Unverified
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
 from incrowd.report.attack_facts import AttackFacts, attacks_of
 from incrowd.report.facts import Accuracy
-from incrowd.rows.held import Held, Unverified
 from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.read import read_release
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
+    from incrowd.rows.held import Held, Unverified
 
 
 _TOO_FEW = "the two thirds of the rows that would be released for it cannot keep the requirement."

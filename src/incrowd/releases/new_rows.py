@@ -8,7 +8,7 @@ import polars as pl
 
 from incrowd.errors import HeaderError, guarded
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column

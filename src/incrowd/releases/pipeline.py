@@ -14,10 +14,8 @@ import numpy as np
 
 from incrowd.errors import Notice, ParameterError, VerificationError
 from incrowd.methods.catalog import MethodEntry, find_method, make_method
-from incrowd.methods.fitting import fitted
 from incrowd.methods.method import Population
-from incrowd.methods.release_forms import formed, rare_kept_out, suited
-from incrowd.plan.plan_file import write_plan
+from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
@@ -27,7 +25,6 @@ from incrowd.releases.measured import check_measurable
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
 from incrowd.rows.choice import in_blocks
-from incrowd.rows.held import Held, Unverified
 from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import Destination
 from incrowd.tables.databases.tables import Query
@@ -51,6 +48,7 @@ from incrowd.vocabulary.schema import Role, Schema
 
 if TYPE_CHECKING:
     from incrowd.releases.ledger.page import Page
+    from incrowd.rows.held import Held, Unverified
 
 SCRATCH = "scratch"
 _DRAWS = (lambda source: source.words(8), lambda source: permutation(32, source))
@@ -240,6 +238,8 @@ def write_beside(release: Release, outputs: Targets, drafts: Mapping[Path, Path]
         page = report_html(release.report, certificate=release.certificate)
         drafts[outputs.report].write_text(page, encoding="utf-8")
     if outputs.plan:
+        from incrowd.plan.plan_file import write_plan
+
         write_plan(release.plan, drafts[outputs.plan])
 
 

@@ -12,13 +12,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
-import polars as pl
 
 from incrowd.errors import Notice
 from incrowd.methods.method import Population
@@ -38,23 +33,19 @@ class Unverified(Protocol):
     @property
     def files(self) -> tuple[Path, ...]:
         """The written files, each of which is hashed; none where the files are Spark's."""
-        ...
 
     @property
     def hint(self) -> Hint:
         """From which input row each released row was made."""
-        ...
 
     def verify(self, request: Request, progress: Callable[[int, int], None], /) -> Verdict:
         """The second opinion on what was written; ``progress`` gets the rows that are done, and all."""
-        ...
 
     def loader(self, path: Path | None, place: int = 0, /) -> Callable[[], Any]:
         """What gives the published release, or the file with that place among its files, as a frame.
 
         ``path`` is where it will be; without one, a frame of the kind that came in.
         """
-        ...
 
 
 class Held(Protocol):
@@ -63,74 +54,47 @@ class Held(Protocol):
     @property
     def writes(self) -> str:
         """What a release of these rows is written as: one file, or files."""
-        ...
 
     @property
     def origin(self) -> Origin:
         """Where the table comes from."""
-        ...
 
     @property
     def schema(self) -> Schema:
         """Every column with its role and type."""
-        ...
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What was handled, and should be known."""
-        ...
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        ...
 
     @property
     def resources(self) -> Resources | None:
         """What the work may use, if it is limited."""
-        ...
 
     @property
     def columns(self) -> Mapping[str, EncodedColumn]:
         """Dictionaries and counts of the quasi-identifiers and the target."""
-        ...
 
     @property
     def source(self) -> Source | None:
         """The whole table as it was read, where it is in memory."""
-        ...
 
     @property
     def people(self) -> EncodedTable | None:
         """The population that something is required of, if any."""
-        ...
 
     def population(self, randomness: Randomness) -> Population:
         """The rows, as algorithms know them."""
-        ...
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and fill in what only the rows tell."""
-        ...
 
     def write(self, plan: ReleasePlan, population: Population, randomness: Randomness) -> Unverified:
         """Write the released rows, in random order, in a private place."""
-        ...
 
     def sample(self, rows: int, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Draft:
-    """A released table in memory.
-
-    ``frame`` has the released columns, rows in random order, every column built from fresh memory. ``origin``
-    says which input row each released row comes from, ``claims`` which interval (low excluded, high included) stands
-    behind each number that is a middle; both exist for the verification and are never published.
-    """
-
-    frame: pl.DataFrame
-    origin: npt.NDArray[np.intp]
-    claims: Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = field(default_factory=dict)

@@ -49,14 +49,8 @@ class _TreeBox:
 def to_svg(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> str:
     """Draw a tree as a self-contained SVG document.
 
-    Parameters
-    ----------
-    tree
-        Any tree.
-    counts
-        Whether to show the number of rows and the class bar of each node.
-    max_depth
-        Nodes below this depth are left out; the boxes above them end in an ellipsis.
+    ``tree``: any tree. ``counts``: whether to show the number of rows and the class bar of each node. ``max_depth``:
+    nodes below this depth are left out; the boxes above them end in an ellipsis.
     """
     return draw_tree(tree, [node.counts if counts else None for node in tree.nodes], max_depth=max_depth)
 
@@ -228,14 +222,8 @@ def amount(count: float) -> str:
 def to_text(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> str:
     """Draw a tree with lines.
 
-    Parameters
-    ----------
-    tree
-        Any tree.
-    counts
-        Whether to show the class histogram of each node.
-    max_depth
-        Nodes below this depth are only counted.
+    ``tree``: any tree. ``counts``: whether to show the class histogram of each node. ``max_depth``: nodes below this
+    depth are only counted.
     """
     lines = []
     below = _sizes(tree)

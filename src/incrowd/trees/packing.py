@@ -39,10 +39,7 @@ class Bins:
 def exact_bins(counts: npt.NDArray[np.int64]) -> Bins:
     """One bin for each code that has rows.
 
-    Parameters
-    ----------
-    counts
-        Rows per code; the last entry counts the missing.
+    ``counts``: rows per code; the last entry counts the missing.
     """
     return _bins(counts, np.arange(len(counts) - 1))
 

@@ -29,15 +29,9 @@ def prune(tree: Tree, confidence: float = 0.25, raise_with: EncodedTable | None 
 
     A subtree becomes a leaf if that promises at most a tenth of an error more, as in C4.5.
 
-    Parameters
-    ----------
-    tree
-        As it was grown.
-    confidence
-        Confidence of the error estimate; smaller prunes more.
-    raise_with
-        The table the tree was grown on: a node may then also be replaced by its largest branch, among which
-        its rows are distributed anew.
+    ``tree``: as it was grown. ``confidence``: confidence of the error estimate; smaller prunes more. ``raise_with``:
+    the table the tree was grown on: a node may then also be replaced by its largest branch, among which its rows are
+    distributed anew.
     """
     if raise_with is not None:
         return prune_and_raise(tree, confidence, raise_with)
@@ -53,12 +47,8 @@ def prune(tree: Tree, confidence: float = 0.25, raise_with: EncodedTable | None 
 def splits_to_keep(counts: Floats, parents: npt.NDArray[np.int64], confidence: float) -> npt.NDArray[np.bool_]:
     """Which nodes stay split: those that promise fewer errors than a leaf.
 
-    Parameters
-    ----------
-    counts
-        Class histogram of each node; a parent comes before its children.
-    parents
-        The parent of each node; -1 for the root.
+    ``counts``: class histogram of each node; a parent comes before its children. ``parents``: the parent of each node;
+    -1 for the root.
 
     Examples
     --------

@@ -75,14 +75,8 @@ def from_sklearn(fitted: Any, features: Sequence[Feature], target: str) -> Tree:
     A row without missing values rests at the node that corresponds to ``fitted.apply``, whatever its numbers:
     thresholds account for scikit-learn's rounding of numbers to 32 bits.
 
-    Parameters
-    ----------
-    fitted
-        A fitted ``DecisionTreeClassifier`` or ``ExtraTreeClassifier``.
-    features
-        The meaning of each column of the matrix it was fitted on.
-    target
-        Name of the class column.
+    ``fitted``: a fitted ``DecisionTreeClassifier`` or ``ExtraTreeClassifier``. ``features``: the meaning of each column
+    of the matrix it was fitted on. ``target``: name of the class column.
     """
     return _Folding(fitted, features, lambda _, cut: rounding_threshold(cut)).tree(target)
 

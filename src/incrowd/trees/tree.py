@@ -223,7 +223,6 @@ class Inducer(Protocol):
 
     def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
         """A tree that tests only the given attributes."""
-        ...
 
 
 def check_tree(tree: Tree, attributes: Collection[str]) -> None:

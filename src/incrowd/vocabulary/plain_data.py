@@ -46,12 +46,8 @@ _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 def read_plain_yaml(text: str, what: str) -> Any:
     """The data of a YAML document; dates stay text. What is ambiguous or made to harm is refused, with its line.
 
-    Parameters
-    ----------
-    text
-        The document. Aliases, tags, deep nesting and a setting that is there twice are refused.
-    what
-        What it is, for messages.
+    ``text``: the document. Aliases, tags, deep nesting and a setting that is there twice are refused. ``what``: what it
+    is, for messages.
 
     Examples
     --------

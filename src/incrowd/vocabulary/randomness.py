@@ -23,7 +23,6 @@ class Randomness(Protocol):
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
         """That many uniform 64-bit numbers."""
-        ...
 
 
 class SystemRandomness:

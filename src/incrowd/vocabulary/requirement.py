@@ -49,28 +49,22 @@ class Requirement(Protocol):
     @property
     def smallest_group(self) -> int:
         """No group below this size can satisfy the requirement."""
-        ...
 
     def holds(self, histogram: npt.NDArray[np.int64]) -> bool:
         """Whether a group with this class histogram may be released."""
-        ...
 
     def check_possible(self, rows: int) -> None:
         """Raise if no release of a table of that many rows can keep the promise."""
-        ...
 
     def sets(self, quasi_identifiers: Sequence[str]) -> tuple[KnownSet, ...]:
         """The sets of attributes an attacker knows together, each with its k; a promise about every one of them."""
-        ...
 
     @property
     def promises(self) -> tuple[str, ...]:
         """Each promise in words, as the verification names it."""
-        ...
 
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 
 from incrowd.errors import ParameterError, SchemaError
 from incrowd.methods.catalog import METHODS, find_method, make_method
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import RELEASE_FORMS
 from incrowd.vocabulary.randomness import SeededRandomness

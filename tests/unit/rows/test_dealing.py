@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from incrowd.errors import PlanError
 from incrowd.plan.steps import DROPPED, Place, Share
-from incrowd.rows.memory.dealing import Shares, deal, main_groups
+from incrowd.rows.memory.population import Shares, deal, main_groups
 from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness, permutation
 

@@ -15,7 +15,7 @@ from incrowd.errors import PlanError, SchemaError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Drop, Group, Place, Share, Show
 from incrowd.rows.memory.drafting import draft_columns, shown_values
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness

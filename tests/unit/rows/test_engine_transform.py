@@ -8,7 +8,7 @@ import pytest
 
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Bin, Group, Place, Share, Show
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_value import Interval, Level, Mean, Shown, ShownMissing, Suppressed, ValueSet

@@ -12,7 +12,7 @@ import pytest
 
 from incrowd.plan.steps import Place, Share
 from incrowd.rows.blocks.population import allot, allotted, good_ones
-from incrowd.rows.memory.dealing import Shares
+from incrowd.rows.memory.population import Shares
 from incrowd.trees.tree import Branch, Eq, Missing, Node, Tree
 from incrowd.vocabulary.randomness import SeededRandomness
 

@@ -14,7 +14,7 @@ from incrowd.errors import SchemaError
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, Written
 from incrowd.plan.steps import Hide, Part, Recode, Recoding, Spread
 from incrowd.rows.memory.drafting import end_values
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import _SMALL_TABLE, combine, first_rows, recode_column
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness

@@ -29,10 +29,22 @@ from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks, check_all_answered
 from incrowd.rows.spark.drafting import partition_keys
 from incrowd.rows.spark.held import raw_codes
-from incrowd.rows.spark.session import _started, find_java, packaged_java, set_for_a_while, spark_session
+from incrowd.rows.spark.session import (
+    TaskError,
+    _started,
+    cells,
+    find_java,
+    in_blocks,
+    packaged_java,
+    packed,
+    quiet,
+    set_for_a_while,
+    spark_session,
+    translated,
+    unpacked,
+)
 from incrowd.rows.spark.store import as_words, from_words, stored
 from incrowd.rows.spark.table import open_table, polars_type
-from incrowd.rows.spark.tasks import TaskError, cells, in_blocks, packed, quiet, translated, unpacked
 from incrowd.rows.spark.writing import check_free, staged_folder
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SystemRandomness

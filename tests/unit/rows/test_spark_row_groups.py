@@ -17,14 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import OutputError
-from incrowd.rows.spark import row_groups as reader
+from incrowd.rows.spark import table as reader
 from incrowd.rows.spark import writing
 from incrowd.rows.spark.held import _clean, raw_codes
-from incrowd.rows.spark.row_groups import File, RowGroup, RowGroups
-from incrowd.rows.spark.session import EXACT, set_for_a_while
+from incrowd.rows.spark.session import EXACT, set_for_a_while, unpacked
 from incrowd.rows.spark.store import from_words, stored, texts_coded
-from incrowd.rows.spark.table import open_table
-from incrowd.rows.spark.tasks import unpacked
+from incrowd.rows.spark.table import File, RowGroup, RowGroups, open_table
 from incrowd.tables.recipe import Recipe
 from support.spark_session import local_session, spark_release
 

@@ -6,7 +6,8 @@ probability may exchange their values, and the relation of every attribute to th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -25,16 +26,33 @@ from incrowd.methods.blending.guide import (
     guided,
     hidden_names,
 )
-from incrowd.methods.blending.splitting import Grouping, RowFeatures, Worth, split_rows
+from incrowd.methods.blending.kernel import (
+    GAIN,
+    KIND,
+    OF,
+    SCORE,
+    RowTable,
+    divide,
+    evidence_of,
+    grow,
+    list_splits,
+    make_room,
+)
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population, check_choice, check_flag, check_not_negative
-from incrowd.methods.public_bins import BINS, public_bins
+from incrowd.methods.numeric import BINS, public_bins
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.trees.compiled import THREADS
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import Requirement, Together
+
+Numbers = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+AT_ONCE = 64  # splits that the judge is asked about together
+PIECES, SMALL = 16, 4096  # parts that are grown side by side, about, and rows below which that does not pay
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,3 +234,155 @@ def _target(population: Population) -> str:
 def _called(guide: Any) -> str:
     """The guide in words; of a classifier its class and its parameters."""
     return guide if isinstance(guide, str) else " ".join(repr(guide).split())
+
+
+# The groups: rows are split in two while both parts may be released, where the features become most alike.
+@dataclass(frozen=True, eq=False)
+class RowFeatures:
+    """What groups are made alike in."""
+
+    columns: Sequence[EncodedColumn]  # the attributes, numbers as the bins they lie in
+    ordered: Sequence[bool]  # which of them are cut between neighbours; a missing value comes last
+    weights: Numbers  # how much each counts, in all 1
+    score: Numbers  # class probabilities, rows x classes
+    labels: Codes  # the class of each row
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return len(self.score)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What counts how much, beside 1 for the variance of the score.
+
+    ``attributes`` and ``labels`` are the variances of all attributes together and of the class itself; what a split by
+    score takes off counts ``scores`` times, 0: rows are not split by score.
+    """
+
+    attributes: float = 1.0
+    labels: float = 1.0
+    scores: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The group of every row, how many there are, and how often each attribute, and last the score, was split."""
+
+    groups: Codes
+    count: int
+    uses: Ints
+
+
+def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -> Grouping:
+    """Split all rows while a split is left whose parts may both be released.
+
+    ``marks`` are :meth:`Judge.of_rows` of the rows.
+    """
+    rows = _kernel_rows(features, worth)
+    orders = np.argsort(rows.score, axis=0, kind="stable").T[: max(1, rows.cut_scores)].copy()
+    growing = _Growing(rows, orders, judge, marks)
+    count = growing.by_size() if judge.by_size else growing.asking()
+    return Grouping(growing.groups, count, growing.uses)
+
+
+def _kernel_rows(features: RowFeatures, worth: Worth) -> RowTable:
+    """The features as the kernel takes them; of two classes the score of one says all."""
+    widths = [column.width for column in features.columns]
+    start = np.cumsum([0, *widths]).astype(np.int64)
+    places = np.empty((features.height, len(widths)), np.int32)
+    for a, column in enumerate(features.columns):
+        places[:, a] = column.codes + start[a]
+    square = [
+        worth.attributes * weight / spread if (spread := _spread(column.counts)) > 0 else 0.0
+        for column, weight in zip(features.columns, features.weights, strict=True)
+    ]
+    classes = features.score.shape[1]
+    scores = [_scaled(features.score, 1.0), _scaled(np.eye(classes)[features.labels], worth.labels)]
+    cut = 0 if worth.scores == 0 else 1 if classes == 2 else classes
+    ordered, squares = np.array(features.ordered, np.bool_), np.array(square, np.float64)
+    return RowTable(
+        places=places,
+        start=start,
+        ordered=ordered,
+        square=squares,
+        score=np.hstack(scores),
+        cut_scores=cut,
+        score_worth=float(worth.scores),
+    )
+
+
+def _scaled(numbers: Numbers, variance: float) -> Numbers:
+    """The columns with mean 0 and, all together, this variance."""
+    numbers = numbers - numbers.mean(axis=0)
+    total = float(numbers.var(axis=0).sum())
+    return numbers * np.sqrt(variance / total) if total > 0 else np.zeros_like(numbers)
+
+
+def _spread(counts: Ints) -> float:
+    """The variance of the 0/1 columns of an attribute, in all: one minus the chance that two rows agree."""
+    shares = counts / max(1, counts.sum())
+    return float(1.0 - (shares**2).sum())
+
+
+class _Growing:
+    """Groups while they grow: ``orders`` has the rows of every node side by side."""
+
+    def __init__(self, rows: RowTable, orders: Any, judge: Judge, marks: Ints) -> None:
+        self.rows, self.orders = rows, orders
+        self.judge, self.marks, self.k = judge, marks, max(1, judge.k)
+        self.height = orders.shape[1]
+        self.room = make_room(rows, self.height)
+        self.groups = np.zeros(self.height, np.int32)
+        self.uses = np.zeros(rows.square.size + 1, np.int64)
+
+    def by_size(self) -> int:
+        """Both parts of every split have at least k rows: large nodes one by one, then their parts side by side."""
+        enough = max(SMALL, self.height // PIECES)
+        parts = list(self._parted(lambda splits, _: splits[np.argmax(splits[:, GAIN])], enough))
+        uses = [np.zeros_like(self.uses) for _ in parts]
+        with ThreadPoolExecutor(THREADS) as pool:
+            counts = list(pool.map(self._grown, parts, uses))
+        self.uses += sum(uses)
+        for (first, last), before in zip(parts, np.cumsum([0, *counts]), strict=False):
+            self.groups[self.orders[0, first:last]] += before
+        return sum(counts)
+
+    def _grown(self, part: tuple[int, int], uses: Ints) -> int:
+        return int(grow(self.rows, self.orders, *part, self.k, self.groups, uses))
+
+    def asking(self) -> int:
+        """The judge is asked about the splits of every node, the best first."""
+        made = 0
+        for first, last in self._parted(self._best_allowed, 0):
+            self.groups[self.orders[0, first:last]] = made
+            made += 1
+        return made
+
+    def _parted(self, choose: Callable[[Numbers, Any], Numbers | None], enough: int) -> Iterator[tuple[int, int]]:
+        """The nodes that are not split any more: none of their splits is chosen, or they are small enough."""
+        goes_left, waiting = np.zeros(self.height, np.bool_), [(0, self.height)]
+        while waiting:
+            first, last = waiting.pop()
+            best = None
+            if last - first > enough:
+                splits = list_splits(self.rows, self.orders, first, last, self.k, self.room)
+                best = choose(splits, self.orders[0, first:last]) if len(splits) else None
+            if best is None:
+                yield first, last
+                continue
+            middle = divide(self.rows, self.orders, first, last, best, self.room, goes_left)
+            self.uses[-1 if best[KIND] == SCORE else int(best[OF])] += 1
+            waiting += [(first, middle), (middle, last)]
+
+    def _best_allowed(self, splits: Numbers, node: Any) -> Numbers | None:
+        """The split that makes parts most alike, of those whose parts may be released."""
+        splits = splits[np.argsort(-splits[:, GAIN], kind="stable")]
+        for first in range(0, len(splits), AT_ONCE):
+            some = splits[first : first + AT_ONCE]
+            evidence = evidence_of(self.rows, node, some, self.room, self.marks, self.judge.width)
+            allowed = self.judge.holds(evidence.reshape(-1, self.judge.width)).reshape(-1, 2).all(axis=1)
+            if allowed.any():
+                return np.asarray(some[np.argmax(allowed)])
+        return None

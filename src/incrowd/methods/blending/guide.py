@@ -231,12 +231,8 @@ def _numbers(column: EncodedColumn) -> Numbers:
 def given_up(columns: Sequence[EncodedColumn], target: EncodedColumn, order: npt.NDArray[np.intp]) -> list[str]:
     """The attributes naive Bayes does better without, the most harmful first; one at least is left.
 
-    Parameters
-    ----------
-    columns, target
-        The attributes, numbers as bins, and the class.
-    order
-        The rows in random order; the first of them are looked at.
+    ``columns``, ``target``: the attributes, numbers as bins, and the class. ``order``: the rows in random order; the
+    first of them are looked at.
     """
     rows = order[:LOOKED_AT]
     labels = target.codes[rows]

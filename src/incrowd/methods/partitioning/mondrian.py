@@ -1,19 +1,56 @@
-"""Mondrian: halve the widest attribute at its median as long as every half keeps k rows.
+"""Mondrian and InfoGain Mondrian: cut the rows in two, again and again, as long as every part keeps k rows.
 
-LeFevre, DeWitt, Ramakrishnan, "Mondrian Multidimensional K-Anonymity" (ICDE 2006), strict form: rows with the same
-value of an attribute stay together when it is cut. No class is needed.
+LeFevre, DeWitt, Ramakrishnan, "Mondrian Multidimensional K-Anonymity" (ICDE 2006), strict form: the widest attribute is
+halved at its median; rows with the same value of an attribute stay together when it is cut. No class is needed.
+
+LeFevre, DeWitt, Ramakrishnan, "Workload-Aware Anonymization" (KDD 2006) and "Workload-Aware Anonymization Techniques
+for Large-Scale Datasets" (ACM TODS 2008): of all attributes and thresholds, the allowable cut that leaves the smallest
+weighted class entropy.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from incrowd.methods.method import Population
-from incrowd.methods.partitioning.deciding import CutRule, Showing, decide_partition
-from incrowd.plan.steps import Step
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError
+from incrowd.methods.catalog import target_of
+from incrowd.methods.judging import Judge
+from incrowd.methods.method import INTERVALS, Population, check_choice
+from incrowd.methods.numeric import spread_steps
+from incrowd.methods.partitioning.dimensions import (
+    ATTRIBUTE,
+    BEGIN,
+    END,
+    KIND,
+    LAST,
+    LEAF,
+    TREE,
+    CutRules,
+    Cuts,
+    Dimension,
+    Dims,
+    Placed,
+    dimensions_of,
+    stacked,
+)
+from incrowd.methods.partitioning.kernel import divide, grow, list_cuts, parts_of, start
+from incrowd.methods.partitioning.tree_of_cuts import CutTree, form_makers, tree_of_cuts
+from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
+from incrowd.trees.packing import class_values
+from incrowd.trees.tree import ClassValue
+from incrowd.vocabulary.encoded_table import Codes, EncodedTable
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import Requirement
+
+Ints = npt.NDArray[np.int64]
+BOXES = ("splits", "extremes")
 
 
 @dataclass(frozen=True)
@@ -34,6 +71,10 @@ class Mondrian:
     --------
     >>> Mondrian().name
     'mondrian'
+    >>> Mondrian("mean", "extremes")
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.ParameterError: boxes='extremes' shows smallest and largest numbers. Use it with numeric='interval'.
     """
 
     numeric: str = "interval"
@@ -42,7 +83,10 @@ class Mondrian:
     name: ClassVar[str] = "mondrian"
 
     def __post_init__(self) -> None:
-        Showing(self.numeric, self.boxes)
+        check_choice("numeric", self.numeric, INTERVALS)
+        check_choice("boxes", self.boxes, BOXES)
+        if self.boxes == "extremes" and self.numeric != "interval":
+            raise ParameterError("boxes='extremes' shows smallest and largest numbers. Use it with numeric='interval'.")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data."""
@@ -50,4 +94,253 @@ class Mondrian:
 
     def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002
         """Cut while an allowable cut is left; nothing is left to chance."""
-        return decide_partition(population, requirement, CutRule(by_class=False), Showing(self.numeric, self.boxes))
+        return decide_partition(population, requirement, by_class=False, numeric=self.numeric, boxes=self.boxes)
+
+
+@dataclass(frozen=True)
+class InfoGainMondrian(Mondrian):
+    """InfoGain Mondrian.
+
+    Parameters
+    ----------
+    numeric, boxes
+        As in :class:`~incrowd.methods.partitioning.mondrian.Mondrian`.
+    min_gain
+        A cut must gain at least so many bits of class information per row. None (default): go on while an allowable
+        cut is left, also if it gains nothing; smaller groups keep more of the other attributes.
+
+    Examples
+    --------
+    >>> InfoGainMondrian(min_gain=0.01).parameters()["min_gain"]
+    0.01
+    """
+
+    min_gain: float | None = None
+
+    name: ClassVar[str] = "infogain-mondrian"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        gain = self.min_gain
+        is_number = isinstance(gain, int | float) and not isinstance(gain, bool)
+        if gain is not None and not (is_number and math.isfinite(gain) and gain >= 0):
+            raise ParameterError("min_gain must be a number of at least 0, in bits per row, or left out.")
+
+    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002
+        """Cut while a wanted and allowable cut is left; nothing is left to chance."""
+        target_of(population.schema, self.name)
+        shown = {"numeric": self.numeric, "boxes": self.boxes}
+        return decide_partition(population, requirement, by_class=True, min_gain=self.min_gain, **shown)
+
+
+# The steps of a partitioning: find cuts, count them exactly, show the boxes. The table is cut in one compiled loop if
+# sizes decide, else asking the judge about every cut. Cuts may be found on a sample; those that fail when all rows are
+# counted are taken back.
+def grow_cuts(
+    dimensions: Sequence[Dimension],
+    labels: npt.NDArray[np.int32],
+    classes: int,
+    judge: Judge,
+    marks_of_rows: Ints,
+    *,
+    by_class: bool,
+    min_gain: float | None,
+) -> Cuts:
+    """Cut all rows while a cut is left whose every part may be released.
+
+    First comes the cut that tells the classes apart best, or the widest dimension at its median.
+    """
+    table = Placed(stacked(dimensions, len(labels)), labels, classes)
+    dims, roots = _side_by_side(dimensions)
+    wanted = CutRules(by_class, max(1, judge.k), -1.0 if min_gain is None else float(min_gain))
+    order = np.arange(len(labels))
+    if judge.by_size:
+        grown = grow(table, dims, wanted, roots, order)
+    else:
+        grown = _grow_asking(table, dims, wanted, roots, order, judge, marks_of_rows)
+    nodes, marks = grown.nodes[: grown.used[0]], grown.marks[: grown.used[1]]
+    marks[:, 1] -= _bases(dimensions)[nodes[marks[:, 0], ATTRIBUTE]]
+    return Cuts(nodes, marks)
+
+
+def _grow_asking(table: Any, dims: Any, rule: Any, roots: Ints, order: Ints, judge: Judge, marks: Ints) -> Any:
+    """The loop of the kernel, with the judge asked about the parts of each cut in order of preference."""
+    grown, room = start(table, dims, roots)
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        rows = order[grown.nodes[node, BEGIN] : grown.nodes[node, END]]
+        at = grown.at[node]
+        own = marks[rows]
+        cuts = list_cuts(table, dims, rule, rows, at, room)
+        for number in np.lexsort(cuts.T[LAST::-1]):
+            parts, count = parts_of(table, dims, rows, at, room, cuts[number])
+            if judge.holds(judge.tally(own, parts, count)).all():
+                first = int(grown.used[0])
+                grown = divide(table, dims, grown, order, room, node, cuts[number])
+                waiting += range(first, int(grown.used[0]))
+                break
+    return grown
+
+
+def _bases(dimensions: Sequence[Dimension]) -> Ints:
+    """The number at which the groups of each dimension's hierarchy begin; 0 without one."""
+    sizes = [0 if d.hierarchy is None else len(d.hierarchy) for d in dimensions]
+    before = np.cumsum([0, *sizes])[:-1]
+    return np.where([d.kind == TREE for d in dimensions], before, 0)
+
+
+def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
+    """The dimensions as the kernel takes them, and the group of each at which cutting begins."""
+    positions = [np.empty(0) if d.kind == TREE else d.positions for d in dimensions]
+    offsets = np.cumsum([0, *map(len, positions)])[:-1]
+    first, end, begin, children, roots = list[int](), list[int](), [0], list[int](), list[int]()
+    for dimension in dimensions:
+        base = len(first)
+        roots.append(0)
+        if dimension.hierarchy is not None:
+            roots[-1] = base + dimension.settled(0)
+            for node in range(len(dimension.hierarchy)):
+                below = dimension.hierarchy.leaves_below(node)
+                first.append(below.start)
+                end.append(below.stop)
+                children += [base + dimension.settled(child) for child in dimension.hierarchy.children(node)]
+                begin.append(len(children))
+    dims = Dims(
+        np.array([d.kind for d in dimensions], np.int64),
+        np.array([d.width for d in dimensions], np.int64),
+        np.array([d.counted for d in dimensions], np.bool_),
+        offsets.astype(np.int64),
+        np.concatenate(positions),
+        np.array([d.width - 1 for d in dimensions], np.int64),
+        *(np.array(numbers, np.int64) for numbers in (first, end, begin, children)),
+    )
+    return dims, np.array(roots, np.int64)
+
+
+def resting_at(cuts: Cuts, owners: Sequence[int], resting: Ints) -> Ints:
+    """The evidence of the rows that rest at each node of the cuts, given that of the nodes of the tree."""
+    own = np.zeros((len(cuts.nodes), resting.shape[1]), np.int64)
+    np.add.at(own, np.asarray(owners), resting)
+    return own
+
+
+def coming_to(cuts: Cuts, own: Ints) -> Ints:
+    """The evidence of all rows that come to each node of the cuts, given that of those that rest there."""
+    totals = own.copy()
+    parents, depths = cuts.parents, np.zeros(len(own), np.int64)
+    for node, parent in enumerate(parents.tolist()[1:], start=1):
+        depths[node] = depths[parent] + 1
+    for depth in range(int(depths.max()), 0, -1):
+        there = np.flatnonzero(depths == depth)
+        np.add.at(totals, parents[there], totals[there])
+    return totals
+
+
+def take_back(cuts: Cuts, own: Ints, totals: Ints, judge: Judge) -> Cuts:
+    """Undo every cut with a part that fails the requirement, and every cut with rows that fit none of its parts.
+
+    With all rows in the sample nothing is undone.
+    """
+    fails = ~judge.holds(totals) | (totals[:, 0] == 0)
+    undone = cuts.is_cut & (own[:, 0] > 0)
+    undone[cuts.parents[1:][fails[1:]]] = True
+    if not undone.any():
+        return cuts
+    nodes = cuts.nodes.copy()
+    nodes[undone, KIND] = LEAF
+    return replace(cuts, nodes=nodes)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The dimensions, the kept cuts, their tree, the exact rows at each node, and how many cuts there were at first."""
+
+    dimensions: tuple[Dimension, ...]
+    cuts: Cuts
+    made: CutTree
+    rows: list[int]
+    cuts_at_first: int
+
+
+def decide_partition(
+    population: Population,
+    requirement: Requirement,
+    *,
+    by_class: bool,
+    min_gain: float | None = None,
+    numeric: str,
+    boxes: str,
+) -> tuple[Step, ...]:
+    """Cut the rows while every part satisfies the requirement; no row is lost."""
+    requirement.check_possible(population.rows)
+    judge = Judge.of(requirement, population)
+    partition = find_partition(population, judge, by_class=by_class, min_gain=min_gain)
+    names = population.schema.quasi_identifiers
+    tree, owners = partition.made.tree, partition.made.owners
+    forms = form_makers(
+        partition.dimensions,
+        numeric,
+        boxes,
+        requirement.smallest_group,
+        [bool(population.contingency(name)[-1].sum()) for name in names],
+    )
+    shares: list[Share] = []
+    groups: list[Group] = []
+    for leaf in tree.leaves:
+        rows = partition.rows[owners[leaf]]
+        box = partition.made.boxes[owners[leaf]]
+        shares.append(Share(leaf, None, len(groups), rows))
+        groups.append(Group(rows, tuple(form(side) for form, side in zip(forms, box, strict=True))))
+    return (
+        Place(tree, tuple(shares)),
+        Show(names, tuple(groups)),
+        *spread_steps(numeric, [d.column for d in partition.dimensions if d.has_intervals]),
+        _reasons(partition),
+    )
+
+
+def find_partition(population: Population, judge: Judge, *, by_class: bool, min_gain: float | None) -> Partition:
+    """Cuts found on the sample, counted on all rows; cuts whose parts fail are taken back."""
+    table = population.sample()
+    schema = population.schema
+    dimensions = dimensions_of(table, schema, by_class)
+    target = schema.target if by_class else None
+    labels, classes = _classes(table, target)
+    marks = judge.of_rows(table)
+    cuts = grow_cuts(dimensions, labels, len(classes), judge, marks, by_class=by_class, min_gain=min_gain)
+    made = tree_of_cuts(cuts, dimensions, target or "", classes)
+    own = resting_at(cuts, made.owners, judge.resting(population, made.tree))
+    totals = coming_to(cuts, own)
+    kept = take_back(cuts, own, totals, judge)
+    if kept is not cuts:
+        made = tree_of_cuts(kept, dimensions, target or "", classes)
+    return Partition(dimensions, kept, made, totals[:, 0].tolist(), int(cuts.is_cut.sum()))
+
+
+def _classes(table: EncodedTable, target: str | None) -> tuple[Codes, tuple[ClassValue, ...]]:
+    """The class of each row, and the classes; without a target there is one."""
+    if target is None:
+        return np.zeros(table.height, np.int32), (None,)
+    return table[target].codes, class_values(table[target])
+
+
+def _reasons(partition: Partition) -> Reasons:
+    """How often each attribute was cut, for how many rows, and how far it went."""
+    tree, owners = partition.made.tree, partition.made.owners
+    cut = sorted({owners[number] for number, node in enumerate(tree.nodes) if not node.is_leaf})
+    attributes = partition.cuts.nodes[cut, ATTRIBUTE].tolist()
+    times, rows = Counter(attributes), Counter[int]()
+    for node, attribute in zip(cut, attributes, strict=True):
+        rows[attribute] += partition.rows[node]
+    named = [(dimension.name, times[number], rows[number]) for number, dimension in enumerate(partition.dimensions)]
+    sizes = [partition.rows[owners[leaf]] for leaf in tree.leaves]
+    facts = (
+        ("groups", len(sizes)),
+        ("smallest group", min(sizes)),
+        ("largest group", max(sizes)),
+        ("tests on the longest path", tree.depth),
+        ("cuts taken back", partition.cuts_at_first - len(cut)),
+    )
+    most_cut_first = tuple(sorted(named, key=lambda row: -row[1]))
+    return Reasons("Cuts", ("attribute", "cuts", "rows that were cut"), most_cut_first, facts)

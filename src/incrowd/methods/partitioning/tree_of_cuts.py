@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from incrowd.measures.mdl import roundest
-from incrowd.methods.numeric_forms import ends_of, interval_form
+from incrowd.methods.numeric import ends_of, interval_form
 from incrowd.methods.partitioning.dimensions import BEGIN, CUT, END, SET, TREE, Cuts, Dimension
 from incrowd.trees.tree import Branch, ClassValue, Gt, Le, Missing, Node, Predicate, Tree, one_of
 from incrowd.vocabulary.released_value import (
@@ -51,14 +51,9 @@ def form_makers(
 ) -> tuple[FormOf, ...]:
     """For each dimension, what a side of a box shows.
 
-    Parameters
-    ----------
-    numeric, boxes
-        As in :class:`~incrowd.methods.partitioning.mondrian.Mondrian`.
-    k
-        The ends that stand for open ones, where a middle is shown, have k rows beyond them.
-    with_missing
-        Whether the attribute is missing in some row: then a box that was not cut there shows nothing of it.
+    ``numeric``, ``boxes``: as in :class:`~incrowd.methods.partitioning.mondrian.Mondrian`. ``k``: the ends that stand
+    for open ones, where a middle is shown, have k rows beyond them. ``with_missing``: whether the attribute is missing
+    in some row: then a box that was not cut there shows nothing of it.
     """
     return tuple(
         cache(_maker(dimension, numeric, boxes, k, missing))

@@ -45,12 +45,7 @@ def split_gain(parts: Counts) -> float:
 def disclosure_gains(values: Counts, hidden: Counts) -> Gains:
     """Gain of showing one value of those that are hidden, for each value.
 
-    Parameters
-    ----------
-    values
-        The histogram of each value.
-    hidden
-        The histogram of all hidden rows, those of the values included.
+    ``values``: the histogram of each value. ``hidden``: the histogram of all hidden rows, those of the values included.
 
     Examples
     --------
@@ -64,12 +59,8 @@ def disclosure_gains(values: Counts, hidden: Counts) -> Gains:
 def cut_gains(values: Counts, beside: Counts) -> Gains:
     """Gain of cutting ordered values in two, for each place between them.
 
-    Parameters
-    ----------
-    values
-        The histogram of each value, in order.
-    beside
-        The histogram of rows that form a third part: those where the value is missing.
+    ``values``: the histogram of each value, in order. ``beside``: the histogram of rows that form a third part: those
+    where the value is missing.
 
     Examples
     --------
@@ -119,18 +110,10 @@ class RefinedCodes:
 class AttributeState(ABC):
     """What one attribute shows.
 
-    Attributes
-    ----------
-    open
-        For each id, whether it is a candidate.
-    gains
-        For each candidate, the information gain of refining it.
-    next
-        For each code, the id its rows would show if their candidate was refined; -1 if nobody will ask.
-    decides
-        For each id, the candidate whose refinement would show it.
-    one_by_one
-        Whether a candidate takes one value out of those that are hidden, which leaves the others together.
+    ``open``: for each id, whether it is a candidate. ``gains``: for each candidate, the information gain of refining
+    it. ``next``: for each code, the id its rows would show if their candidate was refined; -1 if nobody will ask.
+    ``decides``: for each id, the candidate whose refinement would show it. ``one_by_one``: whether a candidate takes
+    one value out of those that are hidden, which leaves the others together.
     """
 
     one_by_one: bool = False

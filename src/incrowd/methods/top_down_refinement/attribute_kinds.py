@@ -46,18 +46,9 @@ Dress = Callable[[int, int, Look], Part | None]
 class TaxonomyCut(AttributeState):
     """A cut, at first the root alone; a refinement replaces a node by its children.
 
-    Parameters
-    ----------
-    name
-        The attribute.
-    labels, parents
-        The nodes, numbered from the root (0) depth first.
-    nodes
-        For each code the leaf it belongs to; the missing one stands for itself, one past the last node.
-    counts
-        Rows per code and class.
-    dress
-        The part of a node, its rows given; None if it shows nothing.
+    ``name``: the attribute. ``labels``, ``parents``: the nodes, numbered from the root (0) depth first. ``nodes``: for
+    each code the leaf it belongs to; the missing one stands for itself, one past the last node. ``counts``: rows per
+    code and class. ``dress``: the part of a node, its rows given; None if it shows nothing.
 
     Examples
     --------
@@ -333,14 +324,8 @@ def attribute_of(
 ) -> AttributeState:
     """The initial state of an attribute.
 
-    Parameters
-    ----------
-    column, counts
-        Its values, and its rows per code and class.
-    hierarchy
-        Its hierarchy, if it has one.
-    one_by_one
-        Whether categories without hierarchy and order are disclosed one by one, or all at once.
+    ``column``, ``counts``: its values, and its rows per code and class. ``hierarchy``: its hierarchy, if it has one.
+    ``one_by_one``: whether categories without hierarchy and order are disclosed one by one, or all at once.
     """
     if hierarchy is not None:
         return _with_hierarchy(column, counts, hierarchy)

@@ -21,7 +21,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import BINNED, Population, check_choice
-from incrowd.methods.public_bins import bin_numbers
+from incrowd.methods.numeric import bin_numbers
 from incrowd.methods.tree_suppression.pools import (
     EMPTY,
     Bundle,
@@ -199,13 +199,8 @@ def forms_of_path(
 ) -> tuple[Form, ...]:
     """One form per quasi-identifier for rows that pass all tests of the path.
 
-    Parameters
-    ----------
-    numeric
-        ``"mean"``: an attribute tested only by thresholds is released as the group's mean; otherwise as the interval
-        of its thresholds.
-    of_set
-        The form of an attribute of which several values remain possible.
+    ``numeric``: ``"mean"``: an attribute tested only by thresholds is released as the group's mean; otherwise as the
+    interval of its thresholds. ``of_set``: the form of an attribute of which several values remain possible.
     """
     tests: dict[str, list[Predicate]] = {}
     for predicate in path:

@@ -20,7 +20,7 @@ import numpy as np
 from incrowd.errors import ParameterError
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import BINNED, Population, check_choice, check_flag
-from incrowd.methods.public_bins import bin_numbers
+from incrowd.methods.numeric import bin_numbers
 from incrowd.methods.tree_suppression.kactus import (
     MISSING,
     FormOfSet,

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,6 @@ from incrowd.releases.ledger.overlap import MarkedTable, Overlap
 from incrowd.releases.ledger.upkeep import pending, upgraded
 from incrowd.report.certificate import sha256_of
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
-from incrowd.rows.held import Held
 from incrowd.rows.memory.held import InMemory
 from incrowd.tables.options import Book
 from incrowd.tables.publishing.serialise import safe_name
@@ -38,6 +37,9 @@ from incrowd.tables.recipe import Recipe
 from incrowd.verification.joint import classes_of_rows
 from incrowd.verification.request import Original, Request
 from incrowd.vocabulary.requirement import KAnonymity
+
+if TYPE_CHECKING:
+    from incrowd.rows.held import Held
 
 _KEY_BYTES = 32  # 256 bits, as long as the hashes that are keyed with it
 _WAY_OUT = (

@@ -1,3 +1,1 @@
 """Rows in blocks: the same answers as the embedded engine, added up block by block."""
-
-from __future__ import annotations

@@ -35,14 +35,8 @@ MOST_BUCKETS = 256
 class Buckets:
     """Takes frames, all with the same columns, and gives their rows back in random order.
 
-    Parameters
-    ----------
-    folder
-        Private, with room for all rows.
-    rows
-        How many rows a bucket should have, about; more, where there would be too many buckets.
-    total
-        How many rows will come, about.
+    ``folder``: private, with room for all rows. ``rows``: how many rows a bucket should have, about; more, where there
+    would be too many buckets. ``total``: how many rows will come, about.
     """
 
     def __init__(self, folder: Path, randomness: Randomness, *, rows: int, total: int) -> None:

@@ -16,8 +16,7 @@ import polars as pl
 
 from incrowd.methods.method import Combinations
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
-from incrowd.rows.memory.dealing import Shares
-from incrowd.rows.memory.population import EmbeddedPopulation, combine, first_rows
+from incrowd.rows.memory.population import EmbeddedPopulation, Shares, combine, first_rows
 from incrowd.trees.compiled import compiled
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -34,11 +33,9 @@ class BlockStore(Protocol):
     @property
     def rows(self) -> Sequence[int]:
         """The rows of each block."""
-        ...
 
     def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
         """The answer for each block and its number, in order. What is asked for must be small."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,3 +1,1 @@
 """Rows in this process's memory."""
-
-from __future__ import annotations

@@ -53,14 +53,8 @@ def settle_counts(
 ) -> Sequence[Form]:
     """The forms of one attribute with the values of the rows that show them.
 
-    Parameters
-    ----------
-    column
-        Only its dictionary is asked.
-    cuts
-        The public cuts of a number.
-    rows
-        How many rows show each form, those with a missing value too.
+    ``column``: only its dictionary is asked. ``cuts``: the public cuts of a number. ``rows``: how many rows show each
+    form, those with a missing value too.
     """
     if not any(isinstance(form, Counts | Common) for form in forms):
         return forms

@@ -1,9 +1,9 @@
-"""A table that is held in memory."""
+"""A table that is held in memory, and plans applied to it: to the rows they were made for, and to new ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,17 +13,210 @@ import polars as pl
 from incrowd.errors import Notice
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.plan.steps import DROPPED, Bin, Place, Recode, Seat
+from incrowd.rows.memory.drafting import applied, claims, draft_columns, settled, shown_forms, tally_forms
+from incrowd.rows.memory.population import EmbeddedPopulation, bin_column, main_groups
 from incrowd.rows.one_machine import Destination, Drafted, OnOneMachine
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read_population
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_schema
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.trees.routing import route
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.fresh import fresh_series
+from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
+from incrowd.vocabulary.released_value import (
+    Category,
+    Counts,
+    Form,
+    Interval,
+    Level,
+    Mean,
+    Midpoint,
+    Range,
+    Shown,
+    Value,
+    ValueSet,
+    is_shown,
+    render,
+)
 from incrowd.vocabulary.requirement import subject_names, with_subjects
-from incrowd.vocabulary.schema import ColumnType, Schema
+from incrowd.vocabulary.schema import Column, ColumnType, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A released table in memory.
+
+    ``frame`` has the released columns, rows in random order, every column built from fresh memory. ``origin``
+    says which input row each released row comes from, ``claims`` which interval (low excluded, high included) stands
+    behind each number that is a middle; both exist for the verification and are never published.
+    """
+
+    frame: pl.DataFrame
+    origin: npt.NDArray[np.intp]
+    claims: Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = field(default_factory=dict)
+
+
+class EmbeddedEngine:
+    """Holds all rows in memory."""
+
+    def population(self, table: EncodedTable, schema: Schema, randomness: Randomness) -> EmbeddedPopulation:
+        """The rows, as algorithms know them."""
+        return EmbeddedPopulation(table, schema, randomness)
+
+    def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
+        """Deal the rows to the plan's groups and compute what only the rows tell."""
+        after = applied(plan, population)
+        assert isinstance(population, EmbeddedPopulation)
+        assert isinstance(after, EmbeddedPopulation)
+        tallies = tally_forms(plan, population.table, shown_forms(plan, after))
+        return settled(plan, population.table.columns, tallies)
+
+    def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
+        """The released table, rows in random order."""
+        after = applied(plan, population)
+        assert isinstance(after, EmbeddedPopulation)
+        rows = after.kept
+        rows = rows[permutation(len(rows), randomness)]
+        shown = {name: codes[rows] for name, codes in shown_forms(plan, after).items()}
+        return Draft(draft_columns(plan, shown, source, rows), rows, claims(plan, shown))
+
+    def transform(self, plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
+        """New rows, seen through the plan, in their own order.
+
+        Where the plan shows by groups, each row shows what most rows that rest at the same place of the tree show, and
+        a cell that would not be true of the row is suppressed. Where it shows value by value, each value shows its
+        part; rare combinations are not looked for. Where it publishes counts, or seats rows one by one, each row shows
+        its own value, a number its public bin. No promise is counted: the plan's promise is about the rows it was made
+        for.
+        """
+        if plan.counted or any(isinstance(step, Seat) for step in plan.steps):
+            return own_words(plan, table, source)
+        population = EmbeddedPopulation(table, plan.schema, SystemRandomness())
+        for step in plan.steps:
+            match step:
+                case Bin():
+                    population = population.bin(step)
+                case Recode():
+                    population = population.recode(step)
+                case Place():
+                    groups = main_groups(step)[route(step.tree, population.sample())]
+                    population = replace(population, groups=groups)
+        shown = shown_forms(plan, population)
+        if plan.show:
+            shown = {
+                name: truthful(population.table[name], plan.schema[name], plan.forms(name), groups)
+                for name, groups in shown.items()
+            }
+        return draft_columns(plan, shown, source, np.arange(table.height))
+
+
+# Rows that the plan was not made for: only what is true of them is kept, in the words of the release.
+def truthful(column: EncodedColumn, planned: Column, forms: Sequence[Form], shown: Codes) -> Codes:
+    """The form each row shows, ``DROPPED`` where its own value does not bear it out.
+
+    ``column`` holds the rows' values, or the names of their bins; ``planned`` is the column as the plan knows it.
+    """
+    groups = np.maximum(shown, 0)
+    if column.type.is_numeric:
+        covered = _numbers_covered(column, planned, forms, groups)
+    else:
+        covered = _values_covered(column, planned, forms, groups)
+    return np.where(covered & (shown != DROPPED), shown, np.int32(DROPPED))
+
+
+def _numbers_covered(
+    column: EncodedColumn, planned: Column, forms: Sequence[Form], groups: Codes
+) -> npt.NDArray[np.bool_]:
+    """Whether each row's number lies in what its group shows; a mean is true of any number."""
+    if any(isinstance(form, Category) for form in forms):
+        return _values_covered(column, planned, forms, groups)
+    low, high = np.full(len(forms), np.inf), np.full(len(forms), -np.inf)
+    for number, form in enumerate(forms):
+        match form:
+            case Shown(value):
+                low[number], high[number] = np.nextafter(float(value), -np.inf), float(value)
+            case Range(least, most) if least is not None and most is not None:
+                low[number], high[number] = np.nextafter(float(least), -np.inf), float(most)
+            case Interval(below, above) | Level(below, above) | Midpoint(below, above):
+                low[number] = -np.inf if below is None else below
+                high[number] = np.inf if above is None else above
+            case Mean():
+                low[number], high[number] = -np.inf, np.inf
+            case _:
+                pass
+    numbers = np.append(column.numbers.astype(np.float64), np.nan)[column.codes]
+    inside: npt.NDArray[np.bool_] = (numbers > low[groups]) & (numbers <= high[groups])
+    return inside
+
+
+def _values_covered(
+    column: EncodedColumn, planned: Column, forms: Sequence[Form], groups: Codes
+) -> npt.NDArray[np.bool_]:
+    """Whether each row's value is one its group shows; equal forms cover the same."""
+    numbers = {form: i for i, form in enumerate(dict.fromkeys(forms))}
+    code_of = {value: code for code, value in enumerate(column.values)}
+    covered = np.zeros((len(numbers), column.width), bool)
+    for form, number in numbers.items():
+        if isinstance(form, Category) and planned.hierarchy is not None:
+            covered[number, _below(planned.hierarchy, form.label, column)] = True
+        covered[number, [code_of[value] for value in _values(form, planned) if value in code_of]] = True
+    number_of = np.array([numbers[form] for form in forms], np.int64)
+    return covered[number_of[groups], column.codes]
+
+
+def _below(hierarchy: Hierarchy, label: str, column: EncodedColumn) -> npt.NDArray[np.intp]:
+    """The codes whose values lie below a node of the hierarchy."""
+    below = hierarchy.leaves_below(hierarchy.labels.index(label))
+    leaves = hierarchy.find(column)
+    return np.flatnonzero((leaves >= below.start) & (leaves < below.stop))
+
+
+def _values(form: Form, planned: Column) -> Sequence[Value]:
+    """The values, or names of bins, that a form stands for."""
+    match form:
+        case Shown(value):
+            return (value,)
+        case ValueSet(values):
+            return values
+        case Interval(low, high) | Level(low, high) | Midpoint(low, high):
+            return (str(render(Interval(low, high), planned.type)),)
+        case _:
+            return ()
+
+
+# New rows in the words of a release of counts: their own values, numbers as the public bin they lie in.
+def own_words(plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
+    """The rows as a recipient has them next to the dealt-out counts; what no group shows is missing."""
+    columns = []
+    for written in plan.written:
+        name = written.source
+        if name not in source.columns:
+            continue
+        if name not in plan.names:
+            columns.append(fresh_series(source[name]))
+            continue
+        own = table[name]
+        if own.type.is_numeric:
+            own = bin_column(own, plan.cuts.get(name, ()))
+        hidden = not any(is_shown(form) for form in plan.forms(name))
+        words = pl.Series(name, [*_known(plan, name, own), None], pl.String)
+        places = np.full(table.height, own.missing_code) if hidden else own.codes
+        columns.append(words.gather(places))
+    return pl.DataFrame(columns)
+
+
+def _known(plan: ReleasePlan, name: str, own: EncodedColumn) -> list[str | None]:
+    """The words of a column; a value that no group counts is no word of the release. All bins are."""
+    words = own.dictionary.cast(pl.String).to_list()
+    if name in plan.cuts:
+        return words
+    counted = {member for form in plan.forms(name) if isinstance(form, Counts) for member, _ in form.members or ()}
+    return [word if word in counted else None for word in words]
+
 
 _TYPES: dict[ColumnType, pl.DataType] = {ColumnType.INTEGER: pl.Int64(), ColumnType.REAL: pl.Float64()}
 _DIGITS = 17  # a 64-bit number is told apart from all others by so many

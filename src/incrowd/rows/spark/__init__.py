@@ -1,3 +1,1 @@
 """Rows in the executors of Spark: the same blocks and kernels, shipped to where the rows are."""
-
-from __future__ import annotations

@@ -15,9 +15,8 @@ import polars as pl
 
 from incrowd.errors import OutputError
 from incrowd.rows.blocks.population import Answer
-from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
+from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, cells, errors_translated, mapped, set_for_a_while, unpacked
 from incrowd.rows.spark.store import COLUMN, Listed, Store, from_words
-from incrowd.rows.spark.tasks import cells, errors_translated, mapped, unpacked
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.schema import ColumnType
 

@@ -22,10 +22,17 @@ import polars as pl
 from incrowd.errors import OutputError
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
-from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
+from incrowd.rows.spark.session import (
+    EXACT,
+    ONE_BLOCK_AT_A_TIME,
+    errors_translated,
+    mapped,
+    quiet,
+    set_for_a_while,
+    unwarned,
+)
 from incrowd.rows.spark.store import Listed
 from incrowd.rows.spark.table import SparkTable
-from incrowd.rows.spark.tasks import errors_translated, mapped, quiet, unwarned
 from incrowd.rows.spark.writing import listed_files
 from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of

@@ -19,9 +19,16 @@ from incrowd.rows.blocks.drafting import ORIGIN, OWN, Drafting
 from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.memory.drafting import applied
 from incrowd.rows.spark.blocks import SparkBlocks
-from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, set_for_a_while
+from incrowd.rows.spark.session import (
+    ONE_BLOCK_AT_A_TIME,
+    cells,
+    errors_translated,
+    mapped,
+    packed,
+    set_for_a_while,
+    unpacked,
+)
 from incrowd.rows.spark.store import Store, forget, kept
-from incrowd.rows.spark.tasks import cells, errors_translated, mapped, packed, unpacked
 from incrowd.verification.request import Original
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, keys_of, permutation
 

@@ -16,9 +16,18 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import FileFormatError, ValuesError
-from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, TASKS, set_for_a_while
+from incrowd.rows.spark.session import (
+    ONE_BLOCK_AT_A_TIME,
+    TASKS,
+    cells,
+    errors_translated,
+    in_blocks,
+    mapped,
+    packed,
+    set_for_a_while,
+    unpacked,
+)
 from incrowd.rows.spark.table import SparkTable
-from incrowd.rows.spark.tasks import cells, errors_translated, in_blocks, mapped, packed, unpacked
 
 Code = Callable[[pl.Series], tuple[npt.NDArray[np.uint32], pl.Series]]
 """Gives for a column that is no text the raw code of each row (0 is null) and the values behind the codes from 1 on."""
@@ -98,18 +107,9 @@ def stored(
 ) -> Store:
     """Code some columns of a table, block by block, and keep others beside them.
 
-    Parameters
-    ----------
-    table
-        Its frame is computed once.
-    names, beside
-        Columns to code, and columns to keep as they are.
-    code
-        Codes a column; is run by the executors.
-    clean
-        What is done to the columns that are kept, such as turning markers of missing values to null.
-    rows
-        Most rows of a block.
+    ``table``: its frame is computed once. ``names``, ``beside``: columns to code, and columns to keep as they are.
+    ``code``: codes a column; is run by the executors. ``clean``: what is done to the columns that are kept, such as
+    turning markers of missing values to null. ``rows``: most rows of a block.
     """
     every = tuple(dict.fromkeys((*names, *beside)))
     coding = Coding(every, tuple(names), tuple(beside), code, clean, rows)

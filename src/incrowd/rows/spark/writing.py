@@ -15,9 +15,8 @@ from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import Drafting
 from incrowd.rows.memory.drafting import draft_columns
 from incrowd.rows.spark.drafting import Mixing, Pieces, by_piece
-from incrowd.rows.spark.row_groups import open_to_tasks
-from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, set_for_a_while
-from incrowd.rows.spark.tasks import cells, errors_translated, mapped
+from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, cells, errors_translated, mapped, set_for_a_while
+from incrowd.rows.spark.table import open_to_tasks
 from incrowd.tables.publishing.piece_writer import parquet_options
 
 

@@ -1,5 +1,6 @@
-"""What may be asked of a release beyond k: one requirement per file, all on the values of one column in a group.
+"""What may be asked of a release beyond k: diversity and closeness of a column in a group, and of a population.
 
-Each knows its definition and paper, decides exactly, says whether it is monotone (a union of groups that keep it keeps
-it; all of them are), and what a table can reach at all.
+Each knows its definition and paper, decides exactly (``columns``), and what a table can reach at all. All are
+monotone: a union of groups that keep one keeps it. ``words`` reads and writes them. Mutation tests
+(``quality/equivalent.toml``) quote lines of these files.
 """

@@ -160,7 +160,6 @@ class OnColumn(Protocol):
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
         """Whether each group keeps it: groups x codes of the column. An empty group does."""
-        ...
 
 
 def holds(requirement: OnColumn, histogram: npt.ArrayLike, whole: npt.ArrayLike | None = None) -> bool:

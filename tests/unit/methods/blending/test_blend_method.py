@@ -7,15 +7,14 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError, PlanError, SchemaError
-from incrowd.methods.blending.blend import Blend
+from incrowd.methods.blending.blend import Blend, RowFeatures, Worth, split_rows
 from incrowd.methods.blending.guide import Guided, given_up, guided, hidden_names
-from incrowd.methods.blending.splitting import RowFeatures, Worth, split_rows
 from incrowd.methods.judging import Judge
-from incrowd.methods.public_bins import public_bins
+from incrowd.methods.numeric import public_bins
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Reasons, Seat, Show
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
@@ -245,7 +244,7 @@ def test_plain_values_get_groups_that_are_not_parted_by_score(population):
 
 
 def test_large_tables_are_hidden_by_a_part_and_grown_by_pieces(population, monkeypatch):
-    from incrowd.methods.blending import blend, guide, splitting
+    from incrowd.methods.blending import blend, guide
 
     for room in (blend, guide):
         monkeypatch.setattr(room, "LARGEST", 150)
@@ -254,6 +253,6 @@ def test_large_tables_are_hidden_by_a_part_and_grown_by_pieces(population, monke
     assert sum(apart[1].sizes) == ROWS
     monkeypatch.undo()
     whole = steps_of(population, k=10, hide=False)[1]
-    monkeypatch.setattr(splitting, "SMALL", 40)
+    monkeypatch.setattr(blend, "SMALL", 40)
     pieces = steps_of(population, k=10, hide=False)[1]
     assert len(set(zip(whole.seats.tolist(), pieces.seats.tolist(), strict=True))) == len(whole.sizes)

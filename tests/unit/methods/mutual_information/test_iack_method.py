@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import ParameterError, SchemaError, ValuesError
-from incrowd.methods.mutual_information import levels as levels_module
-from incrowd.methods.mutual_information.generalizing import classes_of
+from incrowd.methods.mutual_information import generalizing
+from incrowd.methods.mutual_information.generalizing import classes_of, leaf_values, levels_of, nested_cuts
 from incrowd.methods.mutual_information.iac import IACc, IACk
-from incrowd.methods.mutual_information.levels import leaf_values, levels_of, nested_cuts
 from incrowd.plan.steps import Hide, Part, Reasons, Recode, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.tables.reading.encode import encode
@@ -95,7 +94,7 @@ def test_dates_are_day_numbers():
 
 
 def test_too_many_numbers_have_no_raw_level(monkeypatch):
-    monkeypatch.setattr(levels_module, "MOST_NUMBERS", 3)
+    monkeypatch.setattr(generalizing, "MOST_NUMBERS", 3)
     assert len(found([11, 18, 42])) == 4
     assert len(found([11, 18, 42, 57])) == 3
     assert all(isinstance(form, Interval) for form in forms(found([11, 18, 42, 57])[-1]))

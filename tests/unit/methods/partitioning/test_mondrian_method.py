@@ -10,8 +10,7 @@ import pytest
 
 from incrowd.errors import ParameterError, RequirementError, SchemaError, ValuesError
 from incrowd.methods.partitioning.dimensions import positions_of
-from incrowd.methods.partitioning.infogain_mondrian import InfoGainMondrian
-from incrowd.methods.partitioning.mondrian import Mondrian
+from incrowd.methods.partitioning.mondrian import InfoGainMondrian, Mondrian
 from incrowd.plan.steps import Place, Reasons, Show, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.tables.reading.encode import encode

@@ -1,17 +1,21 @@
-"""Public bins: where numbers are cut before anything else is done with them. The cuts are part of the release."""
+"""Numbers: where they are cut before anything else is done with them, and how an interval of them is written.
+
+Public bins are part of the release. Methods that generalize have one choice, ``numeric=``. ``interval``: the label
+``(30, 40]``. ``bounds``: two columns, its two ends. ``midpoint``: its middle. ``mean``: the mean of its rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.measures.mdl import even_cuts, mdl_cuts, roundest
+from incrowd.measures.mdl import even_cuts, mdl_cuts, outer_ends, roundest
 from incrowd.methods.method import Population
-from incrowd.plan.steps import Bin, Step
+from incrowd.plan.steps import Bin, Spread, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
-from incrowd.vocabulary.released_value import Form, Interval, Level, Shown, Suppressed, ValueSet, render
+from incrowd.vocabulary.released_value import Form, Interval, Level, Midpoint, Shown, Suppressed, ValueSet, render
 from incrowd.vocabulary.schema import ColumnType
 
 FEW, QUARTERS = 10, 4  # values that each may be a piece of their own; else pieces of the rows
@@ -73,8 +77,12 @@ def public_cuts(column: EncodedColumn, labels: Codes, classes: int, k: int) -> t
     rows = counts.sum(axis=1)
     share = 0 if len(rows) <= FEW else int(rows.sum()) // QUARTERS
     places = mdl_cuts(counts, k) or even_cuts(rows, max(k, share))
-    numbers = column.numbers
-    whole = column.type is not ColumnType.REAL
+    return round_cuts(column, places)
+
+
+def round_cuts(column: EncodedColumn, places: Iterable[int]) -> tuple[float, ...]:
+    """For each place the roundest number between the value there and the one before it."""
+    numbers, whole = column.numbers, column.type is not ColumnType.REAL
     return tuple(roundest(numbers[place - 1].item(), numbers[place].item(), whole) for place in places)
 
 
@@ -92,7 +100,48 @@ def _cuts(column: EncodedColumn, target: EncodedColumn, bins: str, smallest: int
     cuts = public_cuts(column, target.codes, target.width, smallest)
     if bins == "mdl":
         return cuts
-    rows, whole = column.counts[:-1], column.type is not ColumnType.REAL
+    rows = column.counts[:-1]
     places = even_cuts(rows, max(smallest, int(rows.sum()) // PIECES))
-    even = (roundest(column.numbers[i - 1].item(), column.numbers[i].item(), whole) for i in places)
-    return tuple(sorted({*cuts, *even}))
+    return tuple(sorted({*cuts, *round_cuts(column, places)}))
+
+
+def interval_form(interval: Interval, numeric: str, ends: tuple[float, float]) -> Form:
+    """What rows of an interval show; an interval without ends tells nothing.
+
+    ``interval``: where the numbers lie. ``numeric``: one of ``INTERVALS``; the mean is that of all rows that show the
+    interval. ``ends``: for the middle of an interval without an end: the number that stands for it, see
+    :func:`ends_of`.
+
+    Examples
+    --------
+    >>> interval_form(Interval(None, 30), "midpoint", (20, 90))
+    Midpoint(low=None, high=30, value=25.0)
+    """
+    if interval == Interval():
+        return Suppressed()
+    if numeric == "mean":
+        return Level(interval.low, interval.high)
+    if numeric == "midpoint":
+        return Midpoint(interval.low, interval.high, middle(interval, ends))
+    return interval
+
+
+def middle(interval: Interval, ends: tuple[float, float]) -> float:
+    """The middle of an interval; an open end is where the column's own end lies, or the interval's other end."""
+    low, high = interval.low, interval.high
+    if low is None:
+        low = ends[0] if high is None else min(ends[0], high)
+    if high is None:
+        high = max(ends[1], low)
+    return low / 2 + high / 2
+
+
+def ends_of(column: EncodedColumn, k: int) -> tuple[float, float]:
+    """Numbers that stand for the open ends of a numeric column: round, with at least k rows beyond each."""
+    return outer_ends(column.numbers, column.counts[:-1], k, column.type is not ColumnType.REAL)
+
+
+def spread_steps(numeric: str, columns: Sequence[EncodedColumn]) -> tuple[Spread, ...]:
+    """The step that writes intervals as two columns, if that is how numbers are to be released."""
+    names = tuple(column.name for column in columns if column.type.is_numeric)
+    return (Spread(names),) if numeric == "bounds" and names else ()
