@@ -202,23 +202,12 @@ def _end(number: float | None, infinite: str, column_type: ColumnType) -> str:
 
 def form_to_json(form: Form) -> dict[str, Any]:
     """A form as plain data."""
-    name = type(form).__name__
-    match form:
-        case Shown(value) | Mean(value):
-            return {"is": name, "value": value}
-        case ValueSet(values):
-            return {"is": name, "values": list(values)}
-        case Interval(low, high) | Range(low, high):
-            return {"is": name, "low": low, "high": high}
-        case Level(low, high, value) | Midpoint(low, high, value):
-            return {"is": name, "low": low, "high": high, "value": value}
-        case Category(label):
-            return {"is": name, "label": label}
-        case Counts(members):
-            listed = members and [[_member_to_json(member), rows] for member, rows in members]
-            return {"is": name, "members": listed}
-        case _:
-            return {"is": name}
+    data = {"is": type(form).__name__, **vars(form)}
+    if isinstance(form, ValueSet):
+        data["values"] = list(form.values)
+    if isinstance(form, Counts):
+        data["members"] = form.members and [[_member_to_json(member), rows] for member, rows in form.members]
+    return data
 
 
 def _member_to_json(member: Member) -> Any:

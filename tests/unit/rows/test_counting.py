@@ -14,8 +14,8 @@ from incrowd.errors import IncrowdError, PlanError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Group, Show
 from incrowd.recipients import decode
-from incrowd.rows.memory.drafting import settle_counts, with_distinct_looks
-from incrowd.rows.memory.settling import FormTally
+from incrowd.rows.memory.drafting import with_distinct_looks
+from incrowd.rows.memory.settling import FormTally, settle_counts
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import (
     Common,

@@ -18,103 +18,26 @@ from incrowd.methods.method import Population
 from incrowd.plan.release_plan import LOW, ReleasePlan, Written, without_rare_names
 from incrowd.plan.steps import DROPPED, AsCounts, Bin, Drop, Hide, Place, Rarest, Reasons, Recode, Seat, Show, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
-from incrowd.rows.memory.settling import FormTally, needs_rows, settle_forms
+from incrowd.rows.memory.settling import FormTally, needs_rows, settle_counts, settle_forms
 from incrowd.vocabulary.counts_text import HIDDEN
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.released_value import (
     Category,
-    Common,
     Counts,
     Form,
     Interval,
     Level,
     Mean,
-    Member,
     Midpoint,
     Range,
     Shown,
-    ShownMissing,
-    Suppressed,
     ValueSet,
     date_text,
-    member_text,
     render,
 )
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType
-
-# Filling in counts: which values the rows of each group have, and in how many rows.
-Members = tuple[tuple[Member, int], ...]
-
-
-def settle_counts(
-    forms: Sequence[Form], column: EncodedColumn, tally: FormTally, cuts: Sequence[float] | None, rows: Sequence[int]
-) -> Sequence[Form]:
-    """The forms of one attribute with the values of the rows that show them.
-
-    ``column``: only its dictionary is asked. ``cuts``: the public cuts of a number. ``rows``: how many rows show each
-    form, those with a missing value too.
-    """
-    if not any(isinstance(form, Counts | Common) for form in forms):
-        return forms
-    values, places = _values(column, cuts)
-    members = _members(tally, places, values, rows)
-    everything = len(values)
-    return [
-        Counts(members[i])
-        if isinstance(form, Counts)
-        else _common(members[i], everything, column)
-        if isinstance(form, Common)
-        else form
-        for i, form in enumerate(forms)
-    ]
-
-
-def _values(
-    column: EncodedColumn, cuts: Sequence[float] | None
-) -> tuple[Sequence[str | Interval], npt.NDArray[np.int64]]:
-    """What may be counted, in order, and which of it each code of the column is."""
-    if not column.type.is_numeric:
-        return column.dictionary.to_list(), np.arange(len(column.dictionary))
-    if not cuts:
-        raise PlanError(f"{column.name} has no public cuts between which its numbers could be counted. Hide it.")
-    return Bin.intervals(cuts), np.searchsorted(np.asarray(cuts, np.float64), column.numbers, side="left")
-
-
-def _members(
-    tally: FormTally, places: npt.NDArray[np.int64], values: Sequence[str | Interval], rows: Sequence[int]
-) -> list[Members]:
-    """For each form the values of its rows; rows that the tally does not know have a missing value."""
-    width = max(1, len(values))
-    cells, where = np.unique(tally.forms * width + places[tally.codes], return_inverse=True)
-    counts = np.bincount(where, tally.rows, len(cells)).astype(np.int64)
-    members: list[list[tuple[Member, int]]] = [[] for _ in rows]
-    known = [0] * len(rows)
-    for form, value, count in zip((cells // width).tolist(), (cells % width).tolist(), counts.tolist(), strict=True):
-        members[form].append((values[value], count))
-        known[form] += count
-    for one, all_of_it, seen in zip(members, rows, known, strict=True):
-        if all_of_it > seen:
-            one.append((None, all_of_it - seen))
-    return [tuple(one) for one in members]
-
-
-def _common(members: Members, everything: int, column: EncodedColumn) -> Form:
-    """What all rows have in common, as plain values.
-
-    A set that excludes no value tells nothing, and a set cannot say that some values are missing.
-    """
-    values = [member for member, _ in members]
-    if values == [None]:
-        return ShownMissing()
-    if None in values or not values:
-        return Suppressed()
-    if len(values) == 1:
-        return values[0] if isinstance(values[0], Interval) else Shown(str(values[0]))
-    if len(values) == everything:
-        return Suppressed()
-    return ValueSet(tuple(str(member_text(value, column.type)) for value in values))
 
 
 def with_distinct_looks(plan: ReleasePlan) -> ReleasePlan:
