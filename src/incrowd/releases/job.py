@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from incrowd.tables.databases.tables import NewTable, Query, is_address, query_o
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target
 from incrowd.tables.reading.frames import is_spark_frame
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import of_population, read
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
@@ -167,6 +168,8 @@ class Job:
                 "On Spark no risk is measured, no attack is run and no ledger is kept: that takes the whole table on "
                 "one machine. Leave them out, or release there."
             )
+        if self.recipe.reading.get("coarsen"):
+            raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")
         if self.recipe.rarest is not None:
             raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")
         if isinstance(self.recipe.requirement, Together):
@@ -212,7 +215,7 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
         left_out=left_out,
         seeded=job.seed is not None,
         rarest=recipe.rarest or 0,
-        population=_population(job, folder) if on_population else None,
+        population=_population(job, folder, held.schema.quasi_identifiers) if on_population else None,
         memory=resources.memory,
         threads=resources.threads,
         scratch=resources.scratch or folder,
@@ -236,6 +239,6 @@ def _requested(column: Column, wishes: Any) -> Column:
     return replace(column, role=role, hierarchy=wishes.get("hierarchy", column.hierarchy))
 
 
-def _population(job: Job, folder: Path) -> InputFile:
-    population, reading = job.recipe.population, job.recipe.reading
+def _population(job: Job, folder: Path, names: Sequence[str]) -> InputFile:
+    population, reading = job.recipe.population, of_population(job.recipe.reading, names)
     return input_file(population, read(population, **reading).origin, folder, "population", reading)

@@ -154,7 +154,9 @@ def _on_one_machine(job: Job, to: Destination) -> Held:
 
 def _in_blocks(job: Job, path: Path) -> bool:
     """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be."""
-    together = job.ledger is not None or job.recipe.rarest is not None or find_method(job.recipe.method).together
+    recipe = job.recipe
+    whole = job.ledger is not None or recipe.rarest is not None or bool(recipe.reading.get("coarsen"))
+    together = whole or find_method(recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 

@@ -26,6 +26,7 @@ from incrowd.tables.reading.source import Origin
 from incrowd.verification.process import verdict_on
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.coarsening import NONE
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.randomness import Randomness
 
@@ -151,10 +152,12 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
 
     What is read from a server lies where the reader says; what Spark has, Spark reads again.
     """
+    coarsen = {column: rule for column, rule in (reading.get("coarsen") or {}).items() if rule != NONE}
     if origin.form == "Spark":
         return InputFile(Path(), origin.form, missing=origin.missing)
     if origin.form in _FRAMES:
-        return InputFile(_put_down(table, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
+        file = _put_down(table, folder / f"{name}.arrow")
+        return InputFile(file, "arrow", missing=origin.missing, coarsen=coarsen)
     path = Path(str(origin.path) if query_of(table) is not None else table)
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
@@ -169,6 +172,7 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
         names=tuple(reading.get("names") or ()),
         decimal=reading.get("decimal") or origin.decimal,
         dates=reading.get("dates") or origin.dates,
+        coarsen=coarsen,
     )
 
 

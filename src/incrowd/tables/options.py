@@ -58,6 +58,16 @@ class Reading(TypedDict, total=False):
         str | None,
         Option("The order of day, month and year in dates.", Kind.CHOICE, "dmy|mdy|ymd", recipe="reading"),
     ]
+    coarsen: Annotated[
+        Mapping[str, str] | None,
+        Option(
+            "A column that is made coarser as it is read, and its rule: year, year-from-1936, top-90, zip3, none.",
+            Kind.RENAMED,
+            "age=top-90",
+            more="The verification applies the rule to the input by itself; see docs/presets.md.",
+            recipe="reading",
+        ),
+    ]
 
 
 QuasiIdentifiers = Annotated[

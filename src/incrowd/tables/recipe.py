@@ -33,6 +33,7 @@ from typing import Any
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
 from incrowd.tables.options import MethodOptions, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
+from incrowd.vocabulary.coarsening import coarsenings
 from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
@@ -46,7 +47,7 @@ _READING_KEYS = tuple(one.name for one in options_of(Reading))
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
-    *("k", "method", "parameters", "form", "reading", "require"),
+    *("k", "method", "parameters", "form", "require"),
     *("class_sensitive", "population", "rarest"),
 )
 
@@ -105,6 +106,7 @@ class Recipe:
             if not isinstance(self.reading.get(key), str | None):
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
         _check_names(self.reading.get("names"), "reading: names")
+        coarsenings(self.reading.get("coarsen"))
         if not isinstance(self.reading.get("header"), bool | None):
             raise ParameterError("In reading: header must be yes or no.")
         _check_names(self.repeats, "repeats")
@@ -171,6 +173,7 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
     start = options.get("recipe")
     recipe = read_recipe(start) if isinstance(start, str | Path) else start or Recipe()
     named: dict[str, Any] = {name: options.get(name) for name in _AS_THEY_ARE}
+    named["reading"] = {**recipe.reading, **(options.get("reading") or {})}
     named["repeats"] = names_of(options.get("repeats"))
     if (together := options.get("known_together")) is not None:
         named["known_together"] = [{"columns": names_of(columns), "k": rows} for columns, rows in together]

@@ -47,6 +47,8 @@ class InputFile:
     decimal, dates
         How numbers and dates are written in text, if not plainly: ``comma`` or ``point`` parts decimals and the other
         parts thousands; ``dmy``, ``mdy`` or ``ymd`` is the order of day, month and year.
+    coarsen
+        The rules by which the user has columns made coarser, in the user's words.
     """
 
     path: Path
@@ -59,6 +61,7 @@ class InputFile:
     names: tuple[str, ...] = ()
     decimal: str | None = None
     dates: str | None = None
+    coarsen: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
