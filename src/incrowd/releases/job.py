@@ -82,7 +82,7 @@ class Targets:
 class Job:
     """One release to be made: what, from what, to where, by what.
 
-    What is measured, the book of earlier releases, the run, ``despite_unchanged`` and ``alone_at_most`` are as
+    What is measured, the book of earlier releases, the run and ``despite_unchanged`` are as
     :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate.
     """
 
@@ -97,7 +97,6 @@ class Job:
     ledger: Book | None = None
     run: Run = field(default_factory=Run)
     despite_unchanged: bool = False
-    alone_at_most: int | None = None
 
     @property
     def seed(self) -> int | None:
@@ -139,8 +138,6 @@ class Job:
             from incrowd.report.signature import private_key
 
             private_key(self.sign)
-        if self.alone_at_most is not None and (isinstance(self.alone_at_most, bool) or self.alone_at_most < 0):
-            raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
         if not self.pair:
             return
         if self.outputs.table is not None:
@@ -167,6 +164,10 @@ class Job:
             raise ParameterError(
                 "On Spark no risk is measured, no attack is run and no ledger is kept: that takes the whole table on "
                 "one machine. Leave them out, or release there."
+            )
+        if self.recipe.preset is not None and self.recipe.preset.kinds:
+            raise ParameterError(
+                f"{self.recipe.preset.name} looks at all cells, on one machine. Name no preset on Spark."
             )
         if self.recipe.reading.get("coarsen"):
             raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")

@@ -21,6 +21,7 @@ from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe
 from incrowd.releases.job import Job, Targets, request_of
+from incrowd.releases.kinds import check_whole, with_kinds
 from incrowd.releases.measured import check_measurable
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
@@ -59,10 +60,10 @@ def run_release(job: Job) -> Release:
     job.check()
     randomness = chance(job)
     make_method(job.recipe.method, dict(job.recipe.parameters))
-    with _opened_book(job) as page_of, hold(job) as (held, drafts):
+    with _opened_book(job) as page_of, hold(job) as (job, held, drafts):
         check_measurable(job, held)
         notices = (*held.notices, *possible(job, held), *notices_asked(job))
-        page = page_of(held)
+        page = page_of(job, held)
         held = held if page is None else page.held
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         with job.clock("applying"):
@@ -88,15 +89,15 @@ def run_release(job: Job) -> Release:
 
 
 @contextmanager
-def _opened_book(job: Job) -> Iterator[Callable[[Held], Page | None]]:
+def _opened_book(job: Job) -> Iterator[Callable[[Job, Held], Page | None]]:
     """What gives the page of the ledger that the rows are on, while the ledger is open; None where none is kept."""
     if job.ledger is None:
-        yield lambda _: None
+        yield lambda *_: None
         return
     from incrowd.releases.ledger.page import opened_book, page_of
 
     with opened_book(job) as book:
-        yield functools.partial(page_of, job, book)
+        yield lambda job, held: page_of(job, book, held)
 
 
 def chance(job: Job) -> Randomness:
@@ -110,10 +111,11 @@ def chance(job: Job) -> Randomness:
 
 
 @contextmanager
-def hold(job: Job) -> Iterator[tuple[Held, Drafts]]:
+def hold(job: Job) -> Iterator[tuple[Job, Held, Drafts]]:
     """The rows where they live, and where the files of the release are written first: in the end all appear, or none.
 
-    Spark writes a folder of its own, which appears before the files beside it.
+    The job comes back with what its preset says of their columns. Spark writes a folder of its own, which appears
+    before the files beside it.
     """
     outputs = job.outputs
     release, beside = None if job.on_spark else outputs.release, (outputs.plan, outputs.report)
@@ -124,15 +126,15 @@ def hold(job: Job) -> Iterator[tuple[Held, Drafts]]:
     ):
         if not job.on_spark:
             start()
-            yield _on_one_machine(job, Destination(place, job.form, job.pair)), drafts
+            yield (*_on_one_machine(job, Destination(place, job.form, job.pair)), drafts)
             return
         from incrowd.rows.spark.held import hold_on_spark
 
         with hold_on_spark(job.table, job.recipe, job.clock, to=outputs.release, master=job.run.master) as held:
-            yield held, drafts
+            yield job, held, drafts
 
 
-def _on_one_machine(job: Job, to: Destination) -> Held:
+def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
     """The table as integer codes: in memory, or in a scratch folder beside the release."""
     scratch = to.path.parent / SCRATCH
     path = job.path if job.query is None else _fetched(job, job.query, scratch)
@@ -140,7 +142,9 @@ def _on_one_machine(job: Job, to: Destination) -> Held:
         with job.clock("reading"):
             source = read(job.table if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
-            return InMemory.of(source, job.recipe, to)
+            recipe, source = with_kinds(job.recipe, source)
+            return replace(job, recipe=recipe), InMemory.of(source, recipe, to)
+    check_whole(job.recipe)
     resources = Resources(job.memory, scratch=scratch, program=PROGRAM)
     scratch.mkdir(mode=0o700, exist_ok=True)
     from incrowd.rows.blocks.held import InBlocks
@@ -149,14 +153,14 @@ def _on_one_machine(job: Job, to: Destination) -> Held:
     with job.clock("reading"):
         stream = open_stream(path, **job.recipe.reading, scratch=scratch)
     with job.clock("encoding"):
-        return InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
+        return job, InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
 
 
 def _in_blocks(job: Job, path: Path) -> bool:
     """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be."""
     recipe = job.recipe
-    whole = job.ledger is not None or recipe.rarest is not None or bool(recipe.reading.get("coarsen"))
-    together = whole or find_method(recipe.method).together
+    whole = bool(recipe.reading.get("coarsen") or (recipe.preset and recipe.preset.kinds))
+    together = whole or job.ledger is not None or recipe.rarest is not None or find_method(recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 
@@ -208,9 +212,9 @@ def verify(job: Job, request: Request, draft: Unverified) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
     verdict = draft.verify(request, functools.partial(job.clock.rows, "verifying")).proven("release")
     counted = verdict.unchanged
-    if counted is None and job.alone_at_most is not None:
+    if counted is None and job.recipe.alone_at_most is not None:
         raise ParameterError("In so large a table it is not counted who is alone by unchanged columns. Set no bound.")
-    if counted and (refused := refusal(counted, despite=job.despite_unchanged, alone_at_most=job.alone_at_most)):
+    if counted and (refused := refusal(counted, despite=job.despite_unchanged, alone_at_most=job.recipe.alone_at_most)):
         raise VerificationError(refused)
     return verdict
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 
 import polars as pl
@@ -12,6 +13,7 @@ import polars as pl
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, ValuesError
 from incrowd.risk.edges import numbers_of
+from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS
 from incrowd.vocabulary.schema import unknown_column
 
 # The eighteen identifiers of 45 CFR 164.514(b)(2)(i), and how each is looked for.
@@ -169,7 +171,11 @@ _FINER = (
     r"|(?:^|[^\d.-])\d{1,2}([-/.])\d{1,2}[-/.](?:\d{4}|\d{2})(?:$|[^\d.-])"
     rf"|\b\d{{1,2}}[ -]{_MONTH}[ -]\d{{4}}\b|\b{_MONTH} (?:\d{{1,2}}, )?\d{{4}}\b"
 )
-_ONLY_YEARS = rf"^{_YEAR}$"
+_YEAR_OR_END = rf"(?:-?inf|{_YEAR})"
+_ONLY_YEARS = (
+    rf"^(?:(?:{_YEAR}|[\[(]{_YEAR_OR_END}, {_YEAR_OR_END}[\])])(?::\d+)?(?:\||$))+$"  # also sets and intervals
+)
+_BIRTH = frozenset({"birth", "birthday", "birthdate", "dob", "yob", "born"})
 
 
 def fine_dates(series: pl.Series) -> Iterator[str]:
@@ -190,12 +196,47 @@ def fine_dates(series: pl.Series) -> Iterator[str]:
             yield f"the name suggests date, and {counted(others, 'cell')} cannot be read as a year"
 
 
-def great_ages(series: pl.Series) -> Iterator[str]:
-    """Why the column shows ages over 89, if it does. In sets and intervals every number is looked at.
+def this_year() -> int:
+    """The year in which it is judged who is over 89."""
+    return date.today().year
+
+
+def is_birth(name: str) -> bool:
+    """Whether a column is named like one of dates of birth.
 
     Examples
     --------
-    >>> list(great_ages(pl.Series("age", [89, 90, 91]))), list(great_ages(pl.Series("age", ["(84, inf)"])))
+    >>> is_birth("date_of_birth"), is_birth("admitted")
+    (True, False)
+    """
+    return bool(_BIRTH.intersection(words_of(name)))
+
+
+def early_births(series: pl.Series) -> Iterator[str]:
+    """Why years of birth tell ages over 89, if they do; the last year of such a birth may stand for all of them.
+
+    Examples
+    --------
+    >>> list(early_births(pl.Series("born", [1900, 1990]))), list(early_births(pl.Series("opened", [1900])))
+    (['1 row has a year of birth that tells an age above 89'], [])
+    """
+    if not is_birth(series.name) or not (series.dtype == pl.String or series.dtype.is_integer()):
+        return
+    years = series.cast(pl.String).str.extract(rf"^\s*({_YEAR})\s*$", 1).cast(pl.Int64)
+    rows = int((years < this_year() - OLDEST - 1).sum())
+    if rows:
+        has = "has" if rows == 1 else "have"
+        yield f"{counted(rows, 'row')} {has} a year of birth that tells an age above {OLDEST}"
+
+
+def great_ages(series: pl.Series) -> Iterator[str]:
+    """Why the column shows ages over 89, if it does. In sets and intervals every number is looked at.
+
+    If nobody is older than 90, this may be the one class of all who are over 89.
+
+    Examples
+    --------
+    >>> list(great_ages(pl.Series("age", [89, 90, 91]))), list(great_ages(pl.Series("age", ["(84, inf)", "90"])))
     (['2 rows are above 89'], [])
     """
     if not {"age", "ages"}.intersection(words_of(series.name)):
@@ -203,7 +244,7 @@ def great_ages(series: pl.Series) -> Iterator[str]:
     numbers = numbers_of(series)
     if numbers is not None:
         rows = int((numbers > OLDEST).sum())
-        if rows:
+        if (numbers > OLDEST + 1).any():
             yield f"{counted(rows, 'row')} {'is' if rows == 1 else 'are'} above {OLDEST}"
     elif series.dtype == pl.String:
         rows = int(
@@ -227,7 +268,6 @@ _ZIP = r"^\d{5}(?:-\d{4})?$"
 _THREE = r"^\d{3}(?:[*Xx]{2})?$"
 _ROUNDED = r"^\d{3}(?:[*Xx]{2}|00)?$"
 _WORDS = frozenset({"zip", "zipcode", "zip3", "zip5", "postcode", "postal", "plz"})
-NEEDS_LIST = "three digits of a ZIP code may stay only where more than 20,000 people live, which needs a list (--zip3)"
 
 
 @dataclass(frozen=True)
@@ -249,8 +289,7 @@ def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
     '1 cell shows three digits of a ZIP code that 20,000 people or fewer share'
     """
     texts = _texts(series).drop_nulls()
-    named = bool(_WORDS.intersection(words_of(series.name)))
-    if not named and not _looks_like_zip(series):
+    if not has_zip_codes(series):
         fine = IDENTIFIERS["B"].is_named_by(series.name) and len(texts) > 0
         return SmallPlace(finding="the name suggests it") if fine else SmallPlace()
     rounded = texts.str.contains(_ROUNDED).all()  # 03600 is three digits only if all codes are written so
@@ -260,10 +299,22 @@ def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
     return _three_digits(texts.str.slice(0, 3), people) if len(texts) else SmallPlace()
 
 
+def has_zip_codes(series: pl.Series) -> bool:
+    """Whether a column has ZIP codes, by its name or its cells.
+
+    Examples
+    --------
+    >>> has_zip_codes(pl.Series("home", ["02139"])), has_zip_codes(pl.Series("city", ["Troy"]))
+    (True, False)
+    """
+    return bool(_WORDS.intersection(words_of(series.name))) or _looks_like_zip(series)
+
+
 def _three_digits(prefixes: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
+    """Whether three digits are of areas with enough people: by the list, else by the census of 2000 and of 2010."""
+    kept = prefixes.filter(prefixes != NO_AREA)
     if people is None:
-        return SmallPlace(unknown=NEEDS_LIST)
-    kept = prefixes.filter(prefixes != "000")
+        people = {prefix: 0 if prefix in SMALL_AREAS else ENOUGH + 1 for prefix in kept.unique()}
     few = sum(people.get(prefix, ENOUGH + 1) <= ENOUGH for prefix in kept)
     if few:
         shows = "shows" if few == 1 else "show"
@@ -326,10 +377,11 @@ class ItemStanding(StrEnum):
 
 @dataclass(frozen=True)
 class ItemFinding:
-    """A column that shows an identifier, and why we think so; never a value."""
+    """A column that shows an identifier, why we think so, never a value, and which kind of it, if there are several."""
 
     column: str
     why: str
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -391,6 +443,34 @@ def safe_harbor(frame: pl.DataFrame, people: Mapping[str, int] | None = None) ->
     return (*items.values(), _other(columns, taken))
 
 
+@dataclass(frozen=True)
+class KindFinding:
+    """A column in which a kind of identifier was found: one of the eighteen, of which two are parted further."""
+
+    column: str
+    kind: str
+    why: str
+
+
+ZIP_CODES, PLACES = "ZIP codes", "other places smaller than a state"
+DATES, BIRTHS, AGES = "dates finer than a year", "dates of birth", "ages over 89"
+
+
+def found_kinds(frame: pl.DataFrame) -> tuple[KindFinding, ...]:
+    """The kinds of identifiers that are found in a table, by name and content.
+
+    Examples
+    --------
+    >>> [(one.column, one.kind) for one in found_kinds(pl.DataFrame({"dob": ["1.2.1990"], "zip": ["02139"]}))]
+    [('zip', 'ZIP codes'), ('dob', 'dates of birth')]
+    """
+    return tuple(
+        KindFinding(finding.column, finding.kind or item.title, finding.why)
+        for item in safe_harbor(frame)
+        for finding in item.findings
+    )
+
+
 def _item(one: Identifier, columns: list[pl.Series]) -> Item:
     findings = []
     for series in columns:
@@ -414,16 +494,20 @@ def _ended(
 
 def _places(columns: list[pl.Series], people: Mapping[str, int] | None) -> Item:
     places = {series.name: place_in(series, people) for series in columns}
-    findings = [ItemFinding(name, place.finding) for name, place in places.items() if place.finding]
+    kinds = {series.name: ZIP_CODES if has_zip_codes(series) else PLACES for series in columns}
+    findings = [ItemFinding(name, place.finding, kinds[name]) for name, place in places.items() if place.finding]
     unknown = "; ".join(f"{name}: {place.unknown}" for name, place in places.items() if place.unknown)
     otherwise = ItemStanding.NOT_CHECKED if unknown else ItemStanding.NOT_FOUND
     return _ended(IDENTIFIERS["B"], findings, unknown, otherwise=otherwise)
 
 
 def _dates(columns: list[pl.Series]) -> Item:
-    findings = [
-        ItemFinding(series.name, why) for series in columns for why in (*fine_dates(series), *great_ages(series))
-    ]
+    findings = []
+    for series in columns:
+        born = is_birth(series.name)
+        findings += [ItemFinding(series.name, why, BIRTHS if born else DATES) for why in fine_dates(series)]
+        findings += [ItemFinding(series.name, why, BIRTHS) for why in early_births(series)]
+        findings += [ItemFinding(series.name, why, AGES) for why in great_ages(series)]
     return _ended(IDENTIFIERS["C"], findings, "ages are looked for in columns that are named so")
 
 

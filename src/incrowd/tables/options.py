@@ -151,6 +151,14 @@ class What(TypedDict, total=False):
             recipe=Absent("A recipe does not name another."),
         ),
     ]
+    preset: Annotated[
+        str | None,
+        Option(
+            "A preset to begin with: research, public or safe-harbor; see: incrowd presets.",
+            example="NAME",
+            more="What a recipe or an option says beside it wins.",
+        ),
+    ]
 
 
 class Promise(TypedDict, total=False):
@@ -184,7 +192,7 @@ class Promise(TypedDict, total=False):
         ),
     ]
     alone_at_most: Annotated[
-        int | None, _beside("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
+        int | None, Option("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
     ]
     despite_unchanged: Annotated[
         bool,

@@ -27,8 +27,10 @@ _NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]*)?$"
 _READS = {YEAR: "dates or years", TOP: "plain numbers"}
 
 
-def coarsened(source: Source, rules: Mapping[str, str] | None) -> Source:
+def coarsened(source: Source, rules: Mapping[str, str] | None, why: Mapping[str, str] | None = None) -> Source:
     """The table with some columns made coarser; what they were is kept for who must know people again.
+
+    A notice tells what each rule did, and ``why`` it was kept, if that is known.
 
     Examples
     --------
@@ -41,25 +43,26 @@ def coarsened(source: Source, rules: Mapping[str, str] | None) -> Source:
     if not known:
         return source
     columns, notices = [], []
-    for name, rule in known.items():
+    for name in known:
         if name not in source.frame.columns:
             raise HeaderError(unknown_column(name, source.frame.columns))
-        before = source.frame[name]
-        after = coarser(before, rule, source.origin.missing)
-        bad = int((after.is_null() & _present(before, source.origin.missing)).sum())
+    before = source.frame.select(list(known))
+    for name, rule in known.items():
+        after = coarser(before[name], rule, source.origin.missing)
+        bad = int((after.is_null() & _present(before[name], source.origin.missing)).sum())
         if bad:
             raise ValuesError(
                 f"Column {name!r}: {counted(bad, 'cell')} cannot be read as {_READS[rule.kind]}, which the rule {rule} "
                 "needs. Name the text that means missing, drop the column, or coarsen it by none."
             )
         columns.append(after)
-        notices.append(_told(before, after, rule))
+        notices.append(_told(before[name], after, rule, (why or {}).get(name)))
     return replace(
         source,
         frame=source.frame.with_columns(columns),
         notices=(*source.notices, *notices),
         declared=tuple(column for column in source.declared if column.name not in known),
-        finer=source.frame.select(list(known)),
+        finer=before if source.finer is None else source.finer.hstack(before),
     )
 
 
@@ -155,9 +158,11 @@ def _area(cells: pl.Series) -> pl.Expr:
     return pl.when(there).then(shown)
 
 
-def _told(before: pl.Series, after: pl.Series, rule: Coarsening) -> Notice:
+def _told(before: pl.Series, after: pl.Series, rule: Coarsening, why: str | None) -> Notice:
     """What a rule did."""
     cells = int((before.cast(pl.String) != after.cast(pl.String)).sum())
     nowhere = int((after == NO_AREA).sum()) if after.dtype == pl.String and rule.kind not in (YEAR, TOP) else 0
     more = f", {nowhere:,} of them to {NO_AREA}" if nowhere else ""
-    return Notice("coarsened", before.name, f"coarsened by the rule {rule}: {counted(cells, 'cell')} changed{more}.")
+    reason = f" ({why})" if why else ""
+    message = f"coarsened by the rule {rule}{reason}: {counted(cells, 'cell')} changed{more}."
+    return Notice("coarsened", before.name, message)
