@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
-from incrowd.errors import Notice, ParameterError
+from incrowd.errors import Notice
 from incrowd.risk.safe_harbor import OLDEST, KindFinding, found_kinds, this_year
 from incrowd.tables.preset import Preset
 from incrowd.tables.reading.coarsen import coarsened, unreadable
@@ -19,23 +18,27 @@ from incrowd.vocabulary.schema import Role
 _NOT_RELEASED = ("drop", "identifier")
 
 
-def with_kinds(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
-    """The recipe with what its preset says of the columns of a table, and the table by it; a notice tells each rule.
+def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, Source]:
+    """The recipe with what a preset says of the columns of a table, and the table by it; a notice tells each rule.
 
     What the recipe says of a column wins: a role keeps it from being dropped, a rule of its own from another.
     """
-    preset = recipe.preset
-    if preset is None or not preset.kinds:
-        return recipe, source
     columns = {name: dict(settings) for name, settings in recipe.columns.items()}
     rules = dict(recipe.reading.get("coarsen") or {})
+    missing = source.origin.missing
     mine, why = dict[str, str](), dict[str, str]()
     notices, repeats = [], list(recipe.repeats)
     for found in _by_column(source.frame, preset):
         name, stated = found.column, columns.get(found.column, {}).get("role")
         if stated in _NOT_RELEASED:
             continue
-        deed = _deed(preset.kinds[found.kind], source.frame[name], source.origin.missing)
+        deed = _deed(preset.kinds[found.kind])
+        if (
+            deed not in _NOT_RELEASED
+            and stated is None
+            and unreadable(source.frame[name], Coarsening.of(deed), missing)
+        ):
+            deed = "drop"
         reason = f"{preset.name}: {found.kind}; {found.why}"
         if name in rules:
             notices.append(Notice("preset-overruled", name, f"left to your rule {rules[name]} ({reason})."))
@@ -52,15 +55,6 @@ def with_kinds(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
     return replace(recipe, columns=columns, reading=reading, repeats=repeats), coarsened(source, mine, why)
 
 
-def check_whole(recipe: Recipe) -> None:
-    """Refuse a preset that looks at all cells for a table that is worked on in blocks."""
-    if recipe.preset is not None and recipe.preset.kinds:
-        raise ParameterError(
-            f"{recipe.preset.name} looks at all cells of a table in memory, and this one is worked on in blocks. Give "
-            "one file and no limit of memory, or name roles and rules yourself."
-        )
-
-
 def _by_column(frame: pl.DataFrame, preset: Preset) -> list[KindFinding]:
     """For each column the kind that decides: one that is not released comes first."""
     known = [found for found in found_kinds(frame) if found.kind in preset.kinds]
@@ -68,9 +62,6 @@ def _by_column(frame: pl.DataFrame, preset: Preset) -> list[KindFinding]:
     return list({found.column: found for found in reversed(first)}.values())[::-1]
 
 
-def _deed(deed: str, cells: pl.Series, missing: Any) -> str:
-    """A role or a rule; a rule that cannot read every cell gives way to dropping the column."""
-    if deed in _NOT_RELEASED:
-        return deed
-    rule = f"year-from-{this_year() - OLDEST - 1}" if deed == "birth-year" else deed
-    return "drop" if unreadable(cells, Coarsening.of(rule), missing) else rule
+def _deed(deed: str) -> str:
+    """A role or a rule, with the year in which people over 89 were born at the latest."""
+    return f"year-from-{this_year() - OLDEST - 1}" if deed == "birth-year" else deed

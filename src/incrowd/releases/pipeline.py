@@ -21,7 +21,6 @@ from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe
 from incrowd.releases.job import Job, Targets, request_of
-from incrowd.releases.kinds import check_whole, with_kinds
 from incrowd.releases.measured import check_measurable
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
@@ -31,6 +30,8 @@ from incrowd.rows.one_machine import Destination
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.staging import Drafts, staged_files
 from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe
 from incrowd.verification.process import start
 from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
@@ -142,9 +143,13 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
         with job.clock("reading"):
             source = read(job.table if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
-            recipe, source = with_kinds(job.recipe, source)
+            recipe, source = _settled(job.recipe, source)
             return replace(job, recipe=recipe), InMemory.of(source, recipe, to)
-    check_whole(job.recipe)
+    if (preset := job.recipe.preset) is not None and preset.kinds:
+        raise ParameterError(
+            f"{preset.name} looks at all cells of a table in memory, and this one is worked on in blocks. Give one "
+            "file and no limit of memory, or name roles and rules yourself."
+        )
     resources = Resources(job.memory, scratch=scratch, program=PROGRAM)
     scratch.mkdir(mode=0o700, exist_ok=True)
     from incrowd.rows.blocks.held import InBlocks
@@ -154,6 +159,15 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
         stream = open_stream(path, **job.recipe.reading, scratch=scratch)
     with job.clock("encoding"):
         return job, InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
+
+
+def _settled(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
+    """The recipe with what its preset says of the columns of a table, and the table as it is read by it."""
+    if recipe.preset is None or not recipe.preset.kinds:
+        return recipe, source
+    from incrowd.releases.kinds import with_kinds
+
+    return with_kinds(recipe, recipe.preset, source)
 
 
 def _in_blocks(job: Job, path: Path) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 import incrowd
 from incrowd.cli.release import class_sensitive
-from incrowd.errors import ParameterError, VerificationError
+from incrowd.errors import ParameterError, ValuesError, VerificationError
 from incrowd.releases.kinds import with_kinds
 from incrowd.report.certificate import schema
 from incrowd.report.html import report_html
@@ -129,13 +129,15 @@ def test_what_the_user_says_of_a_column_wins(patients):
     recipe = asked_recipe(
         {"preset": "safe-harbor", "sensitive": ["surname"], "reading": {"coarsen": {"seen": "none", "age": "top-80"}}}
     )
-    settled, source = with_kinds(recipe, read(patients, **recipe.reading))
+    settled, source = with_kinds(recipe, read_preset("safe-harbor"), read(patients, **recipe.reading))
     assert settled.columns["surname"]["role"] == "sensitive"
     assert source.frame["seen"].equals(patients["seen"])
     assert source.frame["age"].max() == 80
     told = {notice.where: notice.message for notice in source.notices if notice.code == "preset-overruled"}
     assert told["surname"] == "not dropped, as you name it sensitive (safe-harbor: names; the name suggests it)."
     assert told["seen"].startswith("left to your rule none (safe-harbor: dates finer than a year")
+    with pytest.raises(ValuesError, match="'when': 60 cells cannot be read as dates or years"):
+        with_kinds(asked_recipe({"sensitive": ["when"]}), read_preset("safe-harbor"), read(patients))
     assert source.finer is not None
     assert set(source.finer.columns) == {"age", "zip", "born"}
 

@@ -11,8 +11,8 @@ from incrowd.errors import HeaderError, Notice, ValuesError
 from incrowd.tables.reading.convert import INVISIBLE
 from incrowd.tables.reading.source import Source
 from incrowd.tables.reading.wording import counted
-from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS, TOP, YEAR, Coarsening, coarsenings
-from incrowd.vocabulary.schema import unknown_column
+from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS, TOP, YEAR, ZIP3, Coarsening, coarsenings
+from incrowd.vocabulary.schema import Column, unknown_column
 
 _TIME = "(?:[T ,]+[0-9]{1,2}:[0-9]{2}.*)?"
 _YEARS = (
@@ -61,9 +61,14 @@ def coarsened(source: Source, rules: Mapping[str, str] | None, why: Mapping[str,
         source,
         frame=source.frame.with_columns(columns),
         notices=(*source.notices, *notices),
-        declared=tuple(column for column in source.declared if column.name not in known),
+        declared=(*(column for column in source.declared if column.name not in known), *_declared(known)),
         finer=before if source.finer is None else source.finer.hstack(before),
     )
+
+
+def _declared(rules: Mapping[str, Coarsening]) -> list[Column]:
+    """Areas are no numbers, even if all of them look like some."""
+    return [Column(name, reason="areas of ZIP codes") for name, rule in rules.items() if rule.kind == ZIP3]
 
 
 def coarser(cells: pl.Series, rule: Coarsening, missing: Sequence[str] = ()) -> pl.Series:
@@ -161,7 +166,7 @@ def _area(cells: pl.Series) -> pl.Expr:
 def _told(before: pl.Series, after: pl.Series, rule: Coarsening, why: str | None) -> Notice:
     """What a rule did."""
     cells = int((before.cast(pl.String) != after.cast(pl.String)).sum())
-    nowhere = int((after == NO_AREA).sum()) if after.dtype == pl.String and rule.kind not in (YEAR, TOP) else 0
+    nowhere = int((after == NO_AREA).sum()) if rule.kind == ZIP3 else 0
     more = f", {nowhere:,} of them to {NO_AREA}" if nowhere else ""
     reason = f" ({why})" if why else ""
     message = f"coarsened by the rule {rule}{reason}: {counted(cells, 'cell')} changed{more}."
