@@ -11,6 +11,7 @@ COARSER = {MEMORY: "incrowd.tables.reading.coarsen:coarser"}
 RULES = "age=top-60 born=year zip=zip3"
 AGE = "weight sex job"  # known beside; age is released as it is then
 BOTH_FORMATS = ("csv", "parquet")
+KINDS = {MEMORY: "incrowd.risk.safe_harbor:found_kinds"}
 
 
 @plant(COARSER, coarsen=RULES, known=f"{AGE} age")
@@ -54,3 +55,31 @@ def no_rule_is_kept(original, source, rules):
 def a_column_is_forgotten(original, source, rules):
     """The last rule is not kept."""
     return original(source, dict(list(rules.items())[:-1]))
+
+
+def unseen(kind, original, frame):
+    return tuple(found for found in original(frame) if kind not in found.kind)
+
+
+@plant(KINDS, preset="safe-harbor")
+def an_address_is_not_seen(original, frame):
+    """Addresses of e-mail are not found among the cells."""
+    return unseen("e-mail", original, frame)
+
+
+@plant(KINDS, preset="safe-harbor", known=f"{AGE} age", written=BOTH_FORMATS)
+def a_date_is_not_seen(original, frame):
+    """Dates are not found among the cells of a column that is released as it is."""
+    return unseen("dates", original, frame)
+
+
+@plant(KINDS, preset="safe-harbor", written=BOTH_FORMATS, known=f"{AGE} born")
+def a_great_age_is_not_seen(original, frame):
+    """Ages over 89 are not found."""
+    return unseen("ages", original, frame)
+
+
+@plant(KINDS, preset="safe-harbor", written=BOTH_FORMATS)
+def a_zip_code_is_not_seen(original, frame):
+    """ZIP codes are not found."""
+    return unseen("ZIP", original, frame)

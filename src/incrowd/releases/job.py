@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from incrowd.tables.reading.read import of_population, read
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
+from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
@@ -215,12 +216,23 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
         loses_rows=find_method(recipe.method).loses_rows,
         left_out=left_out,
         seeded=job.seed is not None,
+        preset=recipe.preset and recipe.preset.name,
+        own_roles=frozenset(name for name, wishes in recipe.columns.items() if "role" in wishes),
+        own_rules=frozenset(_own_rules(recipe)),
         rarest=recipe.rarest or 0,
         population=_population(job, folder, held.schema.quasi_identifiers) if on_population else None,
         memory=resources.memory,
         threads=resources.threads,
         scratch=resources.scratch or folder,
     )
+
+
+def _own_rules(recipe: Recipe) -> Iterator[str]:
+    """The columns that the user does not want coarsened as a preset does."""
+    for name, text in (recipe.reading.get("coarsen") or {}).items():
+        rule, usual = Coarsening.of(text), recipe.preset.kinds.values() if recipe.preset else ()
+        if rule.kind == NONE or (rule.kind == TOP and text not in usual):
+            yield name
 
 
 def _has_counts(recipe: Recipe) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -28,17 +30,13 @@ def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, 
     missing = source.origin.missing
     mine, why = dict[str, str](), dict[str, str]()
     notices, repeats = [], list(recipe.repeats)
-    for found in _by_column(source.frame, preset):
+    for found in _by_column(source.frame, preset, columns):
         name, stated = found.column, columns.get(found.column, {}).get("role")
         if stated in _NOT_RELEASED:
             continue
         deed = _deed(preset.kinds[found.kind])
-        if (
-            deed not in _NOT_RELEASED
-            and stated is None
-            and unreadable(source.frame[name], Coarsening.of(deed), missing)
-        ):
-            deed = "drop"
+        readable = deed in _NOT_RELEASED or not unreadable(source.frame[name], Coarsening.of(deed), missing)
+        deed = deed if readable or stated is not None else "drop"
         reason = f"{preset.name}: {found.kind}; {found.why}"
         if name in rules:
             notices.append(Notice("preset-overruled", name, f"left to your rule {rules[name]} ({reason})."))
@@ -55,11 +53,15 @@ def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, 
     return replace(recipe, columns=columns, reading=reading, repeats=repeats), coarsened(source, mine, why)
 
 
-def _by_column(frame: pl.DataFrame, preset: Preset) -> list[KindFinding]:
-    """For each column the kind that decides: one that is not released comes first."""
+def _by_column(frame: pl.DataFrame, preset: Preset, columns: Mapping[str, Mapping[str, Any]]) -> list[KindFinding]:
+    """For each column the kind that decides: one that is not released; where a stated role keeps it, one that is."""
+
+    def comes_later(found: KindFinding) -> bool:
+        return (preset.kinds[found.kind] in _NOT_RELEASED) == ("role" in columns.get(found.column, {}))
+
     known = [found for found in found_kinds(frame) if found.kind in preset.kinds]
-    first = sorted(known, key=lambda found: preset.kinds[found.kind] not in _NOT_RELEASED)
-    return list({found.column: found for found in reversed(first)}.values())[::-1]
+    decided = {found.column: found for found in sorted(known, key=comes_later, reverse=True)}
+    return [decided[name] for name in frame.columns if name in decided]
 
 
 def _deed(deed: str) -> str:

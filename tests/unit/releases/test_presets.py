@@ -107,19 +107,20 @@ def test_report_and_certificate_say_which_rule_did_what(safe):
     assert list(faults(json.loads(json.dumps(safe.certificate)), schema())) == []
     told = [str(notice) for notice in safe.report.notices if notice.code in ("preset", "coarsened")]
     assert told == [
+        "record: dropped (safe-harbor: any other unique number, characteristic or code; every row has a value of its "
+        "own).",
         "surname: dropped (safe-harbor: names; the name suggests it).",
         "remark: dropped (safe-harbor: telephone numbers; 30 cells that look like it).",
-        "record: dropped (safe-harbor: any other unique number, characteristic or code; every row has a value of "
-        "its own).",
         "when: dropped (safe-harbor: dates finer than a year; 30 cells have a date finer than a year).",
+        "age: coarsened by the rule top-90 (safe-harbor: ages over 89; 6 rows are above 89): 5 cells changed.",
         "zip: coarsened by the rule zip3 (safe-harbor: ZIP codes; 60 cells are finer than three digits of a ZIP "
         "code): 60 cells changed, 15 of them to 000.",
-        "age: coarsened by the rule top-90 (safe-harbor: ages over 89; 6 rows are above 89): 5 cells changed.",
         f"born: coarsened by the rule year-from-{year} (safe-harbor: dates of birth; 60 cells have a date finer than a "
         "year): 60 cells changed.",
         "seen: coarsened by the rule year (safe-harbor: dates finer than a year; 60 cells have a date finer than a "
         "year): 60 cells changed.",
     ]
+    assert ("safe-harbor", True) in [(one.name, one.passed) for one in safe.verdict.checks]
     page = report_html(safe.report)
     assert "Rules of the preset safe-harbor" in page
     assert "Dropped (safe-harbor: names; the name suggests it)." in page
@@ -138,6 +139,11 @@ def test_what_the_user_says_of_a_column_wins(patients):
     assert told["seen"].startswith("left to your rule none (safe-harbor: dates finer than a year")
     with pytest.raises(ValuesError, match="'when': 60 cells cannot be read as dates or years"):
         with_kinds(asked_recipe({"sensitive": ["when"]}), read_preset("safe-harbor"), read(patients))
+    both = pl.DataFrame({"account_date": ["2020-01-01", "2021-01-01"]})
+    _, source_of_both = with_kinds(
+        asked_recipe({"sensitive": ["account_date"]}), read_preset("safe-harbor"), read(both)
+    )
+    assert source_of_both.frame["account_date"].to_list() == [2020, 2021]
     assert source.finer is not None
     assert set(source.finer.columns) == {"age", "zip", "born"}
 
