@@ -59,7 +59,7 @@ def describe(
         seconds=job.clock.seconds,
         columns=held.columns,
         class_sensitive=job.recipe.class_sensitive,
-        preset=job.recipe.preset and job.recipe.preset.name,
+        preset=job.recipe.preset.name if job.recipe.preset else None,
         coarsened={name: str(rule) for name, rule in coarsenings(job.recipe.reading.get("coarsen")).items()},
         responsible=job.responsible,
     )

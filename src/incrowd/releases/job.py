@@ -216,7 +216,7 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
         loses_rows=find_method(recipe.method).loses_rows,
         left_out=left_out,
         seeded=job.seed is not None,
-        preset=recipe.preset and recipe.preset.name,
+        preset=recipe.preset.name if recipe.preset else None,
         own_roles=frozenset(name for name, wishes in recipe.columns.items() if "role" in wishes),
         own_rules=frozenset(_own_rules(recipe)),
         rarest=recipe.rarest or 0,
