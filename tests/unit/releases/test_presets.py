@@ -12,6 +12,8 @@ import incrowd
 from incrowd.cli.release import class_sensitive
 from incrowd.errors import ParameterError, ValuesError, VerificationError
 from incrowd.releases.kinds import with_kinds
+from incrowd.releases.ledger.marks import Marker
+from incrowd.releases.ledger.overlap import MarkedTable
 from incrowd.report.certificate import schema
 from incrowd.report.html import report_html
 from incrowd.report.json_schema import faults
@@ -21,6 +23,7 @@ from incrowd.tables.preset import preset_names, read_preset
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, asked_recipe, read_recipe
 from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.schema import Schema
 
 ROWS = 60
 ASKED = {"quasi_identifiers": ["age", "zip", "seen"], "target": "ill", "class_sensitive": False, "k": 3}
@@ -171,3 +174,37 @@ def test_where_it_cannot_look_at_all_cells_it_refuses(patients, tmp_path):
         with pytest.raises(ParameterError, match="on one machine"):
             incrowd.release("people", run=Run(engine="spark"), **asked, **ASKED)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("out")] == []
+
+
+def test_people_are_compared_with_a_population_that_is_read_by_the_same_rules(patients):
+    table = patients.select("age", "born", "ill")
+    made = incrowd.release(
+        table.head(30),
+        quasi_identifiers=["age", "born"],
+        target="ill",
+        class_sensitive=False,
+        require="k=2, k-map=4",
+        population=table.drop("ill"),
+        reading={"coarsen": {"born": "year-from-1970", "age": "top-40"}},
+        method="mondrian",
+    )
+    assert made.certificate["coarsened"] == {"born": "year-from-1970", "age": "top-40"}
+
+
+def test_a_ledger_knows_people_by_what_was_read(patients):
+    marked = [
+        MarkedTable(read(patients, coarsen=rules), Schema(()), Marker(bytes(32)))
+        for rules in (None, {"born": "year", "age": "top-40"})
+    ]
+    fine, coarse = (one.rows(["age", "born"]).tolist() for one in marked)
+    assert fine == coarse
+
+
+def test_models_and_hidden_cells_are_made_and_verified_of_coarse_columns(patients, tmp_path):
+    patients.select("age", "zip", "ill").write_csv(tmp_path / "in.csv")
+    reading = {"coarsen": {"age": "top-60", "zip": "zip3"}}
+    model = incrowd.publish_model(tmp_path / "in.csv", target="ill", public=["age", "zip"], k=3, reading=reading)
+    assert model.verdict.passed
+    hidden = incrowd.hide_cells(tmp_path / "in.csv", [(1, "ill")], to=tmp_path / "out.csv", reading=reading)
+    assert hidden.verdict.passed
+    assert "02139" not in (tmp_path / "out.csv").read_text()
