@@ -390,7 +390,7 @@ def test_another_form_is_stated_than_the_file_has(other):
 )
 def test_a_certificate_that_was_not_signed_as_asked_is_not_published(fault, tmp_path, monkeypatch):
     key, _ = make_key(tmp_path / "office.key")
-    monkeypatch.setattr("incrowd.releases.issuing.signed", fault)
+    monkeypatch.setattr("incrowd.report.signature.signed", fault)
     with pytest.raises(VerificationError, match="not signed"):
         made(outputs=Outputs(sign=key))
     assert not Path("out.csv").exists()
