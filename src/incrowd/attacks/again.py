@@ -20,22 +20,12 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """How a release was made, as far as it takes to make another.
-
-    Parameters
-    ----------
-    method, parameters
-        As in the catalog of methods.
-    requirement
-        What every release keeps.
-    people
-        The population, if something is required of it.
-    """
+    """How a release was made, as far as it takes to make another."""
 
     method: str
-    requirement: Requirement
+    requirement: Requirement  # what every release keeps
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    people: EncodedTable | None = None
+    people: EncodedTable | None = None  # the population, if something is required of it
 
     def release(self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int) -> Made:
         """A release of all the given rows."""

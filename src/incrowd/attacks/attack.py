@@ -26,46 +26,18 @@ class CannotRunError(IncrowdError):
 
 @dataclass(frozen=True)
 class Finding:
-    """What one attack found.
+    """What one attack found."""
 
-    Parameters
-    ----------
-    attack
-        Its name in the catalog.
-    verdict
-        ``no leak found``, ``leak`` or ``not run``.
-    words
-        What was found, or why the attack did not run, in a sentence without any cell value.
-    measured, control
-        How far the attacker came, and how far without the release: a control group, or chance.
-    interval
-        The 99 % confidence interval of what was measured.
-    goal
-        What the measure shall keep to, if the design names a number.
-    unit
-        Of measured, control, interval and goal: ``share``, ``points``, ``AUC`` and so on.
-    details
-        More numbers, by name.
-    seconds
-        How long it took.
-
-    Examples
-    --------
-    >>> finding = Finding("row order", NO_LEAK, "In random order.", 0.01, 0.0, (-0.1, 0.1), 0.3, "Spearman's rho")
-    >>> print(finding)
-    row order: no leak found. 0.01 Spearman's rho (99 % interval -0.1 to 0.1), control 0, goal 0.3. In random order.
-    """
-
-    attack: str
-    verdict: Verdict
-    words: str
+    attack: str  # its name in the catalog
+    verdict: Verdict  # ``no leak found``, ``leak`` or ``not run``
+    words: str  # what was found, or why the attack did not run, in a sentence without any cell value
     measured: float | None = None
     control: float | None = None
-    interval: tuple[float, float] | None = None
-    goal: float | None = None
-    unit: str = ""
-    details: Mapping[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
+    interval: tuple[float, float] | None = None  # the 99 % confidence interval of what was measured
+    goal: float | None = None  # what the measure shall keep to, if the design names a number
+    unit: str = ""  # of measured, control, interval and goal: ``share``, ``points``, ``AUC`` and so on
+    details: Mapping[str, float] = field(default_factory=dict)  # more numbers, by name
+    seconds: float = 0.0  # how long it took
 
     def __str__(self) -> str:
         if self.measured is None or self.interval is None:

@@ -56,13 +56,7 @@ class AttributeInference:
 
 
 def advantage(members: tuple[int, int], others: tuple[int, int]) -> tuple[float, Interval]:
-    """(members - control) / (1 - control), with its interval.
-
-    Examples
-    --------
-    >>> round(advantage((90, 100), (80, 100))[0], 3)
-    0.5
-    """
+    """(members - control) / (1 - control), with its interval."""
     control = others[0] / others[1]
     room = max(1 - control, 1e-9)
     low, high = difference_interval(members, others)

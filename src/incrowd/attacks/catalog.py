@@ -58,17 +58,7 @@ ATTACKS = {
 
 
 def find_attacks(names: Iterable[str] | None = None) -> tuple[Attack, ...]:
-    """The attacks of these names, all if none are given; a name may be written with hyphens and in any case.
-
-    Examples
-    --------
-    >>> [attack.name for attack in find_attacks(["row-order"])]
-    ['row order']
-    >>> find_attacks(["rows"])
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: There is no attack 'rows'. incrowd attack --list names them all.
-    """
+    """The attacks of these names, all if none are given; a name may be written with hyphens and in any case."""
     if names is None:
         return tuple(entry.load() for entry in ATTACKS.values())
     return tuple(entry.load() for entry in dict.fromkeys(map(_find, names)))

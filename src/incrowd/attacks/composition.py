@@ -69,13 +69,7 @@ class Composition:
 
 
 def classes_of(rows: Ints, released: Ints, classes: Ints) -> Ints:
-    """The class of each of the given rows, from the rows that were released and their classes; -1 if left out.
-
-    Examples
-    --------
-    >>> classes_of(np.array([7, 9]), np.array([9, 3]), np.array([5, 6])).tolist()
-    [-1, 5]
-    """
+    """The class of each of the given rows, from the rows that were released and their classes; -1 if left out."""
     homes = np.full(int(max(rows.max(), released.max())) + 1, -1, np.int64)
     homes[released] = classes
     return homes[rows]

@@ -47,25 +47,13 @@ class Homogeneity:
 
 
 def share_alone(counts: Ints) -> float:
-    """Share of the rows in classes with one value.
-
-    Examples
-    --------
-    >>> share_alone(np.array([[3, 0], [1, 2]]))
-    0.5
-    """
+    """Share of the rows in classes with one value."""
     sizes = counts.sum(axis=1)
     return float(sizes[(counts > 0).sum(axis=1) == 1].sum() / sizes.sum())
 
 
 def chance_alone(counts: Ints) -> float:
-    """The share to be expected if the values were dealt at random: all rows of a class drawn from one value.
-
-    Examples
-    --------
-    >>> round(chance_alone(np.array([[1, 1], [1, 1]])), 6)
-    0.333333
-    """
+    """The share to be expected if the values were dealt at random: all rows of a class drawn from one value."""
     from scipy.special import gammaln
 
     sizes, values = counts.sum(axis=1), counts.sum(axis=0)

@@ -47,14 +47,7 @@ class ModelMembership:
 
 
 def hits(members: Guesses, others: Guesses, alarms: float = FALSE_ALARMS) -> float:
-    """Share of members above a limit that at most that share of the others reaches.
-
-    Examples
-    --------
-    >>> yes = np.array([True, True])
-    >>> hits(Guesses(np.array([0.9, 0.2]), yes), Guesses(np.array([0.5, 0.1]), yes))
-    0.5
-    """
+    """Share of members above a limit that at most that share of the others reaches."""
     ordered = np.sort(others.chances)[::-1]
     limit = ordered[min(int(alarms * len(ordered)), len(ordered) - 1)]
     return float(np.mean(members.chances > limit))

@@ -82,25 +82,13 @@ def _shares(counts: Ints) -> tuple[Floats, Floats]:
 
 
 def variation(counts: Ints) -> Floats:
-    """Total variation of each class from all: half the sum of the differences of shares.
-
-    Examples
-    --------
-    >>> variation(np.array([[2, 0], [0, 2]])).tolist()
-    [0.5, 0.5]
-    """
+    """Total variation of each class from all: half the sum of the differences of shares."""
     shares, whole = _shares(counts)
     return np.asarray(np.abs(shares - whole).sum(axis=1) / 2)
 
 
 def ordered_distance(counts: Ints) -> Floats:
-    """Earth mover's distance of each class from all, values standing in their order, neighbours 1/(m-1) apart.
-
-    Examples
-    --------
-    >>> ordered_distance(np.array([[2, 0, 0], [0, 0, 2]])).tolist()
-    [0.5, 0.5]
-    """
+    """Earth mover's distance of each class from all, values standing in their order, neighbours 1/(m-1) apart."""
     used = counts[:, counts.sum(axis=0) > 0]
     shares, whole = _shares(used)
     if used.shape[1] < 2:

@@ -23,28 +23,14 @@ STANDARDS = (UNPROTECTED, MAJORITY)
 
 @dataclass(frozen=True)
 class Choice:
-    """A method with its parameters.
-
-    Examples
-    --------
-    >>> str(Choice("kactus", (("numeric", "mean"),)))
-    "kactus(numeric='mean')"
-    """
+    """A method with its parameters."""
 
     method: str
     parameters: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Choice:
-        """The choice of a text such as ``kactus`` or ``kactus(numeric='mean')``; what does not exist is refused.
-
-        Examples
-        --------
-        >>> Choice.of("kaktus")
-        Traceback (most recent call last):
-        ...
-        incrowd.errors.ParameterError: There is no method 'kaktus'. Did you mean 'kactus'? ...
-        """
+        """The choice of a text such as ``kactus`` or ``kactus(numeric='mean')``; what does not exist is refused."""
         method, parameters = parsed(text)
         known = (*METHODS, KADET, *STANDARDS)
         if method not in known:
@@ -96,13 +82,7 @@ def learner_names(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def listed(text: str) -> list[str]:
-    """The entries of ``a,b(x=1, y=2),c``: commas inside brackets or quotes part nothing.
-
-    Examples
-    --------
-    >>> listed("kactus, kactus-plus(numeric='mean', reading='literal')")
-    ['kactus', "kactus-plus(numeric='mean', reading='literal')"]
-    """
+    """The entries of ``a,b(x=1, y=2),c``: commas inside brackets or quotes part nothing."""
     entries, depth, quote = [""], 0, ""
     for letter in text:
         if quote:

@@ -12,16 +12,7 @@ from incrowd.measures.mdl import mdl_cuts
 
 @dataclass(frozen=True, eq=False)
 class Discretization:
-    """The cuts of each attribute, ascending; None for categories, which stay as they are.
-
-    Examples
-    --------
-    >>> ages = Attribute("age", np.array([20.0, 21.0, 22.0, 23.0, 60.0, 61.0, 62.0, np.nan]))
-    >>> rows = Examples((ages,), np.array([0, 0, 0, 0, 1, 1, 1, 1]), ("no", "yes"))
-    >>> shown = Discretization.of(rows).applied(rows).attributes[0]
-    >>> shown.categories, shown.values.tolist()
-    (('(-inf, 41.5]', '(41.5, inf)'), [0, 0, 0, 0, 1, 1, 1, -1])
-    """
+    """The cuts of each attribute, ascending; None for categories, which stay as they are."""
 
     cuts: tuple[Numbers | None, ...]
 

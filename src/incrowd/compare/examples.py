@@ -37,14 +37,7 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Rows with their classes; ``classes`` are codes into ``labels``, ``weights`` are None where all rows count one.
-
-    Examples
-    --------
-    >>> rows = Examples((Attribute("age", np.array([30.0, np.nan])),), np.array([0, 1]), ("no", "yes"))
-    >>> rows.height, rows.take(np.array([1])).classes.tolist()
-    (2, [1])
-    """
+    """Rows with their classes; ``classes`` are codes into ``labels``, ``weights`` are None where all rows count one."""
 
     attributes: tuple[Attribute, ...]
     classes: Codes

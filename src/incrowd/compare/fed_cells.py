@@ -44,31 +44,15 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class ReleasedCells:
-    """The cells of one attribute, and how they are taken.
-
-    Parameters
-    ----------
-    name, kind
-        The attribute and the type of its values.
-    forms
-        What each text that may stand in a cell says.
-    words
-        Fed as categories; else as numbers.
-    sets
-        ``missing``, ``category`` or ``draw``.
-    spread
-        Whether intervals are written as two columns.
-    cuts
-        The public cuts, where recipients see their own numbers as public bins.
-    """
+    """The cells of one attribute, and how they are taken."""
 
     name: str
     kind: ColumnType
-    forms: Mapping[str, Form]
-    words: bool
-    sets: str
-    spread: bool
-    cuts: tuple[float, ...] | None
+    forms: Mapping[str, Form]  # what each text that may stand in a cell says
+    words: bool  # fed as categories; else as numbers
+    sets: str  # ``missing``, ``category`` or ``draw``
+    spread: bool  # whether intervals are written as two columns
+    cuts: tuple[float, ...] | None  # the public cuts, where recipients see their own numbers as public bins
 
     @classmethod
     def of(cls, plan: ReleasePlan, name: str, ways: Ways) -> ReleasedCells:
@@ -171,13 +155,7 @@ def raw_cells(column: EncodedColumn) -> Cells:
 
 
 def middle(low: float | None, high: float | None) -> float | None:
-    """The middle of an interval; of an open one the number just inside its only end; None if it has no end.
-
-    Examples
-    --------
-    >>> middle(30, 50), middle(None, 30), middle(None, None)
-    (40.0, 30.0, None)
-    """
+    """The middle of an interval; of an open one the number just inside its only end; None if it has no end."""
     if low is None:
         return None if high is None else float(high)
     return float(np.nextafter(low, np.inf)) if high is None else low / 2 + high / 2

@@ -33,34 +33,16 @@ MISSING_CLASS, NOTHING = "(missing)", "(nothing)"
 
 @dataclass(frozen=True)
 class Feeding:
-    """How learners take cells that are no plain values.
+    """How learners take cells that are no plain values."""
 
-    Parameters
-    ----------
-    sets
-        A set of values is ``"missing"``; a ``"category"`` of its own; or one of its values, ``"draw"``: at random in
-        rows to learn from, its own value in test rows. ``"auto"``: a category where test rows are seen in the same
-        words, that is where the method generalizes, else missing.
-    intervals
-        An interval that is no public bin is its ``"middle"`` (of an open one the number just inside its only end), or
-        a ``"category"``. A category needs test rows in the same words: where the method does not generalize, it is the
-        middle.
-    bins
-        A public bin is a ``"category"``, of which sets may be made, or its ``"middle"``.
-    hidden
-        A cell that shows nothing is ``"missing"``, or, among categories, a ``"category"`` of its own: what becomes of a
-        ``*`` that a learner reads as a value.
-
-    Examples
-    --------
-    >>> print(Feeding(sets="draw"))
-    sets: draw, intervals: middle, bins: category, hidden: missing
-    """
-
+    # A set of values is "missing", a "category", or its value ("draw": at random in training, its own in testing);
+    # "auto" is a category where the method generalizes, so that test rows are seen in the same words, else missing.
     sets: str = "auto"
+    # An interval that is no public bin is its "middle" (open: the number just inside its only end), or a "category"
+    # where the method generalizes.
     intervals: str = "middle"
-    bins: str = "category"
-    hidden: str = "missing"
+    bins: str = "category"  # A public bin is a ``"category"``, of which sets may be made, or its ``"middle"``
+    hidden: str = "missing"  # or, among categories, a "category": a learner that reads ``*`` as a value
 
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "sets": ("auto", "missing", "category", "draw"),
@@ -79,13 +61,7 @@ class Feeding:
 
 
 def parse_feeding(text: str) -> Feeding:
-    """The feeding of a text such as ``sets=draw,bins=middle``; what is not named keeps its default.
-
-    Examples
-    --------
-    >>> parse_feeding("sets=category")
-    Feeding(sets='category', intervals='middle', bins='category', hidden='missing')
-    """
+    """The feeding of a text such as ``sets=draw,bins=middle``; what is not named keeps its default."""
     settings = {}
     for setting in filter(None, text.split(",")):
         name, equals, value = (part.strip() for part in setting.partition("="))
@@ -135,21 +111,7 @@ def feed_unprotected(parts: Parts) -> tuple[Examples, Examples]:
 def feed_release(
     parts: Parts, plan: ReleasePlan, draft: Draft, test_frame: pl.DataFrame, feeding: Feeding, seed: int
 ) -> tuple[Examples, Examples]:
-    """Released rows to learn from, and test rows as the recipient of the release would have them.
-
-    Parameters
-    ----------
-    parts
-        The rows that were released, and the rows to test on.
-    plan, draft
-        The release; its rows are in the draft's order.
-    test_frame
-        The test rows as they were read.
-    feeding
-        How to take what is no plain value.
-    seed
-        Of the values that are drawn from sets.
-    """
+    """Released rows to learn from, and test rows as the recipient of the release would have them."""
     if plan.counted:
         return feed_decoded(parts, plan, draft, test_frame, seed)
     generator = np.random.Generator(np.random.Philox(seed))

@@ -136,14 +136,7 @@ def _release(cell: SummaryCell) -> ParetoPoint | None:
 
 
 def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
-    """The releases that no other beats, the safest first.
-
-    Examples
-    --------
-    >>> points = [ParetoPoint("a", 5, 0.2, 0.8), ParetoPoint("b", 5, 0.2, 0.7), ParetoPoint("a", 20, 0.05, 0.75)]
-    >>> [(one.method, one.k) for one in frontier(points)]
-    [('a', 20), ('a', 5)]
-    """
+    """The releases that no other beats, the safest first."""
     best = [one for one in releases if not any(other.beats(one) for other in releases)]
     return sorted(best, key=lambda one: (one.risk, one.accuracy))
 

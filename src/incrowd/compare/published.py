@@ -28,10 +28,6 @@ def publish_and_score(
 
     Quasi-identifiers are public, other columns and the class private. The most frequent value, or the median, stands
     for a missing one, unless the parameters say otherwise. ``Risk`` is about spans: people who look alike to the tree.
-
-    Returns
-    -------
-    For each test row a score for each class of the target, the missing one last; and the risk.
     """
     schema = Schema(tuple(replace(column, type=_written(column.type)) for column in schema.columns))
     train, test = _retyped(without_unused(parts.train)), _retyped(parts.test)

@@ -23,24 +23,13 @@ from incrowd.vocabulary.schema import Schema
 
 @dataclass(frozen=True)
 class ReleaseRisk:
-    """Groups of rows that look alike, counted.
-
-    Parameters
-    ----------
-    groups, smallest
-        How many there are, and the rows of the smallest.
-    average, largest
-        The chance to pick the right row of somebody who is known to be among them (prosecutor risk): the mean over
-        the rows of one over the size of their group, and the largest such chance.
-    pure
-        Share of the rows in groups of one class, of whom the class is known without picking anybody.
-    """
+    """Groups of rows that look alike, counted."""
 
     groups: int
     smallest: int
     average: float
     largest: float
-    pure: float
+    pure: float  # share of the rows in groups of one class, of whom the class is known without picking anybody
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +51,7 @@ def release_rows(
     seed: int,
     people: EncodedTable | None = None,
 ) -> Made:
-    """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame.
-
-    Parameters
-    ----------
-    table, frame
-        The rows, encoded and as they were read; values that no row has are forgotten first.
-    parameters
-        Those of the method, and ``form``, the form of the release.
-    people
-        The population, if something is required of it.
-    """
+    """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame."""
     requirement.check_possible(table.height)
     protected = subject_names(requirement, schema.target)
     names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *protected]
@@ -102,13 +81,7 @@ def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | Non
 
 
 def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> ReleaseRisk:
-    """The groups of rows that are equal in all columns; missing is a value.
-
-    Examples
-    --------
-    >>> risk_of(pl.DataFrame({"age": [30, 30, None, None]}))
-    ReleaseRisk(groups=2, smallest=2, average=0.5, largest=0.5, pure=0.0)
-    """
+    """The groups of rows that are equal in all columns; missing is a value."""
     if not frame.height:
         return ReleaseRisk(0, 0, 0.0, 0.0, 0.0)
     classes = pl.Series("class", np.zeros(frame.height, np.int32) if target is None else target.codes)
@@ -125,15 +98,7 @@ def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> Release
 
 
 def without_unused(table: EncodedTable) -> EncodedTable:
-    """The table with dictionaries of only the values that its rows have.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> column = EncodedColumn("a", ColumnType.TEXT, np.array([1, 2], np.int32), pl.Series(["x", "y"]))
-    >>> without_unused(EncodedTable.of([column]))["a"].codes.tolist()
-    [0, 1]
-    """
+    """The table with dictionaries of only the values that its rows have."""
     return EncodedTable.of(_column_without_unused(column) for column in table.columns.values())
 
 

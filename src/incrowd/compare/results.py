@@ -123,13 +123,7 @@ def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
 
 
 def as_frame(results: Sequence[Result]) -> pl.DataFrame:
-    """Results as a table, a row for each learner's part of a trial.
-
-    Examples
-    --------
-    >>> as_frame([Result("kactus", 5, 0, 0, "c45", accuracy=0.8)]).select("method", "accuracy").rows()
-    [('kactus', 0.8)]
-    """
+    """Results as a table, a row for each learner's part of a trial."""
     schema = {each.name: _TYPES[str(each.type).split(" ")[0]] for each in fields(Result)}
     rows: list[dict[str, Any]] = [result.to_json() for result in results]
     return pl.DataFrame(rows, schema=schema, orient="row")

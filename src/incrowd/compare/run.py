@@ -55,19 +55,7 @@ Watcher = Callable[[Step], None]
 
 @dataclass(frozen=True)
 class Question:
-    """What to compare. What is None is chosen to fit the table.
-
-    Parameters
-    ----------
-    methods, ks, learners
-        Names as in the catalogs, with parameters in brackets: ``kactus(numeric='mean')``.
-    protocol
-        How rows are split; without one, two-fold cross-validation, repeated as often as the time allows.
-    feeding, seed, discretize
-        As in :class:`incrowd.compare.trial.Setup`.
-    jobs
-        Processes; one for each core, if not given.
-    """
+    """What to compare. What is None is chosen to fit the table."""
 
     methods: Sequence[str] | None = None
     ks: Sequence[int] | None = None
@@ -76,7 +64,7 @@ class Question:
     feeding: Feeding = field(default_factory=Feeding)
     seed: int = 1
     discretize: str | None = None
-    jobs: int | None = None
+    jobs: int | None = None  # processes; one for each core, if not given
 
     def __post_init__(self) -> None:
         choices(self.methods or ())
@@ -271,13 +259,7 @@ def default_methods(subject: Subject) -> tuple[str, ...]:
 
 
 def possible_ks(rows: int) -> tuple[int, ...]:
-    """The usual k, as far as so many rows make at least two groups.
-
-    Examples
-    --------
-    >>> possible_ks(10_000), possible_ks(60), possible_ks(7)
-    ((5, 20, 100), (5, 20), (3,))
-    """
+    """The usual k, as far as so many rows make at least two groups."""
     return tuple(k for k in KS if 2 * k <= rows) or (max(2, rows // 2),)
 
 

@@ -20,13 +20,7 @@ class Quality:
 
 
 def quality(scores: Numbers, truth: Codes) -> Quality:
-    """All measures at once.
-
-    Examples
-    --------
-    >>> quality(np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.7, 0.3]]), np.array([0, 1, 1, 0]))
-    Quality(accuracy=0.75, balanced_accuracy=0.75, auc=1.0)
-    """
+    """All measures at once."""
     guesses = predicted(scores)
     return Quality(accuracy(guesses, truth), balanced_accuracy(guesses, truth), auc(scores, truth))
 

@@ -33,27 +33,13 @@ NAMED = 12  # names of columns in a notice: more would not be read
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A table, understood: only the columns that a learner may use, and the target.
+    """A table, understood: only the columns that a learner may use, and the target."""
 
-    Parameters
-    ----------
-    name
-        What results call it.
-    frame
-        The rows as they were read.
-    schema
-        Roles, types and hierarchies of the columns.
-    table
-        The rows as codes.
-    notices
-        What was decided, and should be known.
-    """
-
-    name: str
-    frame: pl.DataFrame
-    schema: Schema
-    table: EncodedTable
-    notices: tuple[Notice, ...] = ()
+    name: str  # what results call it
+    frame: pl.DataFrame  # the rows as they were read
+    schema: Schema  # roles, types and hierarchies of the columns
+    table: EncodedTable  # the rows as codes
+    notices: tuple[Notice, ...] = ()  # what was decided, and should be known
 
     @property
     def target(self) -> str:
@@ -85,29 +71,7 @@ def understand_table(
     seed: int = 1,
     name: str | None = None,
 ) -> Subject:
-    """Read a table and settle what every column is.
-
-    Parameters
-    ----------
-    table
-        A path, or a pandas, polars or PyArrow table.
-    target
-        The class.
-    quasi_identifiers
-        The columns an attacker may know; those that the draft of the schema suggests, if left out.
-    identifiers
-        Columns to leave out, besides those that look like identifiers.
-    numeric
-        The columns that are numbers, all others being categories; detected, if left out.
-    hierarchies
-        By column.
-    reading
-        delimiter, encoding, missing, for text files.
-    complete
-        Use only rows in which nothing is missing.
-    rows
-        Use at most so many rows, drawn at random by the seed.
-    """
+    """Read a table and settle what every column is."""
     source = read(table, **(reading or {}))
     source, draft = _without_identifiers(source, target, quasi_identifiers, tuple(identifiers))
     known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)

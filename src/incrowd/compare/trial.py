@@ -47,25 +47,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Setup:
-    """What all trials of a comparison share, besides the table.
+    """What all trials of a comparison share, besides the table."""
 
-    Parameters
-    ----------
-    protocol
-        How rows are split.
-    feeding
-        How learners take released cells.
-    seed
-        Of everything that is drawn.
-    discretize
-        ``"train"``: numbers are cut (MDL) on the rows to learn from, after the release; ``"before"``: on all rows,
-        before the splits, as the kACTUS paper evidently did.
-    """
-
-    protocol: Protocol
-    feeding: Feeding = field(default_factory=Feeding)
-    seed: int = 1
-    discretize: str | None = None
+    protocol: Protocol  # how rows are split
+    feeding: Feeding = field(default_factory=Feeding)  # how learners take released cells
+    seed: int = 1  # of everything that is drawn
+    discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
 
     def __post_init__(self) -> None:
         if self.discretize not in DISCRETIZE:

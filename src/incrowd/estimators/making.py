@@ -166,15 +166,7 @@ _KNOWN_TOGETHER = """known_together
 
 
 def make_estimator(entry: MethodEntry) -> type[Sampler]:
-    """The estimator of a method.
-
-    Examples
-    --------
-    >>> from incrowd.methods.catalog import find_method
-    >>> made = make_estimator(find_method("tds"))
-    >>> made.__name__, made(k=5, numeric="mean").get_params()["numeric"]
-    ('TDS', 'mean')
-    """
+    """The estimator of a method."""
     names = {
         "__module__": _HOME,
         "__qualname__": entry.factory,

@@ -97,22 +97,12 @@ def _codes(column: EncodedColumn, rows: slice) -> pl.Series:
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """What the facts of a report are drawn from.
-
-    Parameters
-    ----------
-    plan, source
-        What was done, and to what.
-    adversaries
-        Who judged.
-    first_row
-        The number of the first row.
-    """
+    """What the facts of a report are drawn from."""
 
     plan: HidingPlan
     source: HidingInput
-    adversaries: tuple[Adversary, ...]
-    first_row: int = 0
+    adversaries: tuple[Adversary, ...]  # who judged
+    first_row: int = 0  # the number of the first row
 
     def facts(
         self,

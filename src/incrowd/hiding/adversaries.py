@@ -261,13 +261,7 @@ def _spread(taxonomy: CellTaxonomy) -> Any:
 
 
 def adversary_named(name: str) -> Adversary:
-    """An adversary by its name: nb, nb-ignored, nb-shared, id3, or a scikit-learn one.
-
-    Examples
-    --------
-    >>> adversary_named("id3").name
-    'id3'
-    """
+    """An adversary by its name: nb, nb-ignored, nb-shared, id3, or a scikit-learn one."""
     own: dict[str, Adversary] = {
         "nb": BayesAdversary(),
         "nb-ignored": BayesAdversary("ignored"),

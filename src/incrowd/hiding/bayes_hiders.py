@@ -53,13 +53,7 @@ def open_case(secret: Secret, bayes: BayesAdversary, degree: int, *, nearest: bo
 
 
 def top(scores: Scores, degree: int) -> list[int]:
-    """The values with the highest scores, ties in the order of the domain.
-
-    Examples
-    --------
-    >>> top({1: Fraction(1, 4), 2: Fraction(1, 2), 3: Fraction(1, 4)}, 2)
-    [2, 1]
-    """
+    """The values with the highest scores, ties in the order of the domain."""
     return sorted(scores, key=lambda value: -scores[value])[:degree]
 
 
@@ -96,18 +90,9 @@ def duel(secret: Secret, bayes: BayesAdversary, guess: int) -> tuple[Fraction, F
 
 @dataclass(frozen=True)
 class AgainstBayes:
-    """The switches of all hiders against naive Bayes.
+    """The switches of all hiders against naive Bayes."""
 
-    Parameters
-    ----------
-    degree
-        The next best guess is drawn from so many most likely values, the true one included.
-    generalize
-        Show cells as groups of their hierarchies, level by level; an attribute without one has the root as its only
-        group. Otherwise cells are blanked.
-    """
-
-    degree: int = 2
+    degree: int = 2  # the next best guess is drawn from so many most likely values, the true one included
     generalize: bool = False
     kind: ClassVar[str]
 

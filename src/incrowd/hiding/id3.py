@@ -53,13 +53,7 @@ class TreeNode(Protocol):
 
 @dataclass(frozen=True)
 class ID3Adversary:
-    """ID3 over what is published (Quinlan 1986).
-
-    Examples
-    --------
-    >>> ID3Adversary().name
-    'id3'
-    """
+    """ID3 over what is published (Quinlan 1986)."""
 
     @property
     def name(self) -> str:
@@ -226,13 +220,7 @@ class _Grown:
 
 
 def gain_times_rows(contingency: Counts) -> float:
-    """Information gain of a test, scaled by the known share, times the rows of the node (classes x nodes counts).
-
-    Examples
-    --------
-    >>> gain_times_rows(np.array([[0, 2, 0], [0, 0, 2]])), gain_times_rows(np.array([[1, 1, 0], [1, 0, 1]]))
-    (4.0, 2.0)
-    """
+    """Information gain of a test, scaled by the known share, times the rows of the node (classes x nodes counts)."""
     known = contingency[:, 1:]
     known = known[:, known.any(axis=0)]
     return _xlogx(known.sum(keepdims=True)) - _xlogx(known.sum(1)) - _xlogx(known.sum(0)) + _xlogx(known)
@@ -250,17 +238,10 @@ class Hid3:
     At the tests on the row's way, the tested cell is withheld so that the row follows another branch. Only the row
     changes, at most n - 1 cells of it and no more than the depth of the tree. It succeeds whenever some set of hidden
     cells, or some combination of levels, makes the tree miss.
-
-    Parameters
-    ----------
-    lean
-        Do not withhold a cell where that does not change the way; the thesis does.
-    generalize
-        Show cells as groups of their hierarchies, level by level. Otherwise cells are blanked.
     """
 
-    lean: bool = False
-    generalize: bool = False
+    lean: bool = False  # do not withhold a cell where that does not change the way; the thesis does
+    generalize: bool = False  # show cells as groups of their hierarchies, level by level. Otherwise cells are blanked
 
     @property
     def name(self) -> str:

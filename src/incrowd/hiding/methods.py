@@ -105,22 +105,11 @@ def _together(secret: Secret, turns: list[Status], start: tuple[int, int]) -> St
 
 @dataclass(frozen=True)
 class Options:
-    """How to hide.
+    """How to hide."""
 
-    Parameters
-    ----------
-    degree
-        The value that shall overtake the true one is drawn from so many most likely values, the true one included.
-        Whoever knows the method is right with a probability of at most the success rate over the degree.
-    lean
-        HID3 does not hide cells where that does not change the way in the tree.
-    nearest
-        DROPP goes on where every other value is impossible, instead of deleting the row.
-    """
-
-    degree: int = 3
-    lean: bool = False
-    nearest: bool = False
+    degree: int = 3  # the value that overtakes is drawn from so many likely ones, the true one among them
+    lean: bool = False  # HID3 does not hide cells where that does not change the way in the tree
+    nearest: bool = False  # DROPP goes on where every other value is impossible, instead of deleting the row
 
     def __post_init__(self) -> None:
         check_degree(self.degree)
@@ -136,13 +125,7 @@ class HidingMethod:
 
 
 def make_hider(name: str, options: Options) -> Hider:
-    """A hider of one cell, by the switches its name stands for.
-
-    Examples
-    --------
-    >>> make_hider("dropp-g", Options(degree=2))
-    DropP(degree=2, generalize=True, nearest=False)
-    """
+    """A hider of one cell, by the switches its name stands for."""
     kind, generalize = name.removesuffix("-g"), name.endswith("-g")
     match kind:
         case "decp":

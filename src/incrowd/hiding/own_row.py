@@ -31,15 +31,9 @@ class DropP(BayesHider):
 
     The cell whose likelihood under the true value exceeds that under the next best guess by the largest ratio goes
     first. At most n - 1 cells change. Where DROPP succeeds, no smaller set of cells of the row would do for this guess.
-
-    Parameters
-    ----------
-    nearest
-        If every other value is impossible: True takes the one closest to being possible as the guess, False deletes
-        the row.
     """
 
-    nearest: bool = False
+    nearest: bool = False  # where no other value is possible: guess the closest, instead of deleting the row
     kind = "dropp"
 
     def open(self, secret: Secret) -> Opening | Status:

@@ -37,30 +37,12 @@ class CountedColumn:
 
 @dataclass(frozen=True, eq=False)
 class CountedTable:
-    """A release of counts.
+    """A release of counts."""
 
-    Parameters
-    ----------
-    groups
-        The number of each row's group.
-    columns
-        The attributes that are published as counts.
-    beside
-        All other columns.
-    order
-        The names of all columns, as they stood.
-
-    Examples
-    --------
-    >>> table = CountedTable.of(pl.DataFrame({"job": ["cook:2|nurse:1"] * 3, "ill": ["y", "n", "n"]}))
-    >>> table.columns["job"].values, table.columns["job"].counts.tolist()
-    (('cook', 'nurse'), [[2, 1]])
-    """
-
-    groups: npt.NDArray[np.int64]
-    columns: Mapping[str, CountedColumn]
-    beside: pl.DataFrame
-    order: tuple[str, ...]
+    groups: npt.NDArray[np.int64]  # the number of each row's group
+    columns: Mapping[str, CountedColumn]  # the attributes that are published as counts
+    beside: pl.DataFrame  # all other columns
+    order: tuple[str, ...]  # the names of all columns, as they stood
 
     @property
     def sizes(self) -> Counts:
@@ -90,13 +72,6 @@ class CountedTable:
         """Read a release of two tables: rows, and ``group, attribute, value, count``.
 
         An attribute that no group counts is not known here. Attributes come before the other columns.
-
-        Examples
-        --------
-        >>> rows = pl.DataFrame({"group": [7, 7], "ill": ["y", "n"]})
-        >>> counts = {"group": [7, 7], "attribute": ["job", "job"], "value": ["cook", None], "count": [1, 1]}
-        >>> CountedTable.of_pair(rows, pl.DataFrame(counts)).columns["job"].values
-        ('cook', None)
         """
         if groups.width != 4 or groups.columns[0] not in rows.columns:
             raise FileFormatError("The table of groups has the columns group, attribute, value and count.")
@@ -131,13 +106,7 @@ class CountedTable:
 
 
 def find_counts(frame: pl.DataFrame) -> list[str]:
-    """The columns of a frame that hold counts: every text reads as counts, in a multiple of the rows it speaks of.
-
-    Examples
-    --------
-    >>> find_counts(pl.DataFrame({"job": ["cook:1|nurse:1"] * 2, "sex": ["*", "*"], "at": ["12:30", "12:31"]}))
-    ['job', 'sex']
-    """
+    """The columns of a frame that hold counts: every text reads as counts, in a multiple of the rows it speaks of."""
     texts = {name: frame[name] for name, kind in frame.schema.items() if kind == pl.String}
     numbers = {name: number for name, column in texts.items() if (number := _different_counts(column)) is not None}
     if not any(numbers.values()):

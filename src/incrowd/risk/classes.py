@@ -31,24 +31,10 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The classes of a table's rows.
+    """The classes of a table's rows."""
 
-    Parameters
-    ----------
-    labels
-        The class of each row, counted from 0.
-    sizes
-        The rows of each class; none is empty.
-
-    Examples
-    --------
-    >>> classes = classes_of([Coded(np.array([0, 1, 1]), 2), Coded(np.array([0, 1, 1]), 2)])
-    >>> classes.count, classes.of_rows.tolist(), classes.histogram
-    (2, [1, 2, 2], ((1, 1), (2, 1)))
-    """
-
-    labels: Whole
-    sizes: Whole
+    labels: Whole  # the class of each row, counted from 0
+    sizes: Whole  # the rows of each class; none is empty
 
     @property
     def rows(self) -> int:
@@ -87,14 +73,7 @@ def classes_of(columns: Sequence[Coded]) -> Classes:
 
 
 def refine(classes: Classes, column: Coded) -> Classes:
-    """The classes of rows that agree in the given classes and in one more column.
-
-    Examples
-    --------
-    >>> coarse = classes_of([Coded(np.array([0, 0, 0]), 1)])
-    >>> refine(coarse, Coded(np.array([0, 1, 1]), 2)).sizes.tolist()
-    [1, 2]
-    """
+    """The classes of rows that agree in the given classes and in one more column."""
     return classes_of([Coded(classes.labels, classes.count), column])
 
 
@@ -110,13 +89,7 @@ def _dense(keys: Whole, width: int) -> tuple[Whole, int]:
 
 
 def coded(frame: pl.DataFrame, names: Iterable[str]) -> list[Coded]:
-    """The named columns as codes. NaN is missing; -0.0 is 0.0.
-
-    Examples
-    --------
-    >>> [column.width for column in coded(pl.DataFrame({"a": [1.0, None, float("nan")]}), ["a"])]
-    [2]
-    """
+    """The named columns as codes. NaN is missing; -0.0 is 0.0."""
     wanted = list(names)
     for name in wanted:
         if name not in frame.columns:
@@ -130,13 +103,6 @@ def matched(sample: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]
     """The sample's classes, the rows of the population in each of them, and the sizes of all the population's classes.
 
     Values are compared as numbers where both tables hold numbers, as they are where the types agree, else as text.
-
-    Examples
-    --------
-    >>> few, many = pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": ["1", "1", "3"]})
-    >>> classes, found, sizes = matched(few, many, ["a"])
-    >>> found.tolist(), sizes.tolist()
-    ([2, 0], [2, 1])
     """
     for name in names:
         if name not in population.columns:
@@ -164,13 +130,7 @@ def _alike(one: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 @dataclass(frozen=True)
 class NotMeasured:
-    """A measure that could not be taken.
-
-    Examples
-    --------
-    >>> print(NotMeasured("the size of the population is not known"))
-    not estimated: the size of the population is not known
-    """
+    """A measure that could not be taken."""
 
     reason: str
 

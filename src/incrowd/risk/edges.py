@@ -38,12 +38,6 @@ def edges_of(frame: pl.DataFrame, names: tuple[str, ...]) -> Edges:
 
     Columns of sets, intervals and words have no ends. What a released interval gives away about the rows inside it
     needs the original and is in the attack lab.
-
-    Examples
-    --------
-    >>> found = edges_of(pl.DataFrame({"age": [30, 30, 91], "sex": ["f", "f", "m"]}), ("age", "sex"))
-    >>> [str(edge) for edge in found.alone], found.columns
-    (['the largest age'], ('age',))
     """
     alone, columns = [], []
     for name in names:
@@ -58,13 +52,7 @@ def edges_of(frame: pl.DataFrame, names: tuple[str, ...]) -> Edges:
 
 
 def numbers_of(series: pl.Series) -> pl.Series | None:
-    """The column as numbers, dates as days; None if some of its values are neither.
-
-    Examples
-    --------
-    >>> numbers_of(pl.Series(["1", None, "2.5"])).to_list(), numbers_of(pl.Series(["(1, 2]"]))
-    ([1.0, None, 2.5], None)
-    """
+    """The column as numbers, dates as days; None if some of its values are neither."""
     known = series.drop_nulls()
     if series.dtype.is_numeric():
         numbers = known.cast(pl.Float64).fill_nan(None).drop_nulls()

@@ -280,13 +280,7 @@ DATASETS: Mapping[str, Dataset] = MappingProxyType(
 
 
 def find_dataset(name: str) -> Dataset:
-    """The data set of that name, as the catalog or a paper calls it.
-
-    Examples
-    --------
-    >>> find_dataset("Japanese Credit").name, find_dataset("tic_tac_toe").name
-    ('credit-approval', 'tic-tac-toe')
-    """
+    """The data set of that name, as the catalog or a paper calls it."""
     wanted = re.sub(r"[\s_-]+", "-", name.strip().lower()).removesuffix(".csv")
     names = {known: dataset for dataset in DATASETS.values() for known in (dataset.name, *dataset.aliases)}
     if wanted in names:

@@ -70,54 +70,24 @@ class PackageSource:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set that can be named.
+    """A data set that can be named."""
 
-    Parameters
-    ----------
-    name
-        What the command line calls it.
-    title
-        What people call it.
-    files
-        The CSV files in a local folder; several are parts, joined in this order.
-    rows
-        How many rows it has.
-    attributes
-        The columns before the class, in their order.
-    numeric
-        Those that are numbers.
-    sha256
-        Of the canonical CSV, byte for byte.
-    rows_sha256
-        Of its rows, whatever their order and the spelling of their numbers (see `checksum.rows_digest`).
-    source
-        The package that ships it; None if none ships it unchanged.
-    identifiers
-        Attributes that name a row; never learned from.
-    attribute_sets
-        Quasi-identifiers as papers chose them, besides "all".
-    train_rows
-        Where the authors split the table: that many rows come first, for training.
-    aliases
-        Other names, those of the papers among them.
-    """
-
-    name: str
-    title: str
-    files: tuple[str, ...]
-    rows: int
-    attributes: tuple[str, ...]
-    numeric: tuple[str, ...]
-    sha256: str
-    rows_sha256: str
+    name: str  # what the command line calls it
+    title: str  # what people call it
+    files: tuple[str, ...]  # the CSV files in a local folder; several are parts, joined in this order
+    rows: int  # how many rows it has
+    attributes: tuple[str, ...]  # the columns before the class, in their order
+    numeric: tuple[str, ...]  # those that are numbers
+    sha256: str  # of the canonical CSV, byte for byte
+    rows_sha256: str  # of its rows, whatever their order and the spelling of their numbers (see `checksum.rows_digest`)
     citation: str
     licence: str
-    source: PackageSource | None = None
-    identifiers: tuple[str, ...] = ()
-    attribute_sets: tuple[AttributeSet, ...] = ()
-    train_rows: int | None = None
+    source: PackageSource | None = None  # the package that ships it; None if none ships it unchanged
+    identifiers: tuple[str, ...] = ()  # attributes that name a row; never learned from
+    attribute_sets: tuple[AttributeSet, ...] = ()  # quasi-identifiers as papers chose them, besides "all"
+    train_rows: int | None = None  # where the authors split the table: that many rows come first, for training
     notes: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()  # other names, those of the papers among them
     target: str = TARGET
 
     @property

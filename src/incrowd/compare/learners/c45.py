@@ -21,15 +21,7 @@ CLASS = ""  # no attribute is called that
 
 
 def tabled(examples: Examples) -> EncodedTable:
-    """The attributes under their names and the classes under the empty name.
-
-    Examples
-    --------
-    >>> rows = Examples((Attribute("age", np.array([30.0, np.nan, 20.0])),), np.array([0, 1, 1]), ("no", "yes"))
-    >>> table = tabled(rows)
-    >>> table["age"].codes.tolist(), table[CLASS].codes.tolist()
-    ([1, 2, 0], [0, 1, 1])
-    """
+    """The attributes under their names and the classes under the empty name."""
     classes = EncodedColumn(CLASS, ColumnType.CATEGORICAL, examples.classes.astype(np.int32), _text(examples.labels))
     return EncodedTable.of([*(column(attribute) for attribute in examples.attributes), classes])
 
@@ -77,23 +69,7 @@ class TreeModel:
 class C45Learner:
     """C4.5 with pessimistic pruning (Quinlan 1993).
 
-    Parameters
-    ----------
-    confidence, min_branch, raising, bins, missing
-        As in :class:`incrowd.trees.c45.C45`. By default a row with a missing tested value is shared out over the
-        branches, in training and in testing, as Quinlan and Weka's J48 do. J48 also raises subtrees.
-
-    Notes
-    -----
     Rows may have any weights if ``missing`` is ``"weight"`` and nothing is raised; otherwise whole weights only.
-
-    Examples
-    --------
-    >>> from incrowd.compare.examples import Attribute
-    >>> ages = Attribute("age", np.array([20.0, 30.0, 40.0, 50.0, 60.0, 70.0]))
-    >>> rows = Examples((ages,), np.array([0, 0, 0, 1, 1, 1]), ("no", "yes"))
-    >>> C45Learner().fit(rows, 0).scores(rows)[[0, 5]].tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
     """
 
     confidence: float | None = 0.25

@@ -38,17 +38,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """Conditions that must all hold, and the class histogram of the training rows that satisfied them.
-
-    Examples
-    --------
-    >>> rule = Rule((Condition(0, Le("age", 30.0), 0.5),), (8.0, 2.0), ("no", "yes"))
-    >>> print(rule)
-    age <= 30.0: no (10/2)
-    >>> rows = Examples((Attribute("age", np.array([20.0, 40.0, np.nan])),), np.zeros(3, np.int64), ("no", "yes"))
-    >>> [found.tolist() for found in rule.weights(rows, np.arange(3))]
-    [[0, 2], [1.0, 0.5]]
-    """
+    """Conditions that must all hold, and the class histogram of the training rows that satisfied them."""
 
     conditions: tuple[Condition, ...]
     counts: tuple[float, ...]

@@ -69,42 +69,15 @@ Encoding = Literal["auto", "ordinal", "one-hot"]
 class Scikit:
     """A classifier of scikit-learn.
 
-    Parameters
-    ----------
-    word
-        What the catalog calls it.
-    path
-        Module and class, for instance ``sklearn.tree.DecisionTreeClassifier``.
-    parameters
-        Those of the classifier that were asked for; they are part of the name.
-    usual
-        Those we give it where nothing else is asked for.
-    encoding
-        ``"ordinal"``: categories as numbers, missing as NaN (gradient boosting knows which columns are categories).
-        ``"one-hot"``: a 0/1 column for each category, standardised numbers. ``"auto"``: the first if the classifier
-        takes NaN, else the second.
-    missing
-        What the one-hot encoding does with missing values, see :class:`incrowd.compare.learners.matrix.OneHot`.
-
-    Notes
-    -----
     It runs in one thread, with the seed of the trial. Where it takes no weights, whole ones are repeated rows.
-
-    Examples
-    --------
-    >>> from incrowd.compare.examples import Attribute
-    >>> rows = Examples((Attribute("sex", np.array([0, 0, 1]), ("f", "m")),), np.array([0, 0, 1]), ("no", "yes"))
-    >>> tree = Scikit("tree", "sklearn.tree.DecisionTreeClassifier", (("max_depth", 3),))
-    >>> tree.name, tree.fit(rows, 0).scores(rows).tolist()
-    ('tree(max_depth=3)', [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     """
 
-    word: str
-    path: str
-    parameters: Parameters = ()
-    usual: Parameters = ()
-    encoding: Encoding = "auto"
-    missing: Missing = "zeros"
+    word: str  # what the catalog calls it
+    path: str  # module and class, for instance ``sklearn.tree.DecisionTreeClassifier``
+    parameters: Parameters = ()  # those of the classifier that were asked for; they are part of the name
+    usual: Parameters = ()  # those we give it where nothing else is asked for
+    encoding: Encoding = "auto"  # "ordinal" with missing as NaN if the classifier takes it, else "one-hot"
+    missing: Missing = "zeros"  # what "one-hot" does, see learners.matrix.OneHot
 
     def __post_init__(self) -> None:
         if self.encoding not in ("auto", "ordinal", "one-hot"):
@@ -216,13 +189,7 @@ def classifier_class(path: str) -> Any:
 
 
 def scikit_named(word: str, parameters: dict[str, Any]) -> Scikit | None:
-    """The learner for a class of scikit-learn, by its path or by its name alone; None if there is no such class.
-
-    Examples
-    --------
-    >>> scikit_named("ExtraTreesClassifier", {"n_estimators": 10}).name
-    'ExtraTreesClassifier(n_estimators=10)'
-    """
+    """The learner for a class of scikit-learn, by its path or by its name alone; None if there is no such class."""
     path = word if word.startswith("sklearn.") else _all_classifiers().get(word.lower())
     return None if path is None else scikit(word, path, parameters)
 

@@ -36,22 +36,7 @@ class ConfidenceInterval:
 
 
 def corrected_t_interval(values: npt.ArrayLike, test_by_train: float, level: float = 0.95) -> ConfidenceInterval:
-    """The mean over folds whose training rows overlap, corrected as by Nadeau and Bengio.
-
-    Parameters
-    ----------
-    values
-        One value for each fold of each repetition.
-    test_by_train
-        Rows of a test part by rows of a training part: 1 for two-fold, 1/9 for ten-fold cross-validation.
-    level
-        The confidence level.
-
-    Examples
-    --------
-    >>> print(corrected_t_interval([0.84, 0.86, 0.85], test_by_train=1 / 2))
-    0.85, 95 % interval 0.8107 to 0.8893 (t interval over 3 folds, corrected for shared training rows)
-    """
+    """The mean over folds whose training rows overlap, corrected as by Nadeau and Bengio."""
     if not test_by_train > 0 or math.isinf(test_by_train):
         raise ParameterError("test_by_train, test rows by training rows, must be a number above 0.")
     from scipy.stats import t
@@ -66,13 +51,7 @@ def corrected_t_interval(values: npt.ArrayLike, test_by_train: float, level: flo
 
 
 def wilson_interval(accuracy: float, rows: int, level: float = 0.95) -> ConfidenceInterval:
-    """The accuracy on one test set, by Wilson's score interval; it never leaves 0 to 1.
-
-    Examples
-    --------
-    >>> print(wilson_interval(1.0, 10))
-    1, 95 % interval 0.7225 to 1 (Wilson, 10 test rows)
-    """
+    """The accuracy on one test set, by Wilson's score interval; it never leaves 0 to 1."""
     _check_share(accuracy, rows)
     z = _normal_quantile(level)
     middle = (accuracy + z**2 / (2 * rows)) / (1 + z**2 / rows)
