@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.measures.mdl import mdl_cuts
+
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 MISSING = -1
@@ -57,3 +59,64 @@ class Examples:
             self.labels,
             None if self.weights is None else self.weights[rows],
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Discretization:
+    """The cuts of each attribute, ascending; None for categories, which stay as they are."""
+
+    cuts: tuple[Numbers | None, ...]
+
+    @classmethod
+    def of(cls, examples: Examples) -> Discretization:
+        """Learn the cuts from rows and their classes; every row counts one, whatever its weight."""
+        labels = len(examples.labels)
+        return cls(
+            tuple(
+                _cuts(attribute, examples.classes, labels) if attribute.is_numeric else None
+                for attribute in examples.attributes
+            )
+        )
+
+    def applied(self, examples: Examples) -> Examples:
+        """The rows with intervals in place of numbers; missing stays missing."""
+        pairs = zip(examples.attributes, self.cuts, strict=True)
+        return replace(
+            examples,
+            attributes=tuple(attribute if cuts is None else _binned(attribute, cuts) for attribute, cuts in pairs),
+        )
+
+
+def discretize(train: Examples, test: Examples) -> tuple[Examples, Examples]:
+    """Both parts with intervals in place of numbers, cut as the training rows say."""
+    learned = Discretization.of(train)
+    return learned.applied(train), learned.applied(test)
+
+
+def _cuts(attribute: Attribute, classes: Codes, labels: int) -> Numbers:
+    known = ~attribute.is_missing
+    values, places = np.unique(attribute.values[known], return_inverse=True)
+    counts = np.zeros((len(values), labels), np.int64)
+    np.add.at(counts, (places, classes[known]), 1)
+    return np.array([_between(values[cut - 1], values[cut]) for cut in mdl_cuts(counts)], np.float64)
+
+
+def _between(below: float, above: float) -> float:
+    """The middle of two numbers; the lower one if there is nothing in between."""
+    middle = below / 2 + above / 2
+    return middle if below <= middle < above else below
+
+
+def _binned(attribute: Attribute, cuts: Numbers) -> Attribute:
+    codes = np.where(attribute.is_missing, MISSING, np.searchsorted(cuts, attribute.values, side="left"))
+    ends = [_written(cut) for cut in cuts.tolist()]
+    lows, highs = ["-inf", *ends], [*(f"{end}]" for end in ends), "inf)"]
+    return Attribute(
+        attribute.name,
+        codes.astype(np.int64),
+        tuple(f"({low}, {high}" for low, high in zip(lows, highs, strict=True)),
+    )
+
+
+def _written(cut: float) -> str:
+    return repr(cut).removesuffix(".0")

@@ -14,13 +14,12 @@ import polars as pl
 
 from incrowd.compare import choices
 from incrowd.compare.choices import KADET, MAJORITY, UNPROTECTED, Choice
-from incrowd.compare.examples import Codes, Examples, Numbers
+from incrowd.compare.examples import Codes, Examples, Numbers, discretize
 from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.compare.learners.catalog import find_learner
+from incrowd.compare.learners.learner import predicted
 from incrowd.compare.protocol import Protocol, RowSplit, seed_of
-from incrowd.compare.published import publish_and_score
-from incrowd.compare.releasing import ReleaseRisk, release_rows, risk_of
-from incrowd.compare.scores import quality
+from incrowd.compare.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of
 from incrowd.compare.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, VerificationError
 from incrowd.vocabulary.requirement import KAnonymity
@@ -159,8 +158,6 @@ class Laboratory:
             unseen, seed = self.subject.frame[split.test], self._seed("feeding", trial)
             train, test = feed_release(parts, made.plan, made.draft, unseen, self.setup.feeding, seed)
         if self.setup.discretize == "train":
-            from incrowd.compare.discretization import discretize
-
             train, test = discretize(train, test)
         return train, test, known
 
@@ -207,3 +204,43 @@ def _with_risk(result: Result, risk: ReleaseRisk) -> Result:
         largest_risk=risk.largest,
         pure_rows=risk.pure,
     )
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Accuracy, mean recall of the classes, and area under the ROC curve (NaN where there is none)."""
+
+    accuracy: float
+    balanced_accuracy: float
+    auc: float
+
+
+def quality(scores: Numbers, truth: Codes) -> Quality:
+    """All measures at once."""
+    right = predicted(scores) == truth
+    rows = np.bincount(truth)
+    recalls = np.bincount(truth, right)[rows > 0] / rows[rows > 0]
+    return Quality(float(np.mean(right)), float(np.mean(recalls)), auc(scores, truth))
+
+
+def auc(scores: Numbers, truth: Codes) -> float:
+    """Area under the ROC curve; of several classes the mean of each against the rest, weighted by its rows.
+
+    The rank statistic: the chance that a row of the class scores higher than a row of the rest, a tie counts half
+    (Hanley and McNeil 1982; the weighted mean: Provost and Domingos 2001). NaN if only one class occurs.
+    """
+    rows = np.bincount(truth, minlength=scores.shape[1])
+    occurring = np.flatnonzero(rows)
+    if len(occurring) < 2:
+        return float("nan")
+    if scores.shape[1] == 2:
+        return _against_the_rest(scores[:, 1] - scores[:, 0], truth == 1)
+    areas = [_against_the_rest(scores[:, label], truth == label) for label in occurring]
+    return float(np.average(areas, weights=rows[occurring]))
+
+
+def _against_the_rest(scores: Numbers, inside: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+    from scipy.stats import rankdata
+
+    ones = int(inside.sum())
+    return float((rankdata(scores)[inside].sum() - ones * (ones + 1) / 2) / (ones * (len(inside) - ones)))

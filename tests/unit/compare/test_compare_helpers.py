@@ -12,7 +12,7 @@ from incrowd.compare.examples import Attribute, Examples
 from incrowd.compare.learners.learner import Majority, weighing
 from incrowd.compare.learners.matrix import Ordinal
 from incrowd.compare.learners.naive_bayes import normal_of
-from incrowd.compare.learners.rule import Condition, Rule
+from incrowd.compare.learners.rule_list import Condition, Rule
 from incrowd.compare.learners.scikit import scikit_named
 from incrowd.compare.learners.weka import arff_text
 from incrowd.compare.protocol import seed_of

@@ -3,15 +3,15 @@ import math
 import numpy as np
 import pytest
 
-from incrowd.compare.statistics.intervals import (
-    corrected_t_interval,
-    wilson_interval,
-)
-from incrowd.compare.statistics.significance import (
+from experiments.significance import (
     bonferroni_dunn,
     five_by_two_test,
     friedman_test,
     ranks,
+)
+from incrowd.compare.intervals import (
+    corrected_t_interval,
+    wilson_interval,
 )
 from incrowd.errors import ParameterError
 
