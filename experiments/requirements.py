@@ -50,7 +50,7 @@ class Cost:
 def adult(folder: Path | None, rows: int | None) -> Subject:
     """Adult without missing values: eight quasi-identifiers and the class."""
     dataset = find_dataset("adult")
-    names = next(chosen.attributes for chosen in dataset.attribute_sets if chosen.name == ATTRIBUTES)
+    names = dataset.attribute_sets[ATTRIBUTES]
     target = read(load("adult", folder)).frame.columns[-1]
     frame = read(load("adult", folder)).frame.select(*names, target)
     return understand_table(

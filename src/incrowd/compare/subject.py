@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.compare.datasets.catalog import find_dataset
-from incrowd.compare.datasets.entry import Dataset
+from incrowd.compare.datasets.catalog import Dataset, find_dataset
 from incrowd.compare.datasets.load import load
 from incrowd.compare.feeding import Parts, learnable
 from incrowd.compare.protocol import RowSplit, seed_of
@@ -210,7 +209,7 @@ class NamedTable:
             return named
         if named is None:
             return self.dataset.quasi_identifiers()
-        chosen = {one.name for one in self.dataset.attribute_sets} | {"all"}
+        chosen = {"all", *self.dataset.attribute_sets}
         return self.dataset.quasi_identifiers(named[0]) if len(named) == 1 and named[0] in chosen else named
 
 

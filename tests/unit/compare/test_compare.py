@@ -12,7 +12,6 @@ import pytest
 
 from incrowd.compare import run as comparing
 from incrowd.compare.datasets.catalog import find_dataset
-from incrowd.compare.datasets.entry import AttributeSet
 from incrowd.compare.datasets.patients import make_patients
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, FixedSplit, KFold
@@ -277,7 +276,7 @@ def test_what_is_known_of_a_data_set_is_used(tmp_path, monkeypatch):
         attributes=("size", "colour", "number"),
         numeric=("size",),
         identifiers=("number",),
-        attribute_sets=(AttributeSet("1/2", ("size",)),),
+        attribute_sets={"1/2": ("size",)},
     )
     monkeypatch.setattr("incrowd.compare.subject.find_dataset", {"known": known}.__getitem__)
     monkeypatch.setattr("incrowd.compare.subject.load", lambda name, folder, tell: file)

