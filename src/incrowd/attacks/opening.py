@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.attacks.again import Again
-from incrowd.attacks.scene import HiddenCells, Promised, Scene
+from incrowd.attacks.scene import Again, HiddenCells, Promised, Scene
 from incrowd.errors import InputError, SchemaError
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan

@@ -14,18 +14,35 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from incrowd.attacks.again import Again, Rows
 from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released, read_released
 from incrowd.compare.protocol import seed_of
-from incrowd.compare.releasing import Made
+from incrowd.compare.releasing import Made, release_rows
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.schema import Schema
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """How a release was made, as far as it takes to make another."""
+
+    method: str
+    requirement: Requirement  # what every release keeps
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    people: EncodedTable | None = None  # the population, if something is required of it
+
+    def release(self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int) -> Made:
+        """A release of all the given rows."""
+        return release_rows(table, frame, schema, self.method, self.parameters, self.requirement, seed, self.people)
+
 
 SMALLEST = 20  # rows: with fewer a 99 % interval is too wide to show anything
 OWN_HALF = "a release of a random half of the original, made for this attack; the other half is the control"
