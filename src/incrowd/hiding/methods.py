@@ -15,11 +15,10 @@ from typing import Literal, Protocol, runtime_checkable
 
 from incrowd.errors import ParameterError
 from incrowd.hiding.adversaries import Adversary
-from incrowd.hiding.bayes_hiders import COUNTED, SHARED, check_degree
+from incrowd.hiding.bayes_hiders import COUNTED, SHARED, DropP, JointDropP, check_degree
 from incrowd.hiding.generic import Generic, Quiet
 from incrowd.hiding.id3 import Hid3, ID3Adversary
 from incrowd.hiding.other_rows import DecP, IncP, JointDecP
-from incrowd.hiding.own_row import DropP, JointDropP
 from incrowd.hiding.secret import Secret, Status
 
 

@@ -16,17 +16,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.recipients.bins import binned, public_bins
+    from incrowd.recipients.counted_table import binned, public_bins
     from incrowd.recipients.decoding import decode
-    from incrowd.recipients.learning import CountsNaiveBayes
-    from incrowd.recipients.tree import CountsTree
+    from incrowd.recipients.learning import CountsNaiveBayes, CountsTree
 
 _HOME = {
     "CountsNaiveBayes": "learning",
-    "CountsTree": "tree",
-    "binned": "bins",
+    "CountsTree": "learning",
+    "binned": "counted_table",
     "decode": "decoding",
-    "public_bins": "bins",
+    "public_bins": "counted_table",
 }
 __all__ = ["CountsNaiveBayes", "CountsTree", "binned", "decode", "public_bins"]
 

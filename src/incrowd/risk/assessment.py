@@ -13,8 +13,7 @@ import polars as pl
 from incrowd.drawing.wording import counted as words
 from incrowd.errors import HeaderError, Notice, ParameterError, SchemaError
 from incrowd.risk.attackers import Attacker, checked, expected_journalist, journalist, marketer, prosecutor
-from incrowd.risk.classes import Classes, NotMeasured, Whole, classes_of, coded, matched
-from incrowd.risk.edges import Edges, edges_of
+from incrowd.risk.classes import Classes, Edges, NotMeasured, Whole, classes_of, coded, edges_of, matched
 from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
 from incrowd.risk.special_uniques import Special, special_uniques
 from incrowd.risk.three_risks import MeasuredRisk, inference, linkability, singling_out

@@ -45,9 +45,9 @@ class ShareInterval:
         return {"estimate": self.estimate, "low": self.low, "high": self.high}
 
 
-def wilson(share: float, rows: int) -> ShareInterval:
+def wilson(share: float, rows: int, level: float = LEVEL) -> ShareInterval:
     """A share of rows with Wilson's score interval (Wilson: Probable Inference, JASA 22, 1927)."""
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    z = NormalDist().inv_cdf((1 + level) / 2)
     middle = (share + z**2 / (2 * rows)) / (1 + z**2 / rows)
     width = z / (1 + z**2 / rows) * math.sqrt(share * (1 - share) / rows + z**2 / (4 * rows**2))
     return ShareInterval(share, min(share, max(0.0, middle - width)), max(share, min(1.0, middle + width)))

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from incrowd.hiding.bayes_hiders import DropP
 from incrowd.hiding.id3 import gain_times_rows
 from incrowd.hiding.methods import Options, make_hider
 from incrowd.hiding.on_disk import ScannedRows, ShownCells
 from incrowd.hiding.other_rows import labels_needed
-from incrowd.hiding.own_row import DropP
 from incrowd.hiding.published import RowIndex
 from incrowd.hiding.request import Shared, tells_rows_apart
 

@@ -61,7 +61,7 @@ LEARNERS = {
         "naive Bayes for mixed types; missing values are skipped", _own("naive_bayes", "NaiveBayes"), ("naive-bayes",)
     ),
     "logistic": LearnerEntry(
-        "logistic regression on one-hot categories", _own("logistic", "Logistic"), ("logistic-regression",)
+        "logistic regression on one-hot categories", _own("scikit", "Logistic"), ("logistic-regression",)
     ),
     "rules": LearnerEntry("rule list from whole C4.5 trees, quicker than PART", _own("rule_list", "RuleList")),
     "part": LearnerEntry("PART: rule list from partial C4.5 trees", _own("rule_list", "RuleList", trees="partial")),
