@@ -112,9 +112,7 @@ def _binned(attribute: Attribute, cuts: Numbers) -> Attribute:
     ends = [_written(cut) for cut in cuts.tolist()]
     lows, highs = ["-inf", *ends], [*(f"{end}]" for end in ends), "inf)"]
     return Attribute(
-        attribute.name,
-        codes.astype(np.int64),
-        tuple(f"({low}, {high}" for low, high in zip(lows, highs, strict=True)),
+        attribute.name, codes.astype(np.int64), tuple(f"({low}, {high}" for low, high in zip(lows, highs, strict=True))
     )
 
 

@@ -11,15 +11,7 @@ from itertools import pairwise
 from incrowd.compare.comparison import Comparison
 from incrowd.compare.recommend import name_of
 from incrowd.compare.summary import Summary, SummaryCell
-from incrowd.compare.tables import (
-    Score,
-    ScoreTable,
-    how_measured,
-    release_header,
-    release_rows,
-    score_tables,
-    troubles,
-)
+from incrowd.compare.tables import Score, ScoreTable, how_measured, release_header, release_rows, score_tables, troubles
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.svg import (

@@ -133,11 +133,7 @@ def plan_hiding(
     after = _guesses(secrets, judges, published)
     outcomes = tuple(_outcome(task, judges, was, now) for task, was, now in zip(tasks, before, after, strict=True))
     return HidingPlan(
-        method=method,
-        options=options,
-        predictors=published.predictors,
-        changes=_changes(published),
-        outcomes=outcomes,
+        method=method, options=options, predictors=published.predictors, changes=_changes(published), outcomes=outcomes
     )
 
 
