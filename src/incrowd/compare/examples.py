@@ -109,12 +109,8 @@ def _between(below: float, above: float) -> float:
 
 def _binned(attribute: Attribute, cuts: Numbers) -> Attribute:
     codes = np.where(attribute.is_missing, MISSING, np.searchsorted(cuts, attribute.values, side="left"))
-    ends = [_written(cut) for cut in cuts.tolist()]
+    ends = [repr(cut).removesuffix(".0") for cut in cuts.tolist()]
     lows, highs = ["-inf", *ends], [*(f"{end}]" for end in ends), "inf)"]
     return Attribute(
         attribute.name, codes.astype(np.int64), tuple(f"({low}, {high}" for low, high in zip(lows, highs, strict=True))
     )
-
-
-def _written(cut: float) -> str:
-    return repr(cut).removesuffix(".0")

@@ -65,7 +65,9 @@ class CountedTable:
         firsts = looks.unique(maintain_order=True).with_row_index("\x1fgroup")
         numbers = looks.join(firsts, on=names, how="left", maintain_order="left")["\x1fgroup"].to_numpy()
         groups = numbers.astype(np.int64)
-        counted = {name: _column(name, firsts[name].to_list()) for name in names}
+        counted = {
+            name: counted_column(name, [_members(name, text) for text in firsts[name].to_list()]) for name in names
+        }
         table = cls(groups, counted, frame.drop(names), tuple(frame.columns))
         table._check_whole()
         return table
@@ -135,11 +137,6 @@ def _named(frame: pl.DataFrame, columns: Iterable[str]) -> list[str]:
         if name not in frame.columns:
             raise HeaderError(unknown_column(name, frame.columns))
     return names
-
-
-def _column(name: str, texts: Sequence[str]) -> CountedColumn:
-    """The attribute of groups whose texts are given."""
-    return counted_column(name, [_members(name, text) for text in texts])
 
 
 def _members(name: str, text: str) -> tuple[Counted, ...]:

@@ -185,7 +185,7 @@ class CountsTree(CountsClassifier):
         rows = self._learned(X, y)
         shares = [_filled(attribute, rows) for attribute in self.attributes_]
         self.depth_ = 0
-        self.tree_ = self._grown(_Part.of(rows, shares, [_ordered(one) for one in self.attributes_]), 0)
+        self.tree_ = self._grown(_Part.of(rows, shares, [one.cuts is not None for one in self.attributes_]), 0)
         return self
 
     def _grown(self, part: _Part, depth: int) -> CountNode:
@@ -230,11 +230,6 @@ def _filled(attribute: CountedAttribute, rows: Floats) -> Floats:
     size = rows.sum(axis=1)
     overall = size @ attribute.shares
     return np.asarray(np.where(hidden[:, None], overall / max(overall.sum(), 1e-300), attribute.shares))
-
-
-def _ordered(attribute: CountedAttribute) -> bool:
-    """Whether the values of an attribute come in an order that splits should keep."""
-    return attribute.cuts is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,9 @@ def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
     rounded = texts.str.contains(_ROUNDED).all()  # 03600 is three digits only if all codes are written so
     finer = 0 if rounded else int((~texts.str.contains(_THREE)).sum())
     if finer:
-        return SmallPlace(finding=f"{counted(finer, 'cell')} {_verb(finer)} finer than three digits of a ZIP code")
+        return SmallPlace(
+            finding=f"{counted(finer, 'cell')} {'is' if finer == 1 else 'are'} finer than three digits of a ZIP code"
+        )
     return _three_digits(texts.str.slice(0, 3), people) if len(texts) else SmallPlace()
 
 
@@ -191,10 +193,6 @@ def _looks_like_zip(series: pl.Series) -> bool:
 
 def _texts(series: pl.Series) -> pl.Series:
     return series.cast(pl.String).str.strip_chars() if series.dtype != pl.String else series.str.strip_chars()
-
-
-def _verb(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 # Go through the eighteen identifiers: each is found in a column, not found, or not checked for a reason.

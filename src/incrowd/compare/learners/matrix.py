@@ -98,7 +98,9 @@ class OneHot:
                     columns.append(np.full(len(filled), offset))
                     cells.append(values[filled])
                 else:
-                    codes = attribute.values if attribute.categories is not None else _absence(attribute)
+                    codes = (
+                        attribute.values if attribute.categories is not None else np.where(attribute.is_missing, -1, 0)
+                    )
                     places, width = part.shown(codes.astype(np.int64)), part.width
                     filled = np.flatnonzero(places >= 0)
                     columns.append(places[filled] + offset)
@@ -125,11 +127,6 @@ def _parts(
     if missing != "indicator" or known.all():
         return (number,)
     return (number, CategoryColumns(np.array([-1, 0]), 1))
-
-
-def _absence(attribute: Attribute) -> Codes:
-    """-1 where a number is missing, else 0: the codes of its indicator."""
-    return np.where(attribute.is_missing, -1, 0)
 
 
 LARGEST = 3e38  # scikit-learn's trees keep numbers in 32 bits
