@@ -1,4 +1,7 @@
-"""Rows as learners take them: numbers with NaN for missing, categories as codes with -1 for missing."""
+"""Rows as learners take them: numbers with NaN for missing, categories as codes with -1 for missing.
+
+Numbers may become categories, cut where the class changes (Fayyad and Irani 1993).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The release of a part of a table, in memory, with its promise counted exactly."""
+"""What a trial publishes of a part of a table, in memory: a release, or a tree by kADET; its promise is counted."""
 
 from __future__ import annotations
 

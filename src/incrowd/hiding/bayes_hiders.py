@@ -1,7 +1,7 @@
-"""What all hiders against naive Bayes have in common: the opening, levels, and several cells at once.
+"""Hiders against naive Bayes: what all have in common, and DROPP, which changes the row itself.
 
 If the true value is predicted, another value is drawn that shall overtake it. DECP and INCP then change other rows
-(:mod:`incrowd.hiding.other_rows`), DROPP the row itself (:mod:`incrowd.hiding.bayes_hiders`).
+(:mod:`incrowd.hiding.other_rows`), DROPP the row itself; e-DROPP takes several cells of one row.
 
 The generalizing forms (names with ``-g``) show a cell one level up at a time instead of blanking it, first of all the
 confidential one, and work against an adversary who shares hidden cells out along the taxonomy.

@@ -7,7 +7,7 @@
     binned(rows, bins)                new rows with their numbers in the same bins
     CountsNaiveBayes, CountsTree      scikit-learn classifiers that learn from the counts themselves
 
-Nothing here needs more than the released files.
+Nothing here needs more than the released files, and nothing is imported but tables and the vocabulary.
 """
 
 from __future__ import annotations

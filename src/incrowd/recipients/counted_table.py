@@ -1,4 +1,4 @@
-"""A release of counts, read: its groups, and for each group and attribute the values with their counts."""
+"""A release of counts, read: its groups, the values of each with their counts, and the public bins of numbers."""
 
 from __future__ import annotations
 

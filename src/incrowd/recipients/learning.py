@@ -1,4 +1,4 @@
-"""What classifiers on counts have in common: groups to learn from, plain rows to predict.
+"""Classifiers on counts, naive Bayes and a tree: groups to learn from, plain rows to predict.
 
 Inside a group nobody knows which value belongs to which row. So a group of n rows with the class counts n_c is taken as
 n_c rows of each class, of which each has a value with the group's share of it, whatever its other values.

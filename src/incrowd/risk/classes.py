@@ -1,4 +1,4 @@
-"""Equivalence classes: the rows that cannot be told apart by some columns. Missing is a value like any other."""
+"""Rows that some columns do not tell apart, and rows alone at the end of one. Missing is a value like any other."""
 
 from __future__ import annotations
 

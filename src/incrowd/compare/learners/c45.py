@@ -1,4 +1,4 @@
-"""C4.5 as a learner: our own kernel, pruned."""
+"""C4.5 as a learner: our own kernel, pruned, on rows that may count more or less than one."""
 
 from __future__ import annotations
 
