@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from incrowd.compare.learners.catalog import find_learner, parsed
@@ -16,6 +15,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import METHODS, make_method
 from incrowd.models.induction.kadet import KAdet
 from incrowd.vocabulary.forms import check_form
+from incrowd.vocabulary.option import nearest
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
 STANDARDS = (UNPROTECTED, MAJORITY)
@@ -34,8 +34,7 @@ class Choice:
         method, parameters = parsed(text)
         known = (*METHODS, KADET, *STANDARDS)
         if method not in known:
-            close = get_close_matches(method, known, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = nearest(method, {name: repr(name) for name in known})
             raise ParameterError(f"There is no method {method!r}.{hint} Methods: {', '.join(known)}.")
         if method in STANDARDS and parameters:
             raise ParameterError(f"{method} has no parameters.")

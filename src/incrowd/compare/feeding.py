@@ -329,14 +329,17 @@ def _ways(feeding: Feeding, same_words: bool) -> Ways:
 
 
 def _examples(
-    parts: Parts, rows: np.ndarray[tuple[int], np.dtype[np.intp]], attributes: list[tuple[Attribute, Attribute]]
+    parts: Parts,
+    rows: np.ndarray[tuple[int], np.dtype[np.intp]],
+    attributes: list[tuple[Attribute, Attribute]],
+    weights: Numbers | None = None,
 ) -> tuple[Examples, Examples]:
     target = parts.train[parts.target]
     labels = label_names(target, bool(target.counts[-1] or parts.test[parts.target].counts[-1]))
-    trained, tested = target.codes[rows].astype(np.int64), parts.truth
+    trained = target.codes[rows].astype(np.int64)
     return (
-        Examples(tuple(pair[0] for pair in attributes), trained, labels),
-        Examples(tuple(pair[1] for pair in attributes), tested, labels),
+        Examples(tuple(pair[0] for pair in attributes), trained, labels, weights),
+        Examples(tuple(pair[1] for pair in attributes), parts.truth, labels),
     )
 
 
@@ -374,10 +377,7 @@ _WEIGHT = "\x1fweight"  # begins with a letter that names do not have
 def feed_decoded(
     parts: Parts, plan: ReleasePlan, draft: Draft, test_frame: pl.DataFrame, seed: int, deals: int = DEALS
 ) -> tuple[Examples, Examples]:
-    """Every released row once for each deal, weighted; test rows with their own values, numbers in the public bins.
-
-    See :func:`incrowd.compare.feeding.feed_release` for the parameters.
-    """
+    """Every released row once for each deal, weighted; test rows with their own values, numbers in the public bins."""
     table = CountedTable.of(draft.frame.select(plan.counted), plan.counted)
     plain = decode_table(table, deals=deals, weight=_WEIGHT, seed=seed)
     seen = EmbeddedEngine().transform(plan, parts.test, test_frame)
@@ -388,11 +388,4 @@ def feed_decoded(
         else joined(name, raw_cells(parts.train[name].take(rows)), raw_cells(parts.test[name]))
         for name in parts.inputs
     ]
-    target = parts.train[parts.target]
-    labels = label_names(target, bool(target.counts[-1] or parts.test[parts.target].counts[-1]))
-    return (
-        Examples(
-            tuple(pair[0] for pair in pairs), target.codes[rows].astype(np.int64), labels, plain[_WEIGHT].to_numpy()
-        ),
-        Examples(tuple(pair[1] for pair in pairs), parts.truth, labels),
-    )
+    return _examples(parts, rows, pairs, plain[_WEIGHT].to_numpy())

@@ -11,7 +11,7 @@ from itertools import pairwise
 from incrowd.compare.comparison import Comparison
 from incrowd.compare.recommend import name_of
 from incrowd.compare.summary import Summary, SummaryCell
-from incrowd.compare.tables import Score, ScoreTable, how_measured, release_header, release_rows, score_tables, troubles
+from incrowd.compare.tables import RELEASE_HEADER, Score, ScoreTable, how_measured, release_rows, score_tables, troubles
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.svg import (
@@ -219,9 +219,7 @@ def _sections(comparison: Comparison) -> Iterator[Html]:
         "What the releases are like",
         "releases",
         paragraph("Means over the splits. Risk and groups are counted on the released rows.", class_="aside"),
-        table(
-            "Releases", texts(*release_header()), (texts(*row) for row in release_rows(summary)), numbers=range(1, 9)
-        ),
+        table("Releases", texts(*RELEASE_HEADER), (texts(*row) for row in release_rows(summary)), numbers=range(1, 9)),
     )
     if problems := troubles(summary):
         yield section("What could not be done", "troubles", bullets(map(text, problems)))
@@ -277,7 +275,7 @@ def _markdown_lines(comparison: Comparison) -> Iterator[str]:
     for scores in score_tables(summary):
         yield from _score_lines(scores)
     yield "\n## What the releases are like\n"
-    yield from _markdown_table(release_header(), release_rows(summary))
+    yield from _markdown_table(RELEASE_HEADER, release_rows(summary))
     if problems := troubles(summary):
         yield "\n## What could not be done\n"
         yield from (f"- {_safe(problem)}" for problem in problems)

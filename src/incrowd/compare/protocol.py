@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol as Shape
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from incrowd.compare.examples import Codes
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.wording import counted
+from incrowd.trees.c45 import at_least
 
 
 def seed_of(*parts: str | int) -> int:
@@ -66,8 +66,8 @@ class KFold:
     repetitions: int = 1  # how often the rows are dealt anew
 
     def __post_init__(self) -> None:
-        _at_least("folds", self.folds, 2)
-        _at_least("repetitions", self.repetitions, 1)
+        at_least("folds", self.folds, 2)
+        at_least("repetitions", self.repetitions, 1)
 
     def splits(self, classes: Codes, seed: int) -> list[RowSplit]:
         """All splits, repetition by repetition."""
@@ -101,7 +101,7 @@ class FiveByTwo:
     stratified: bool = False
 
     def __post_init__(self) -> None:
-        _at_least("repetitions", self.repetitions, 1)
+        at_least("repetitions", self.repetitions, 1)
 
     @property
     def folds(self) -> int:
@@ -127,11 +127,11 @@ class FixedSplit:
     repetitions: int = 1  # how often the test is drawn anew
 
     def __post_init__(self) -> None:
-        _at_least("repetitions", self.repetitions, 1)
+        at_least("repetitions", self.repetitions, 1)
         if not 0 < self.test_share < 1:
             raise ParameterError("test_share must be between 0 and 1.")
         if self.train_first is not None:
-            _at_least("train_first", self.train_first, 1)
+            at_least("train_first", self.train_first, 1)
             if self.repetitions > 1:
                 raise ParameterError("The first rows are always the same: with train_first there is one repetition.")
 
@@ -192,8 +192,3 @@ def _shuffled(classes: Codes, stratified: bool, seed: int, repetition: int) -> R
 def _evenly(rows: int, count: int) -> Rows:
     """``count`` places out of ``rows``, evenly spread."""
     return np.asarray(np.arange(count) * rows // count, np.intp)
-
-
-def _at_least(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least or not math.isfinite(value):
-        raise ParameterError(f"{name} must be a whole number of at least {least}.")

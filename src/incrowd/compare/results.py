@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
@@ -40,7 +40,7 @@ class Results:
         """Keep a result, on disk before this returns."""
         self.by_fingerprint[fingerprint] = result
         if self._file is not None:
-            json.dump({"fingerprint": fingerprint, **result.to_json()}, self._file, allow_nan=False)
+            json.dump({"fingerprint": fingerprint, **asdict(result)}, self._file, allow_nan=False)
             self._file.write("\n")
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -125,5 +125,5 @@ def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
 def as_frame(results: Sequence[Result]) -> pl.DataFrame:
     """Results as a table, a row for each learner's part of a trial."""
     schema = {each.name: _TYPES[str(each.type).split(" ")[0]] for each in fields(Result)}
-    rows: list[dict[str, Any]] = [result.to_json() for result in results]
+    rows: list[dict[str, Any]] = [asdict(result) for result in results]
     return pl.DataFrame(rows, schema=schema, orient="row")

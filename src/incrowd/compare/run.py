@@ -20,7 +20,7 @@ from incrowd.compare.cost import STARTUP, Cost, measure_cost
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, Protocol
 from incrowd.compare.results import Results, digest_of, fingerprints, opened
-from incrowd.compare.subject import NamedTable, Subject, discretized, find_table, understand_table
+from incrowd.compare.subject import Subject, discretized, find_table, read_subject
 from incrowd.compare.trial import Laboratory, Setup, Trial, learners_of
 from incrowd.compare.workers import run_trials
 from incrowd.errors import ParameterError
@@ -184,25 +184,6 @@ def compare(
     )
     prepared = prepare(subject, question, watch, timed=protocol is None)
     return run(prepared, None if to is None else Path(to), watch)
-
-
-def read_subject(
-    named: NamedTable, *, target: str | None, quasi_identifiers: Iterable[str] | None, **how: Any
-) -> Subject:
-    """The table, or the data set, as it is compared on."""
-    goal = target or named.target
-    if goal is None:
-        raise ParameterError("Name the class to predict: --target, or target= in Python.")
-    known = named.quasi_identifiers(None if quasi_identifiers is None else list(quasi_identifiers))
-    return understand_table(
-        named.table,
-        target=goal,
-        quasi_identifiers=known,
-        identifiers=named.identifiers,
-        numeric=named.numeric,
-        name=named.name,
-        **how,
-    )
 
 
 def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from incrowd.compare import choices
 from incrowd.compare.choices import KADET, MAJORITY, UNPROTECTED, Choice
 from incrowd.compare.examples import Codes, Examples, Numbers, discretize
 from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected
@@ -83,10 +81,6 @@ class Result:
     release_seconds: float = 0.0
     learn_seconds: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """The result as plain data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, eq=False)
 class Laboratory:
@@ -117,18 +111,17 @@ class Laboratory:
 
     def _results(self, trial: Trial, split: RowSplit, parts: Parts, blank: Result) -> Iterator[Result]:
         begun = time.process_time()
-        match trial.choice.method:
-            case choices.MAJORITY:
-                yield _judged(replace(blank, learner=MAJORITY), _majority(parts), parts.truth)
-            case choices.KADET:
-                scores, risk = publish_and_score(parts, self.subject.schema, trial.k, dict(trial.choice.parameters))
-                spent = time.process_time() - begun
-                known = _with_risk(replace(blank, learner=KADET, release_seconds=spent), risk)
-                yield _judged(known, scores, parts.truth)
-            case _:
-                train, test, known = self._fed(trial, split, parts, blank)
-                for learner in trial.learners:
-                    yield self._learned(learner, trial, train, test, known)
+        if trial.choice.method == MAJORITY:
+            yield _judged(replace(blank, learner=MAJORITY), _majority(parts), parts.truth)
+        elif trial.choice.method == KADET:
+            scores, risk = publish_and_score(parts, self.subject.schema, trial.k, dict(trial.choice.parameters))
+            spent = time.process_time() - begun
+            known = _with_risk(replace(blank, learner=KADET, release_seconds=spent), risk)
+            yield _judged(known, scores, parts.truth)
+        else:
+            train, test, known = self._fed(trial, split, parts, blank)
+            for learner in trial.learners:
+                yield self._learned(learner, trial, train, test, known)
 
     def _fed(self, trial: Trial, split: RowSplit, parts: Parts, blank: Result) -> tuple[Examples, Examples, Result]:
         """The rows as the learners get them, and what is known of the release."""

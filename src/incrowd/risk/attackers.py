@@ -11,7 +11,7 @@ method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import fsum
 
@@ -30,10 +30,6 @@ class AtRisk:
     rows: int
     share: float
 
-    def to_json(self) -> dict[str, float]:
-        """The three numbers."""
-        return {"threshold": self.threshold, "rows": self.rows, "share": self.share}
-
 
 @dataclass(frozen=True)
 class Attacker:
@@ -48,7 +44,7 @@ class Attacker:
         """The numbers."""
         data: dict[str, object] = {"average": self.average, "basis": self.basis}
         if self.at_risk:
-            data |= {"maximum": self.maximum, "at_risk": [each.to_json() for each in self.at_risk]}
+            data |= {"maximum": self.maximum, "at_risk": [asdict(each) for each in self.at_risk]}
         return data
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from statistics import NormalDist
 
@@ -39,10 +39,6 @@ class ShareInterval:
 
     def __str__(self) -> str:
         return f"{percent(self.estimate)} ({100 * self.low:.1f} to {100 * self.high:.1f})"
-
-    def to_json(self) -> dict[str, float]:
-        """The three numbers."""
-        return {"estimate": self.estimate, "low": self.low, "high": self.high}
 
 
 def wilson(share: float, rows: int, level: float = LEVEL) -> ShareInterval:
@@ -99,9 +95,9 @@ class MeasuredRisk:
     def to_json(self) -> dict[str, object]:
         """The numbers."""
         return {
-            "attack": self.attack.to_json(),
-            "control": self.control.to_json(),
-            "excess": self.excess.to_json(),
+            "attack": asdict(self.attack),
+            "control": asdict(self.control),
+            "excess": asdict(self.excess),
             "chance": self.chance,
             "about": self.about,
         }

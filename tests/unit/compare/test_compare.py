@@ -17,7 +17,7 @@ from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, FixedSplit, KFold
 from incrowd.compare.results import FILE
 from incrowd.compare.run import Question, Step, compare, default_methods, possible_ks, prepare
-from incrowd.compare.subject import find_table, understand_table
+from incrowd.compare.subject import find_table, read_subject, understand_table
 from incrowd.compare.trial import Laboratory
 from incrowd.errors import HeaderError, IncrowdError, InputError, OutputError, ParameterError
 from incrowd.tables.hierarchies.intervals import from_edges
@@ -284,7 +284,7 @@ def test_what_is_known_of_a_data_set_is_used(tmp_path, monkeypatch):
     assert (found.name, found.target, found.quasi_identifiers) == ("known", "class", ("size", "colour"))
     assert ask("known", target=None, quasi_identifiers=["1/2"]).quasi_identifiers == ("size",)
     assert ask("known", target=None, quasi_identifiers=["colour"]).quasi_identifiers == ("colour",)
-    subject = comparing.read_subject(find_table("known", None, print), target=None, quasi_identifiers=None)
+    subject = read_subject(find_table("known", None, print), target=None, quasi_identifiers=None)
     assert [column.type.is_numeric for column in subject.schema.columns] == [True, False, False]
 
 

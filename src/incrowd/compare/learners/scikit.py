@@ -25,6 +25,7 @@ from incrowd.compare.learners.learner import (
 from incrowd.compare.learners.matrix import Missing, OneHot, Ordinal
 from incrowd.errors import InputError, ParameterError
 from incrowd.trees.compiled import one_thread
+from incrowd.vocabulary.option import nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +96,7 @@ class Scikit:
         known = self._classifier().get_params(deep=False)
         for parameter, _ in self.parameters:
             if parameter not in known:
-                close = get_close_matches(parameter, known, n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
+                hint = nearest(parameter, {name: repr(name) for name in known})
                 raise ParameterError(
                     f"{self.word} has no parameter {parameter!r}.{hint} It has: {', '.join(sorted(known))};"
                     " and encoding, missing."
