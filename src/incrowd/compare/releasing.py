@@ -16,7 +16,6 @@ from incrowd.methods.catalog import make_method
 from incrowd.methods.fitting import fitted
 from incrowd.methods.release_forms import formed, suited
 from incrowd.models.induction.kadet import KAdet
-from incrowd.models.published_tree import PublishedTree
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.rows.held import Draft
@@ -142,21 +141,8 @@ def publish_and_score(
         raise VerificationError("kadet broke its promise. This is a bug: please report it.")
     sizes = verdict.sizes
     risk = ReleaseRisk(sizes.classes, sizes.smallest, sizes.classes / train.height, 1 / max(1, sizes.smallest), 0.0)
-    return _scores(induction.model, test, parts), risk
-
-
-def _scores(model: PublishedTree, test: EncodedTable, parts: Parts) -> Numbers:
-    """Class shares of the leaf where the model shows its counts; else 1 for its label."""
-    values = [*parts.train[parts.target].dictionary.to_list(), None]
-    place = {value: number for number, value in enumerate(values)}
-    columns = [place[value] for value in model.classes]
-    shares = np.zeros((len(model.labels), len(values)))
-    for node, (label, counts) in enumerate(zip(model.labels, model.safe_counts, strict=True)):
-        if counts is None:
-            shares[node, columns[label]] = 1.0
-        else:
-            shares[node, columns] = np.array(counts) / sum(counts)
-    return shares[model.leaf_of(test)]
+    place = {value: number for number, value in enumerate([*parts.train[parts.target].dictionary.to_list(), None])}
+    return induction.model.class_shares(test, [place[value] for value in induction.model.classes], len(place)), risk
 
 
 def _retyped(table: EncodedTable) -> EncodedTable:

@@ -9,10 +9,8 @@ The first test follows from the counts alone. Rows are read below it only, and o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,30 +23,6 @@ from incrowd.hiding.taxonomy import HIDDEN
 Counts = npt.NDArray[np.int64]
 Place = tuple[tuple[str, int], ...]
 _SAME = 1e-10  # gains per row closer than this are a tie
-
-
-class TreeNode(Protocol):
-    """A node of a decision tree over taxonomies."""
-
-    @property
-    def attribute(self) -> str | None:
-        """What is tested; None at a leaf."""
-        ...
-
-    @property
-    def population(self) -> int:
-        """Training rows that come here."""
-        ...
-
-    @property
-    def label(self) -> int:
-        """The most common class, ties to the first."""
-        ...
-
-    @property
-    def children(self) -> Sequence[tuple[int, TreeNode]]:
-        """The node of the taxonomy each branch stands for, and what follows."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -69,7 +43,7 @@ class ID3Adversary:
         """The tree over all rows that show a value below the given node."""
         values = published.taxonomy(attribute).leaves_below(shown)
         training = _Training(published, attribute, np.array(values, np.int64))
-        return TreeStudent(published, _Grown(training, published.others(attribute), training.sizes))
+        return TreeStudent(published, TreeNode(training, published.others(attribute), training.sizes))
 
 
 @dataclass(frozen=True)
@@ -146,7 +120,7 @@ class _Training:
 
 
 @dataclass(eq=False)
-class _Grown:
+class TreeNode:
     """A node of a tree that grows when it is looked at.
 
     ``sizes`` are its rows by class; ``above`` is the node it hangs below (None for the root, which has all training
@@ -156,7 +130,7 @@ class _Grown:
     training: _Training
     names: tuple[str, ...]
     sizes: Counts
-    above: _Grown | None = None
+    above: TreeNode | None = None
     shown: tuple[int, ...] = ()
 
     @cached_property
@@ -203,7 +177,7 @@ class _Grown:
         return chosen
 
     @cached_property
-    def children(self) -> tuple[tuple[int, _Grown], ...]:
+    def children(self) -> tuple[tuple[int, TreeNode], ...]:
         """One for each node of the taxonomy that occurs; hidden cells join the most common one."""
         if self.attribute is None:
             return ()
@@ -213,7 +187,7 @@ class _Grown:
         largest = int(np.argmax(known))
         names = tuple(name for name in self.names if name != self.attribute)
         return tuple(
-            (node, _Grown(self.training, names, counts[:, list(shown)].sum(axis=1), self, shown))
+            (node, TreeNode(self.training, names, counts[:, list(shown)].sum(axis=1), self, shown))
             for node in np.flatnonzero(known).tolist()
             for shown in [(node, HIDDEN) if node == largest else (node,)]
         )

@@ -126,6 +126,19 @@ class PublishedTree:
         """The class of each row, as a place in ``classes``: the label of the node where it rests."""
         return np.array(self.labels, np.int64)[self.leaf_of(table)]
 
+    def class_shares(self, table: EncodedTable, places: Sequence[int], width: int) -> npt.NDArray[np.float64]:
+        """Class shares of each row's leaf where the model shows its counts, else 1 for its label.
+
+        ``places`` are the columns of the classes, among ``width`` of them.
+        """
+        shares = np.zeros((len(self.labels), width))
+        for node, (label, counts) in enumerate(zip(self.labels, self.safe_counts, strict=True)):
+            if counts is None:
+                shares[node, places[label]] = 1.0
+            else:
+                shares[node, places] = np.array(counts) / sum(counts)
+        return shares[self.leaf_of(table)]
+
     def to_json(self) -> dict[str, Any]:
         """The model as plain data; :meth:`from_json` gives an equal model back."""
         rows = zip(self.tree.nodes, self.labels, self.groups, self.safe_counts, strict=True)
