@@ -21,8 +21,9 @@ GOAL = 1.2
 def suppression_pattern(scene: Scene) -> Finding:
     """Withholds again for each value a cell may have."""
     from incrowd.hiding.adversaries import adversary_named
+    from incrowd.hiding.bayes_hiders import GroupHider
     from incrowd.hiding.evaluation import pattern_attack
-    from incrowd.hiding.methods import GroupHider, Options, method_named
+    from incrowd.hiding.methods import Options, method_named
     from incrowd.hiding.published import PublishedTable
 
     if scene.hidden is None or not scene.hidden.cells:

@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol as Shape
 
 import numpy as np
 import numpy.typing as npt
@@ -37,24 +36,6 @@ class RowSplit:
     fold: int
     train: Rows
     test: Rows
-
-
-class Protocol(Shape):
-    """A way to part rows."""
-
-    def splits(self, classes: Codes, seed: int) -> list[RowSplit]:
-        """All splits, in order."""
-        ...
-
-    @property
-    def repetitions(self) -> int:
-        """How often the rows are drawn anew."""
-        ...
-
-    @property
-    def folds(self) -> int:
-        """Splits of a repetition."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -162,6 +143,10 @@ class FixedSplit:
         times = f", {self.repetitions} times" if self.repetitions > 1 else ""
         how = ", stratified" if self.stratified else ""
         return f"tested on {self.test_share:.0%} of the rows, drawn at random{how}{times}"
+
+
+Protocol = KFold | FiveByTwo | FixedSplit
+"""A way to part rows."""
 
 
 def parse_protocol(text: str, repetitions: int | None = None) -> Protocol:

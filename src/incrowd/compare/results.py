@@ -112,8 +112,7 @@ def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
 
     Splits of a repetition do not depend on how many repetitions there are: a longer run goes on where a shorter ended.
     """
-    protocol: Any = setup.protocol
-    split = repr(replace(protocol, repetitions=1))
+    split = repr(replace(setup.protocol, repetitions=1))
     feeding = repr(setup.feeding)
     shared = [version("incrowd"), digest, split, feeding, setup.seed, setup.discretize, *trial.name]
     return {

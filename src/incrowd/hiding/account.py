@@ -13,8 +13,9 @@ import polars as pl
 
 from incrowd.errors import Notice
 from incrowd.hiding.adversaries import Adversary
+from incrowd.hiding.bayes_hiders import GroupHider
 from incrowd.hiding.evaluation import costs, pattern_attack
-from incrowd.hiding.methods import GroupHider, method_named
+from incrowd.hiding.methods import method_named
 from incrowd.hiding.planner import CellOutcome, HidingPlan, Prediction, replay
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.request import MOST_VALUES, HidingInput

@@ -143,7 +143,7 @@ class BayesHider(AgainstBayes, ABC):
 
 
 @dataclass(frozen=True)
-class JointBayesHider(AgainstBayes, ABC):
+class GroupHider(AgainstBayes, ABC):
     """Hides several cells at once; steps are noted with the first of those that need them."""
 
     @abstractmethod
@@ -301,7 +301,7 @@ def _figures(lifts: Mapping[str, Lift], *, generalize: bool) -> dict[str, dict[s
 
 
 @dataclass(frozen=True)
-class JointDropP(JointBayesHider):
+class JointDropP(GroupHider):
     """Drop the cells of a row that speak most for the true values of several hidden ones, on average: e-DROPP(-G).
 
     Withholding a cell for one attribute can expose another one again, so all are checked until none is predicted.

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from incrowd.errors import ParameterError
 from incrowd.hiding.adversaries import Adversary
-from incrowd.hiding.bayes_hiders import COUNTED, SHARED, DropP, JointDropP, check_degree
+from incrowd.hiding.bayes_hiders import COUNTED, SHARED, DropP, GroupHider, JointDropP, check_degree
 from incrowd.hiding.generic import Generic, Quiet
 from incrowd.hiding.id3 import Hid3, ID3Adversary
 from incrowd.hiding.other_rows import DecP, IncP, JointDecP
@@ -32,20 +32,6 @@ class Hider(Protocol):
 
     def hide(self, secret: Secret) -> Status:
         """Change cells until the adversary fails; if that is impossible, delete the row."""
-        ...
-
-
-@runtime_checkable
-class GroupHider(Protocol):
-    """Hides several blanked cells at once."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the list of methods."""
-        ...
-
-    def hide_all(self, secrets: Sequence[Secret]) -> list[Status]:
-        """How each of the cells ended."""
         ...
 
 

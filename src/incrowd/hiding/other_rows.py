@@ -15,7 +15,7 @@ from incrowd.hiding.bayes_hiders import (
     COUNTED,
     SHARED,
     BayesHider,
-    JointBayesHider,
+    GroupHider,
     Opening,
     SecretGroup,
     duel,
@@ -203,7 +203,7 @@ def strangers(secret: Secret, label: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class JointDecP(JointBayesHider):
+class JointDecP(GroupHider):
     """Decrease the probability of one value for many rows: e-DECP, e-DECP-G.
 
     A cell that is withheld serves all rows that show the same. Where cells are blanked, a row once hidden stays hidden.

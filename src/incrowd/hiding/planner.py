@@ -16,8 +16,9 @@ from fractions import Fraction
 
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.hiding.adversaries import Adversary, School
+from incrowd.hiding.bayes_hiders import GroupHider
 from incrowd.hiding.generic import RowBlanker
-from incrowd.hiding.methods import METHODS, GroupHider, Hider, HidingMethod, Options, method_named
+from incrowd.hiding.methods import METHODS, Hider, HidingMethod, Options, method_named
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import FairChance, Secret, Showed, Status, Step, secret_at
 from incrowd.hiding.taxonomy import HIDDEN

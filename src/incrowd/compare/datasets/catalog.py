@@ -116,7 +116,7 @@ class Dataset:
 
 
 def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
-    names = {key: tuple(facts.pop(key, "").split()) for key in ("attributes", "numeric", "identifiers")}
+    names: dict[str, Any] = {key: tuple(facts.pop(key, "").split()) for key in ("attributes", "numeric", "identifiers")}
     if names["numeric"] == ("*",):
         names["numeric"] = names["attributes"]
     sets = {key: tuple(text.split()) for key, text in facts.pop("attribute_sets", {}).items()}
