@@ -58,11 +58,8 @@ def at_least_average(candidates: Sequence[SplitCandidate]) -> tuple[list[SplitCa
 
     The gain ratio alone favours splits that tell next to nothing; among those with a fair gain it chooses well.
     """
-    average = sum(each.gain for each in candidates) / max(1, len(candidates))
-    enough = [each.gain >= average - TOLERANCE for each in candidates]
-    halves = (True, False)
-    fair, others = ([c for c, e in zip(candidates, enough, strict=True) if e is half] for half in halves)
-    return fair, others
+    enough = sum(each.gain for each in candidates) / max(1, len(candidates)) - TOLERANCE
+    return [one for one in candidates if one.gain >= enough], [one for one in candidates if one.gain < enough]
 
 
 @dataclass(eq=False)
