@@ -24,11 +24,9 @@ from incrowd.methods.catalog import find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
 from incrowd.recipients.counted_table import CountedTable
 from incrowd.recipients.decoding import DEALS, decode_table
-from incrowd.rows.held import Draft
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.rows.memory.population import bin_column
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.leaf_interval import parse_interval
 from incrowd.vocabulary.released_value import (
     Category,
     Form,
@@ -40,6 +38,7 @@ from incrowd.vocabulary.released_value import (
     Shown,
     Value,
     ValueSet,
+    parse_interval,
     render,
 )
 from incrowd.vocabulary.schema import ColumnType, Role, Schema

@@ -13,18 +13,15 @@ from incrowd.compare.examples import Numbers
 from incrowd.compare.feeding import Parts
 from incrowd.errors import RequirementError, VerificationError
 from incrowd.methods.catalog import make_method
-from incrowd.methods.fitting import fitted
-from incrowd.methods.release_forms import formed, suited
+from incrowd.methods.release_forms import fitted, formed, suited
 from incrowd.models.induction.kadet import KAdet
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.rows.held import Draft
-from incrowd.rows.memory.engine import EmbeddedEngine
+from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
-from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.together import subject_names
+from incrowd.vocabulary.requirement import Requirement, subject_names
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 

@@ -14,8 +14,7 @@ from incrowd.errors import FileFormatError, HeaderError, ValuesError
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read, read_release
 from incrowd.vocabulary.counts_text import HIDDEN, Counted, read_counts
-from incrowd.vocabulary.leaf_interval import parse_day, parse_interval
-from incrowd.vocabulary.released_value import Interval, render
+from incrowd.vocabulary.released_value import Interval, parse_day, parse_interval, render
 from incrowd.vocabulary.schema import ColumnType, unknown_column
 
 Counts = npt.NDArray[np.int64]

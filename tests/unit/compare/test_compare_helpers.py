@@ -19,7 +19,7 @@ from incrowd.compare.protocol import seed_of
 from incrowd.compare.releasing import ReleaseRisk, risk_of
 from incrowd.compare.results import as_frame
 from incrowd.compare.trial import Result
-from incrowd.vocabulary.predicate import Le
+from incrowd.trees.tree import Le
 
 LABELS = ("no", "yes")
 

@@ -13,7 +13,8 @@ from incrowd.hiding.methods import Options, make_hider
 from incrowd.hiding.on_disk import ScannedRows, ShownCells
 from incrowd.hiding.other_rows import labels_needed
 from incrowd.hiding.published import RowIndex
-from incrowd.hiding.request import Shared, tells_rows_apart
+from incrowd.hiding.request import tells_rows_apart
+from incrowd.tables.reading.draft import Shared
 
 
 def test_the_gain_of_a_split_times_its_rows():
