@@ -204,9 +204,7 @@ def test_nothing_but_a_target_is_needed(patients, monkeypatch):
     assert "For C4.5 at k=5 use " in repr(found) or "For C4.5 at k=5 no release is shown" in repr(found)
     assert steps[0] == Step("reading")
     last = steps[-1]
-    assert (
-        last.done == last.total == len({r.to_json()["method"] + str((r.k, r.repetition, r.fold)) for r in found.runs})
-    )
+    assert last.done == last.total == len({r.method + str((r.k, r.repetition, r.fold)) for r in found.runs})
     assert last.left == 0
     done = [step.done for step in steps if step.total]
     assert done == sorted(done)
