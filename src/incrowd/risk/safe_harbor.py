@@ -11,7 +11,7 @@ import polars as pl
 
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.risk.edges import numbers_of
+from incrowd.risk.classes import numbers_of
 from incrowd.risk.identifiers import IDENTIFIERS, Identifier, words_of
 from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS
 from incrowd.vocabulary.schema import unknown_column
