@@ -10,7 +10,7 @@ import typer
 from incrowd.cli.shared import Json, print_json
 
 if TYPE_CHECKING:
-    from incrowd.compare.datasets.entry import Dataset
+    from incrowd.compare.datasets.catalog import Dataset
 _FACTS = ("name", "summary", "paper", "needs_target", "generalizes", "loses_rows", "forms", "numeric")
 
 
@@ -80,7 +80,7 @@ def _facts(dataset: Dataset, where: str) -> dict[str, Any]:
         "rows": dataset.rows,
         "attributes": len(dataset.attributes),
         "numeric": len(dataset.numeric),
-        "quasi-identifiers": ["all", *(chosen.name for chosen in dataset.attribute_sets)],
+        "quasi-identifiers": ["all", *dataset.attribute_sets],
         "from": where,
         "citation": dataset.citation,
         "licence": dataset.licence,

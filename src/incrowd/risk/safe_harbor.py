@@ -11,7 +11,7 @@ import polars as pl
 
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.risk.edges import numbers_of
+from incrowd.risk.classes import numbers_of
 from incrowd.risk.identifiers import IDENTIFIERS, Identifier, words_of
 from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS
 from incrowd.vocabulary.schema import unknown_column
@@ -34,13 +34,7 @@ _BIRTH = frozenset({"birth", "birthday", "birthdate", "dob", "yob", "born"})
 
 
 def fine_dates(series: pl.Series) -> Iterator[str]:
-    """Why the column shows dates finer than a year, if it does.
-
-    Examples
-    --------
-    >>> list(fine_dates(pl.Series("seen", ["2020-03", "2021"]))), list(fine_dates(pl.Series("born", ["1950"])))
-    (['1 cell has a date finer than a year'], [])
-    """
+    """Why the column shows dates finer than a year, if it does."""
     cells = series.count() if series.dtype in (pl.Date, pl.Datetime) else _matching(series, _FINER)
     if cells:
         has = "has" if cells == 1 else "have"
@@ -134,15 +128,7 @@ class SmallPlace:
 
 
 def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
-    """Whether a column shows places smaller than a state.
-
-    Examples
-    --------
-    >>> place_in(pl.Series("zip", ["01234"]), None).finding
-    '1 cell is finer than three digits of a ZIP code'
-    >>> place_in(pl.Series("zip", ["012", "036"]), {"012": 50_000, "036": 9_000}).finding
-    '1 cell shows three digits of a ZIP code that 20,000 people or fewer share'
-    """
+    """Whether a column shows places smaller than a state."""
     texts = _texts(series).drop_nulls()
     if not has_zip_codes(series):
         fine = IDENTIFIERS["B"].is_named_by(series.name) and len(texts) > 0
@@ -150,7 +136,9 @@ def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
     rounded = texts.str.contains(_ROUNDED).all()  # 03600 is three digits only if all codes are written so
     finer = 0 if rounded else int((~texts.str.contains(_THREE)).sum())
     if finer:
-        return SmallPlace(finding=f"{counted(finer, 'cell')} {_verb(finer)} finer than three digits of a ZIP code")
+        return SmallPlace(
+            finding=f"{counted(finer, 'cell')} {'is' if finer == 1 else 'are'} finer than three digits of a ZIP code"
+        )
     return _three_digits(texts.str.slice(0, 3), people) if len(texts) else SmallPlace()
 
 
@@ -185,13 +173,7 @@ def _three_digits(prefixes: pl.Series, people: Mapping[str, int] | None) -> Smal
 
 
 def people_by_zip3(frame: pl.DataFrame) -> dict[str, int]:
-    """How many people live in each area, from a table with the columns ``zip3`` and ``population``.
-
-    Examples
-    --------
-    >>> people_by_zip3(pl.DataFrame({"zip3": ["036"], "population": ["9000"]}))
-    {'036': 9000}
-    """
+    """How many people live in each area, from a table with the columns ``zip3`` and ``population``."""
     for name in ("zip3", "population"):
         if name not in frame.columns:
             raise HeaderError(f"The list of ZIP3 areas: {unknown_column(name, frame.columns)}")
@@ -211,10 +193,6 @@ def _looks_like_zip(series: pl.Series) -> bool:
 
 def _texts(series: pl.Series) -> pl.Series:
     return series.cast(pl.String).str.strip_chars() if series.dtype != pl.String else series.str.strip_chars()
-
-
-def _verb(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 # Go through the eighteen identifiers: each is found in a column, not found, or not checked for a reason.
@@ -241,25 +219,13 @@ class ItemFinding:
 
 @dataclass(frozen=True)
 class Item:
-    """One item of the checklist.
-
-    Parameters
-    ----------
-    letter, title
-        As in the regulation.
-    standing
-        Found; not found by name and content; not found by name, where the content says nothing; or not checked.
-    findings
-        Where it was found.
-    note
-        What could not be looked for, and why; empty if all could.
-    """
+    """One item of the checklist."""
 
     letter: str
     title: str
     standing: ItemStanding
-    findings: tuple[ItemFinding, ...] = ()
-    note: str = ""
+    findings: tuple[ItemFinding, ...] = ()  # where it was found
+    note: str = ""  # what could not be looked for, and why; empty if all could
 
     def to_json(self) -> dict[str, object]:
         """As data."""
@@ -274,21 +240,7 @@ class Item:
 
 
 def safe_harbor(frame: pl.DataFrame, people: Mapping[str, int] | None = None) -> tuple[Item, ...]:
-    """The checklist for all columns of a table.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    people
-        How many people live in each area of three ZIP digits, if that is known.
-
-    Examples
-    --------
-    >>> items = safe_harbor(pl.DataFrame({"contact": ["a@b.org", "x"], "age": [40, 91]}))
-    >>> [(item.letter, item.findings[0].column) for item in items if item.standing is ItemStanding.PRESENT]
-    [('C', 'age'), ('F', 'contact')]
-    """
+    """The checklist for all columns of a table."""
     columns = list(frame.iter_columns())
     special = {"B": _places(columns, people), "C": _dates(columns)}
     items = {

@@ -14,7 +14,7 @@ FEWER = {"attribute inference": 5, "model membership": 5, "minimality": 1}
 
 
 def verdicts(name: str, leak: bool, seeds: int) -> list[str]:
-    attack = ATTACKS[name].load()
+    attack = ATTACKS[name]
     return [run_attack(attack, PLANTED[name](seed, leak)).verdict for seed in range(seeds)]
 
 
@@ -46,7 +46,7 @@ def test_of_a_hundred_seeds_one_may_be_missed_and_one_alarm_false(name: str) -> 
 
 @pytest.mark.parametrize("leak", [True, False])
 def test_a_promised_t_decides_over_chance(leak: bool) -> None:
-    attack = ATTACKS["skewness"].load()
+    attack = ATTACKS["skewness"]
     found = [run_attack(attack, closeness(seed, leak)) for seed in range(SEEDS)]
     assert {one.verdict for one in found} == {"leak" if leak else "no leak found"}
     assert {one.goal for one in found} == {0.2}

@@ -16,7 +16,7 @@ from experiments.reproduce.experiment import Case, Experiment, Part, Point, Tabl
 from experiments.reproduce.kactus import INDUCERS, KACTUS, WEKA
 from experiments.reproduce.preparing import Options, chosen_learners, prepare
 from experiments.reproduce.running import run
-from incrowd.compare.datasets.catalog import TIC_TAC_TOE
+from incrowd.compare.datasets.catalog import DATASETS
 from incrowd.compare.protocol import FiveByTwo
 from incrowd.compare.trial import Laboratory
 from incrowd.errors import IncrowdError, ParameterError
@@ -63,7 +63,7 @@ def own_key(tmp_path_factory, monkeypatch):
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    (folder / "tic_tac_toe.csv").write_text(as_csv(TIC_TAC_TOE.columns, endgames()), encoding="utf-8")
+    (folder / "tic_tac_toe.csv").write_text(as_csv(DATASETS["tic-tac-toe"].columns, endgames()), encoding="utf-8")
     return folder
 
 
