@@ -96,7 +96,7 @@ def test_what_becomes_of_new_rows_depends_on_each_row_alone(face):
 @pytest.fixture(scope="module")
 def people():
     rng = np.random.default_rng(3)
-    rows = 1200
+    rows = 600
     frame = pd.DataFrame(
         {
             "age": rng.integers(18, 90, rows),
