@@ -13,12 +13,12 @@ documentation, the demo, the planted faults and every command that is run as a p
 from hypothesis import settings
 
 import incrowd.releases.pipeline
-from support.examples import SHARES, drawn
+from support.examples import PROFILES, drawn
 
 REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
 
-for profile in SHARES:
+for profile in PROFILES:
     settings.register_profile(profile, deadline=None, print_blob=True, max_examples=100)
 settings.load_profile("ci")
 
