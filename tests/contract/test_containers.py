@@ -126,12 +126,14 @@ def plain(request):
     return request.param, released(PEOPLE, request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WHOLE)
 def test_a_release_does_not_depend_on_the_container(tmp_path, kind, plain):
     method, expected = plain
     assert released(container(tmp_path, kind, PEOPLE, JOBS), method) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", STREAMED)
 def test_a_release_in_blocks_does_not_depend_on_the_container(tmp_path, monkeypatch, kind, plain):
     monkeypatch.setattr("incrowd.releases.pipeline.in_blocks", lambda *_: True)

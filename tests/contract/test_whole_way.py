@@ -94,6 +94,7 @@ def test_the_input_frame_is_not_touched(form):
     assert BACK[form](table).rows() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "ending"),
     in_turn(METHODS, ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"], each=3),
@@ -148,6 +149,7 @@ GROUPS = {
 GENERALIZED = [(name, each) for name, entry in METHODS.items() if entry.generalizes for each in entry.numeric]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "numeric", "ending"),
     [(*pair, ending) for pair, ending in in_turn(GENERALIZED, ["csv", "parquet", "arff"])],

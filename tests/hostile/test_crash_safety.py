@@ -163,6 +163,8 @@ HANGING = """
 import signal, time
 import incrowd.cli.main as cli
 
+pytestmark = pytest.mark.slow  # every case is a process of its own, or many
+
 def hang(standalone_mode):
     while True:
         try:

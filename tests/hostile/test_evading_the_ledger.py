@@ -131,6 +131,7 @@ def test_other_people_pass_without_a_word(tmp_path):
     assert found["k"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["kactus", "kactus-plus", "mondrian", "tdr", "blend"])
 @pytest.mark.parametrize("numbered", [True, False])
 def test_the_same_request_gets_the_same_groups_in_any_order_of_rows(method, numbered, tmp_path):

@@ -23,6 +23,8 @@ from incrowd.tables.options import Measuring, Run
 from support.method_parameters import ways_of
 from support.strategies import TARGET, cases
 
+pytestmark = pytest.mark.slow  # whole releases, verified block by block
+
 SOME = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 BLOCK = 7
 NOTE = "note"

@@ -71,7 +71,8 @@ def checks():
             name = getattr(check, "func", check).__name__
             fits = name != "check_array_api_input" and (face in IN_NUMBERS or name not in SUBTRACT)
             if fits and (face in whole or (place + turn) % 3 == 0):
-                yield pytest.param(estimator, check, id=f"{face.__name__}-{name}")
+                marks = [] if face is whole[0] else [pytest.mark.slow]
+                yield pytest.param(estimator, check, id=f"{face.__name__}-{name}", marks=marks)
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))

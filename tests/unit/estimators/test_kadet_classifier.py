@@ -30,7 +30,8 @@ def checks():
         for estimator, check in estimator_checks_generator(classifier):
             name = getattr(check, "func", check).__name__
             if name != "check_array_api_input":
-                yield pytest.param(estimator, check, id=f"{classifier.fill}-{name}")
+                marks = [] if classifier.fill != "mode" else [pytest.mark.slow]
+                yield pytest.param(estimator, check, id=f"{classifier.fill}-{name}", marks=marks)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")

@@ -53,6 +53,7 @@ def outcome(verdict):
     return [(check.name, check.passed) for check in verdict.checks], verdict.sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "defect"),
     [
@@ -76,6 +77,7 @@ def test_a_defect_is_found_in_pieces_as_in_the_whole(tmp_path, ending, defect):
         assert failed(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "tsv", "arrow"])
 @pytest.mark.parametrize("ends", [[12], [1, 12], [5, 5, 12], [0, 12, 12], list(range(1, 13))], ids=str)
 def test_a_faithful_release_passes_however_it_is_cut(tmp_path, ending, ends):

@@ -298,6 +298,8 @@ import os, signal
 import incrowd
 from incrowd.tables.databases.writing import StagedTable
 
+pytestmark = pytest.mark.slow  # whole releases from and to a server
+
 save = StagedTable.save
 def killed(staged, path):
     save(staged, path)
