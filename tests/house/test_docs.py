@@ -68,6 +68,7 @@ def with_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
         yield tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_every_example_runs(page: Path, with_patients: Path) -> None:
     namespace: dict[str, object] = {"__name__": page.stem}
