@@ -18,6 +18,8 @@ import pytest
 from incrowd.releases.recount import verify
 from support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow  # every case is a process of its own, or many
+
 ROWS = 400
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
 RELEASE = ["release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--to", "out.csv"]
@@ -162,8 +164,6 @@ DELAYS = {  # what a kill leaves behind is swept by the next run that gets so fa
 HANGING = """
 import signal, time
 import incrowd.cli.main as cli
-
-pytestmark = pytest.mark.slow  # every case is a process of its own, or many
 
 def hang(standalone_mode):
     while True:

@@ -10,6 +10,8 @@ from incrowd.errors import IncrowdError
 from incrowd.releases.ledger.book import HEAD
 from incrowd.tables.options import Book
 
+pytestmark = pytest.mark.slow  # two releases or more for every case
+
 ROWS = 240
 ROLES = {"quasi_identifiers": ["age", "job", "town"], "target": "ill", "class_sensitive": False, "k": 5}
 OTHER = {"method": "mondrian", "k": 6}
@@ -131,7 +133,6 @@ def test_other_people_pass_without_a_word(tmp_path):
     assert found["k"] is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["kactus", "kactus-plus", "mondrian", "tdr", "blend"])
 @pytest.mark.parametrize("numbered", [True, False])
 def test_the_same_request_gets_the_same_groups_in_any_order_of_rows(method, numbered, tmp_path):

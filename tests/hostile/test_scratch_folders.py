@@ -70,6 +70,7 @@ def nothing_temporary(folder):
     return not list((folder.parent / "temporary").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "arrow"])
 @pytest.mark.usefixtures("in_blocks")
 def test_nothing_is_left_after_success(folder, form):
@@ -161,6 +162,7 @@ def canaries(folder):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_in_the_middle(folder, number):
     run = subprocess.Popen(

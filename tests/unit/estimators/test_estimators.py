@@ -142,6 +142,7 @@ def test_every_released_tuple_is_shared_by_k_rows(people, face):
     assert sorted(released["note"]) == sorted(frame["note"]) or len(released) > len(frame) - 25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("face", "loss"), [(KActus, 0.1), (KActusPlus, 0.3)])
 def test_it_works_in_a_pipeline_again_and_again(people, face, loss):
     frame, y = people
@@ -154,6 +155,7 @@ def test_it_works_in_a_pipeline_again_and_again(people, face, loss):
     assert len(pipeline.predict(X)) == len(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("face", GENERAL)
 def test_a_learner_takes_what_generalizing_faces_give(people, face):
     """The class depends on age alone: these methods look at one attribute at a time."""
@@ -169,6 +171,7 @@ def test_a_learner_takes_what_generalizing_faces_give(people, face):
 FORMS = [(face, numeric) for face, entry in zip(FACES, METHODS.values(), strict=True) for numeric in entry.numeric]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("face", "numeric"), FORMS)
 def test_new_rows(people, face, numeric):
     frame, y = people

@@ -26,6 +26,8 @@ from incrowd.tables.databases.writing import StagedTable, staged_table
 from incrowd.tables.recipe import Recipe
 from support.postgresql_server import HOST, USER
 
+pytestmark = pytest.mark.slow  # whole releases from and to a server
+
 CLINIC = "postgresql:///clinic"
 PATIENTS, RELEASE = f"{CLINIC}?table=patients", f"{CLINIC}?table=release"
 KNOWN = ["age", "sex", "postcode"]
@@ -297,8 +299,6 @@ _KILLED = """
 import os, signal
 import incrowd
 from incrowd.tables.databases.writing import StagedTable
-
-pytestmark = pytest.mark.slow  # whole releases from and to a server
 
 save = StagedTable.save
 def killed(staged, path):
