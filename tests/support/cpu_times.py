@@ -17,23 +17,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cpu", metavar="FILE", help="write the CPU seconds of each test to this file")
 
 
-def fields(pid: int | str) -> list[str]:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-
-
 def cpu() -> float:
-    total = sum(os.times()[:4])
+    """The CPU seconds of this process, of its children that have ended, and of all its descendants that run."""
     parents, times = {}, {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         with contextlib.suppress(OSError):
-            row = fields(pid)
-            parents[int(pid)], times[int(pid)] = int(row[1]), sum(map(int, row[11:15])) / TICK
-    family, grown = {os.getpid()}, True
-    while grown:
-        grown = {pid for pid, parent in parents.items() if parent in family} - family
-        family |= grown
-        total += sum(times[pid] for pid in grown)
-    return total
+            row = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            parents[pid], times[pid] = int(row[1]), sum(map(int, row[11:15])) / TICK
+    family: set[int] = set()
+    newest = {os.getpid()}
+    while newest:
+        family |= newest
+        newest = {pid for pid, parent in parents.items() if parent in family} - family
+    return sum(times[pid] for pid in family)
 
 
 @pytest.hookimpl(hookwrapper=True)
