@@ -66,6 +66,7 @@ def test_all_methods_are_compared_on_the_same_rows_by_the_same_learners(patients
     assert set(sizes["train_rows"]) == set(sizes["test_rows"]) == {1}
 
 
+@pytest.mark.slow
 def test_no_result_depends_on_the_number_of_processes(patients):
     assert figures(ask(patients)) == figures(ask(patients, jobs=2))
 

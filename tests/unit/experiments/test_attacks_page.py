@@ -107,6 +107,7 @@ def adult_like(rows: int) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adult, "load", lambda *_: adult_like(300))
     monkeypatch.setattr("incrowd.attacks.minimality.ROWS", 3)

@@ -142,6 +142,7 @@ def test_only_full_runs_have_marks(full, data):
     assert "This was a quick run" not in full.markdown()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_where_it_stopped(data, full, tmp_path, monkeypatch):
     really, left = Laboratory.run, [9]
 
@@ -182,6 +183,7 @@ def test_more_parts_run_only_what_is_new(data, tmp_path, runs):
     assert {trial.choice.method for trial in runs[before:]} == {"mondrian", "kadet"}
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_the_number_of_processes(data):
     one, two = (run(prepare(SMALL, Options(quick=True, jobs=jobs), data)) for jobs in (1, 2))
     assert figures(one) == figures(two)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -22,6 +23,7 @@ from incrowd.tables.options import Outputs
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 241
+KEPT: dict[str, Path] = {}
 FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "identifiers": ["person"], "class_sensitive": False}
 
@@ -45,10 +47,21 @@ def people(**names: str) -> pl.DataFrame:
     return frame.rename(names)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def kept(tmp_path_factory):
+    """Every release is made once, and copied for those who ask for it again."""
+    KEPT.clear()
+    KEPT[""] = tmp_path_factory.mktemp("kept")
+
+
 def made(to: str = "out.csv", **asked: object) -> Path:
     """A release of the people in a file."""
-    people().write_csv("people.csv")
-    release("people.csv", **(ROLES | {"k": 5} | asked), to=to)
+    key = f"{to} {asked}"
+    if key not in KEPT:
+        people().write_csv("people.csv")
+        release("people.csv", **(ROLES | {"k": 5} | asked), to=to)
+        KEPT[key] = shutil.copytree(Path.cwd(), KEPT[""] / str(len(KEPT)))
+    shutil.copytree(KEPT[key], Path.cwd(), dirs_exist_ok=True)
     return Path(to)
 
 
