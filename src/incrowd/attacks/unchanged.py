@@ -54,7 +54,9 @@ def unchanged_columns(released: Released, scene: Scene, dealt: Ints | None = Non
 def _role(schema: Schema, name: str, sensitive: tuple[str, ...]) -> str:
     if schema[name].role is Role.TARGET:
         return "target"
-    return "sensitive" if name in sensitive else "other"
+    if name in sensitive:
+        return "sensitive"
+    return "private" if schema[name].role is Role.PRIVATE else "other"
 
 
 def hidden_columns(traced: Traced, scene: Scene) -> list[QuasiIdentifier]:
@@ -81,9 +83,9 @@ class UnchangedLinkage:
 
     def run(self, scene: Scene) -> Finding:
         """Count who is alone."""
-        columns = [one for one in unchanged_columns(scene.released, scene) if one.role != "target"]
+        columns = [one for one in unchanged_columns(scene.released, scene) if one.role not in ("target", "private")]
         if not columns:
-            raise CannotRunError("No column but the class is released unchanged.")
+            raise CannotRunError("No column is released unchanged but the class, or those that nobody outside knows.")
         rows = len(scene.released.classes)
         alone = count_alone(columns, rows)
         share = alone.without_class / rows
@@ -93,7 +95,8 @@ class UnchangedLinkage:
         return Finding(
             self.name,
             LEAK if alone.without_class else NO_LEAK,
-            f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}.",
+            f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}."
+            f"{_aside(scene.schema)}",
             measured=share,
             control=share / rows,
             interval=share_interval(alone.without_class, rows),
@@ -101,6 +104,11 @@ class UnchangedLinkage:
             unit="share of people",
             details={"alone by columns not called sensitive": float(alone.not_called_private)},
         )
+
+
+def _aside(schema: Schema) -> str:
+    private = [column.name for column in schema.columns if column.role is Role.PRIVATE]
+    return f" By your statement nobody outside knows {listed(private)}." if private else ""
 
 
 class GiveBackAttack:

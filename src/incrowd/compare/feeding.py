@@ -26,7 +26,7 @@ from incrowd.recipients.counted_table import CountedTable
 from incrowd.recipients.decoding import DEALS, decode_table
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.schema import ColumnType, Role, Schema
+from incrowd.vocabulary.schema import NOT_RELEASED, ColumnType, Role, Schema
 
 MISSING_CLASS, NOTHING = "(missing)", "(nothing)"
 
@@ -121,7 +121,7 @@ def learnable(schema: Schema) -> list[str]:
         column.name
         for column in schema.columns
         if column.role in (Role.QUASI_IDENTIFIER, Role.TARGET)
-        or (column.role is not Role.IDENTIFIER and column.type is not ColumnType.TEXT)
+        or (column.role not in NOT_RELEASED and column.type is not ColumnType.TEXT)
     ]
 
 
