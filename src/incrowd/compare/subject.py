@@ -78,6 +78,7 @@ def understand_table(
     quasi_identifiers: Iterable[str] | None = None,
     identifiers: Iterable[str] = (),
     numeric: Iterable[str] | None = None,
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
     reading: Mapping[str, Any] | None = None,
     complete: bool = False,
@@ -99,6 +100,8 @@ def understand_table(
         Columns to leave out, besides those that look like identifiers.
     numeric
         The columns that are numbers, all others being categories; detected, if left out.
+    columns
+        Types and orders of columns, and which are private, as a recipe says it.
     hierarchies
         By column.
     reading
@@ -111,15 +114,16 @@ def understand_table(
     source = read(table, **(reading or {}))
     source, draft = _without_identifiers(source, target, quasi_identifiers, tuple(identifiers))
     known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
-    recipe = Recipe(columns={} if numeric is None else _types(draft, set(numeric)))
+    stated = {column: settings for column, settings in (columns or {}).items() if column in draft}
+    recipe = Recipe(columns=stated if numeric is None else stated | _types(draft, set(numeric)))
     recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
     used = {column: tree for column, tree in (hierarchies or {}).items() if column in known}
     schema, doubts = settle_schema(source, with_hierarchies(recipe, used))
-    columns = learnable(schema)
-    frame = source.frame.select(columns)
+    names = learnable(schema)
+    frame = source.frame.select(names)
     frame, left_out = _chosen_rows(frame, complete, rows, seed)
     schema = Schema(tuple(schema[column] for column in frame.columns))
-    encoded, notices = encode(replace(source, frame=frame), schema, columns)
+    encoded, notices = encode(replace(source, frame=frame), schema, names)
     schema = Schema(tuple(replace(column, type=encoded[column.name].type) for column in schema.columns))
     for column in schema.columns:
         if column.hierarchy is not None:
