@@ -69,11 +69,10 @@ def alone_sentence(counts: UnchangedCounts) -> str:
 
 def _without_private(alone: Alone) -> str:
     """Who is left alone if nobody outside knows private columns, as the user states."""
-    private = [name for name, role in alone.roles.items() if role == "private"]
-    if not private:
+    if "private" not in alone.roles.values():
         return ""
-    people = f"{alone.not_private:,}" if alone.not_private else "nobody"
-    return f"; {people} without {listed(private)}, by your statement known to nobody outside"
+    people = f"{alone.not_private:,}" if alone.not_private else "none"
+    return f"; {people} without those that, as you state, nobody outside knows"
 
 
 def _telling(alone: Alone) -> str:

@@ -74,8 +74,8 @@ def test_what_could_not_be_counted_is_never_none_alone():
     [
         (
             ("private", "private"),
-            "fnlwgt and hours-per-week, which you called private); nobody without fnlwgt and hours-per-week, by your "
-            "statement known to nobody outside",
+            "fnlwgt and hours-per-week, which you called private); none without those that, as you state, nobody "
+            "outside knows",
         ),
         (("sensitive", "other"), "fnlwgt (sensitive) and hours-per-week (no role stated))"),
     ],
