@@ -201,20 +201,17 @@ def beside_recipe(
     >>> beside_recipe(options, lambda recipe: {"k": recipe.k, "public": recipe.known, "reading": recipe.reading})[0]
     {'k': 3, 'public': ['age'], 'reading': {'delimiter': ';', 'encoding': 'latin-1'}}
     """
-    own = {name: value for name, value in options.items() if name != "recipe" and not _says_nothing(value)}
+    own = {name: value for name, value in options.items() if name != "recipe" and value is not None}
     recipe = opened_recipe(options.get("recipe"))
     if recipe is None:
         return own, None
     roles = {name: names_of(own.get(name)) for name in ("target", "identifiers", "drop", "sensitive", "private")}
     recipe = with_roles(recipe, quasi_identifiers=names_of(own.get("quasi_identifiers", own.get("public"))), **roles)
-    facts = {name: value for name, value in stated(recipe).items() if not _says_nothing(value)}
+    stated_facts = {name: value for name, value in stated(recipe).items() if value is not None}
+    facts = {name: value for name, value in stated_facts.items() if value or not isinstance(value, list | tuple | dict)}
     if "reading" in facts:
         own["reading"] = {**facts["reading"], **own.get("reading", {})}
     return facts | own, recipe
-
-
-def _says_nothing(value: Any) -> bool:
-    return value is None or (isinstance(value, list | tuple | Mapping) and not value)
 
 
 def opened_recipe(recipe: Recipe | str | Path | None) -> Recipe | None:
@@ -240,7 +237,10 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
         recipe,
         quasi_identifiers=quasi_identifiers,
         target=names_of(options.get("target")),
-        **{role: names_of(options.get(role)) for role in ("identifiers", "drop", "sensitive", "private")},  # type: ignore[misc]
+        identifiers=names_of(options.get("identifiers")),
+        drop=names_of(options.get("drop")),
+        sensitive=names_of(options.get("sensitive")),
+        private=names_of(options.get("private")),
     )
 
 
