@@ -115,12 +115,15 @@ def _stated(recipe: Recipe) -> dict[str, Any]:
     """What a recipe asks of a release."""
     requirement = recipe.requirement
     size = requirement.size if isinstance(requirement, Together) else requirement
-    further = [*requirement.on_columns, *requirement.on_population] if isinstance(requirement, Together) else []
+    further: list[Any] = []
+    if isinstance(requirement, Together):
+        further = [replace(part, on=part.on or recipe.target) for part in requirement.on_columns]
+        further += requirement.on_population
     return {
         "k": size.k if isinstance(size, KAnonymity) else None,
         "quasi_identifiers": recipe.known,
         "known_together": [(one.names, one.k) for one in size.known] if isinstance(size, KnownTogether) else (),
-        "require": [replace(part, on=recipe.target) if getattr(part, "on", "") is None else part for part in further],
+        "require": further,
         "population": recipe.population,
         "hierarchies": recipe.hierarchies,
     }

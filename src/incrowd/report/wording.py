@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -104,7 +105,7 @@ def is_above_majority(accuracy: Accuracy) -> bool:
     >>> is_above_majority(Accuracy(0.9, 0.8, 0.7, 100, 100)), is_above_majority(Accuracy(0.9, 0.71, 0.7, 100, 100))
     (True, False)
     """
-    error = (accuracy.majority * (1 - accuracy.majority) / max(1, accuracy.test_rows)) ** 0.5
+    error = math.sqrt(accuracy.majority * (1 - accuracy.majority) / max(1, accuracy.test_rows))
     return accuracy.after > accuracy.majority + 2 * error
 
 
