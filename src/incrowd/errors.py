@@ -54,12 +54,26 @@ def reading_option(**options: object) -> str:
     return " ".join(map(_flag, options.items())) if _FACES["command"] else f"reading={options}"
 
 
+def named_option(**options: object) -> str:
+    """How options of a function or a command are written where the user is.
+
+    Examples
+    --------
+    >>> named_option(drop=["weight"])
+    "drop=['weight']"
+    """
+    written = (
+        map(_flag, options.items()) if _FACES["command"] else (f"{one}={value!r}" for one, value in options.items())
+    )
+    return " ".join(written)
+
+
 def _flag(option: tuple[str, object]) -> str:
-    name, value = option
+    name, value = option[0].replace("_", "-"), option[1]
     if isinstance(value, bool):
         return f"--{'' if value else 'no-'}{name}"
     written = ",".join(value) if isinstance(value, list | tuple) else str(value)
-    return f"--{name} {shlex.quote(written)}"
+    return f"{'-' if len(name) == 1 else '--'}{name} {shlex.quote(written)}"
 
 
 class IncrowdError(Exception):

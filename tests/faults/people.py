@@ -21,7 +21,7 @@ JOBS = {"care": ["nurse", "Nurse", "doctor"], "kitchen": ["cook", "baker"], "oth
 
 
 def people(seed: int = 1, rows: int = ROWS) -> pl.DataFrame:
-    """People with an identifier, quasi-identifiers of every kind, a class, a sensitive column and some others."""
+    """People with an identifier, quasi-identifiers of every kind, a class, and columns of every other role."""
     rng = np.random.default_rng(seed)
     age, sex = rng.integers(18, 90, rows), rng.choice(["f", "m"], rows)
     job = rng.choice([each for some in JOBS.values() for each in some], rows)
@@ -37,6 +37,8 @@ def people(seed: int = 1, rows: int = ROWS) -> pl.DataFrame:
             "born": [dt.date(1950, 1, 1) + dt.timedelta(days=int(days)) for days in rng.integers(0, 900, rows)],
             "ward": rng.choice(["01", "02", "1", "010", "#1"], rows),
             "visits": [None if at % 7 == 0 else int(each) for at, each in enumerate(rng.integers(0, 5, rows))],
+            "remark": [f"{at * 7 % 50} came late" for at in range(rows)],
+            "shoes": [36 + at * at % 11 for at in range(rows)],
             "diagnosis": rng.choice(["flu", "asthma", "none", "gout"], rows, p=[0.4, 0.3, 0.2, 0.1]),
             "ill": np.where((risk % 3 == 0) ^ (rng.random(rows) < 0.05), "yes", "no"),
         }
@@ -75,6 +77,8 @@ class Case:
             "quasi_identifiers": known,
             "identifiers": ["patient", *(unknown := [name for name in QUASI_IDENTIFIERS if name not in known])],
             "repeats": unknown,
+            "drop": ["remark"],
+            "private": ["shoes"],
             "sensitive": ["diagnosis"],
             "target": "ill",
             "class_sensitive": False,

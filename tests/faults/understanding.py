@@ -35,6 +35,21 @@ def an_identifier_is_released():
     """An identifier is taken for a column that may be released."""
 
 
+@misunderstood(EVERYWHERE, remark=Role.OTHER)
+def a_column_to_drop_is_released():
+    """A column that the user drops is taken for one that may be released."""
+
+
+@misunderstood(EVERYWHERE, shoes=Role.QUASI_IDENTIFIER)
+def a_private_column_is_changed():
+    """A column that is to stay as it is, as nobody outside knows it, is generalized with the others."""
+
+
+@misunderstood(shoes=Role.DROP)
+def a_private_column_is_dropped():
+    """A column that is to stay as it is, as nobody outside knows it, is not released."""
+
+
 @misunderstood(EVERYWHERE, diagnosis=Role.IDENTIFIER)
 def a_sensitive_column_is_dropped():
     """A column that is to be released is dropped as if it were an identifier."""

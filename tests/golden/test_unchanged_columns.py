@@ -45,7 +45,9 @@ def table_of(case):
 def test_worked_examples(case):
     counts = count_unchanged(*coded(table_of(case)))
     wanted = {name: value for name, value in case["expected"].items() if name != "nominal_k"}
-    assert {name: outcome(counts)[name] for name in wanted} == wanted
+    counted = outcome(counts)
+    counted["alone"].pop("not_private")  # the worked examples do not state it
+    assert {name: counted[name] for name in wanted} == wanted
     assert UnchangedCounts.from_json(json.loads(json.dumps(counts.to_json()))) == counts
 
 

@@ -256,6 +256,7 @@ def smallest_telling(table, names, best, everything):
 
 def alone(table):
     names = [name for name, role in table["roles"].items() if role != "target"]
+    known = [name for name in names if table["roles"][name] != "private"]
     open_names = [name for name in names if table["roles"][name] not in ("private", "sensitive")]
     everything = alone_by(table, names)
     best = {}
@@ -268,6 +269,7 @@ def alone(table):
     return {
         "without_class": everything,
         "with_class": alone_by(table, list(table["roles"])),
+        "not_private": alone_by(table, known),
         "not_called_private": alone_by(table, open_names),
         "best": best,
         "smallest_telling_set": telling,

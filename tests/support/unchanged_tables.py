@@ -54,6 +54,7 @@ def outcome(counts):
         "alone": {
             "without_class": alone.without_class,
             "with_class": alone.with_class,
+            "not_private": alone.not_private,
             "not_called_private": alone.not_called_private,
             "best": {str(len(one.columns)): [list(one.columns), one.people] for one in alone.best},
             "smallest_telling_set": list(alone.telling.columns) if alone.telling else [],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,14 @@ from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read, read_population, read_release
 from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.requirement import KAnonymity, Requirement, Together, with_subjects
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.requirements.words import asked_for, read_promises
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+from incrowd.vocabulary.schema import NOT_RELEASED, Column, ColumnType, Role, Schema, unknown_column
 
 CERTIFICATE = ".certificate.json"
 
@@ -54,6 +55,7 @@ class AttackRequest:
     cells: Sequence[tuple[int, str]] = ()
     hider: str | None = None
     reading: Reading | None = None
+    recipe: Recipe | str | Path | None = None
     seed: int | None = None
 
     @property
@@ -65,6 +67,7 @@ class AttackRequest:
 def open_scene(request: AttackRequest) -> Scene:
     """Read everything and put it on the table."""
     plan, certificate = _plan(request), _certificate(request)
+    request = _with_recipe(request, described=plan is not None or bool(certificate))
     source = read(request.original, **request.how)
     schema = _schema(request, source, plan, certificate)
     requirement = _requirement(request, plan, certificate)
@@ -90,6 +93,24 @@ def open_scene(request: AttackRequest) -> Scene:
         hidden=HiddenCells(tuple(request.cells), request.hider or "generic") if request.cells else None,
         seed=secrets.randbits(62) if request.seed is None else request.seed,
     )
+
+
+def _with_recipe(request: AttackRequest, *, described: bool) -> AttackRequest:
+    """With what a recipe says; where plan or certificate describe the release, only what these do not tell.
+
+    The recipe tells how the original is read. The release is read as it was written.
+    """
+    beside = {one.name: getattr(request, one.name) for one in fields(request)}
+
+    def stated(recipe: Recipe) -> dict[str, Any]:
+        facts = {"hierarchies": recipe.hierarchies, "population": recipe.population, "reading": recipe.reading}
+        if described:
+            return facts
+        made = {name: getattr(recipe, name) for name in ("requirement", "method", "parameters", "target")}
+        return facts | made | {"quasi_identifiers": recipe.known, "sensitive": recipe.named(Role.SENSITIVE)}
+
+    options, recipe = beside_recipe(beside, stated)
+    return request if recipe is None else replace(request, **options, recipe=recipe)
 
 
 def _frame(release: Any, request: AttackRequest) -> pl.DataFrame:
@@ -161,16 +182,17 @@ def _schema(request: AttackRequest, source: Source, plan: ReleasePlan | None, ce
     if plan is not None:
         columns = plan.schema.columns
     elif certificate:
-        draft = draft_schema(source)
+        draft = _stated(draft_schema(source), request)
         columns = tuple(_certified(each, draft) for each in certificate["columns"] if each["name"] in draft)
     else:
-        columns = draft_schema(source, target=request.target).columns
+        columns = _stated(draft_schema(source, target=request.target), request).columns
         if request.quasi_identifiers is None:
             raise SchemaError(
-                "What can an attacker know? Name the quasi-identifiers, or keep the certificate beside the release."
+                "What can an attacker know? Name the quasi-identifiers or a recipe, or keep the certificate beside the "
+                "release."
             )
     present = Schema(tuple(column for column in columns if column.name in source.frame.columns))
-    gone = [column.name for column in columns if column.name not in present and column.role is not Role.IDENTIFIER]
+    gone = [column.name for column in columns if column.name not in present and column.role not in NOT_RELEASED]
     if gone:
         raise SchemaError(unknown_column(gone[0], source.frame.columns))
     target = request.target if request.target else present.target
@@ -182,6 +204,11 @@ def _schema(request: AttackRequest, source: Source, plan: ReleasePlan | None, ce
         identifiers=None if not named & set(present.identifiers) else set(present.identifiers) - named,
     )
     return _with_hierarchies(schema, request.hierarchies)
+
+
+def _stated(draft: Schema, request: AttackRequest) -> Schema:
+    """The draft with what the recipe says of its columns."""
+    return request.recipe.schema(draft) if isinstance(request.recipe, Recipe) else draft
 
 
 def _certified(entry: Mapping[str, Any], draft: Schema) -> Column:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from incrowd.tables.options import Hierarchies, QuasiIdentifiers, Reading, Sensitive, TextReading
+from incrowd.tables.options import Hierarchies, QuasiIdentifiers, Reading, RecipeFile, Sensitive, TextReading
 from incrowd.vocabulary.option import Kind, Option
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class Attacked(TypedDict, total=False):
     ]
     hierarchies: Hierarchies
     population: Annotated[Any, Option("The people the rows are from, if something was promised of them.", Kind.FILE)]
+    recipe: RecipeFile
 
 
 class HowMade(TypedDict, total=False):

@@ -54,7 +54,9 @@ def unchanged_columns(released: Released, scene: Scene, dealt: Ints | None = Non
 def _role(schema: Schema, name: str, sensitive: tuple[str, ...]) -> str:
     if schema[name].role is Role.TARGET:
         return "target"
-    return "sensitive" if name in sensitive else "other"
+    if name in sensitive:
+        return "sensitive"
+    return "private" if schema[name].role is Role.PRIVATE else "other"
 
 
 def hidden_columns(traced: Traced, scene: Scene) -> list[QuasiIdentifier]:
@@ -74,16 +76,17 @@ def hidden_columns(traced: Traced, scene: Scene) -> list[QuasiIdentifier]:
 
 def unchanged_linkage(scene: Scene) -> Finding:
     """Looks for the one row that has a person's unchanged values."""
-    columns = [one for one in unchanged_columns(scene.released, scene) if one.role != "target"]
+    columns = [one for one in unchanged_columns(scene.released, scene) if one.role not in ("target", "private")]
     if not columns:
-        raise CannotRunError("No column but the class is released unchanged.")
+        raise CannotRunError("No column is released unchanged but the class, or those that nobody outside knows.")
     rows = len(scene.released.classes)
     alone = count_alone(columns, rows)
     share = alone.without_class / rows
     telling = "" if alone.telling is None else f", {alone.telling.people:,} of them by {listed(alone.telling.columns)}"
     return Finding(
         LEAK if alone.without_class else NO_LEAK,
-        f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}.",
+        f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}."
+        f"{_aside(scene.schema)}",
         measured=share,
         control=share / rows,
         interval=share_interval(alone.without_class, rows),
@@ -91,6 +94,11 @@ def unchanged_linkage(scene: Scene) -> Finding:
         unit="share of people",
         details={"alone by columns not called sensitive": float(alone.not_called_private)},
     )
+
+
+def _aside(schema: Schema) -> str:
+    private = [column.name for column in schema.columns if column.role is Role.PRIVATE]
+    return f" By your statement nobody outside knows {listed(private)}." if private else ""
 
 
 def give_back(scene: Scene) -> Finding:

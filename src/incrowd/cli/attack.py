@@ -39,7 +39,8 @@ def attack(
 ) -> None:
     """Attack a release and say how far that goes. Exit status 0: no leak found, 1: a leak, 2: nothing could be run.
 
-    Roles and method are read from the certificate beside the release, or from its plan. Attacks that compare people in
+    Roles and method are read from the certificate beside the release, from its plan, or from a recipe, which also says
+    how the original is read; the release is read as it was written. Attacks that compare people in
     a release with others use the control rows, or release a random half of the original under the same recipe. What
     did not run is told, with the reason: it says nothing about the risk.
     """
@@ -51,7 +52,7 @@ def attack(
     from incrowd.attacks.run import attack_release
 
     options["cells"] = [(row - FIRST_ROW, column) for row, column in options["cells"] or ()]
-    options["reading"] = part(Reading, options)
+    options["reading"] = part(Reading, options) or None
     chosen = None if only is None else names(only)
     with progress(json) as show:
         attack_report = attack_release(

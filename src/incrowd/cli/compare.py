@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minute."
 
 
-@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "repeats", "recipe"))
+@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "private", "repeats"))
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
     target: Annotated[str | None, typer.Option(help="The class to predict; known for named data sets.")] = None,
@@ -62,11 +62,19 @@ def compare(
     """
     from incrowd.compare.choices import listed
     from incrowd.compare.feeding import parse_feeding
-    from incrowd.compare.run import Question
+    from incrowd.compare.run import Question, stated_by
+    from incrowd.tables.recipe import beside_recipe
 
+    known = {name: options[name] for name in ("quasi_identifiers", "drop", "recipe")} | {
+        "target": target,
+        "ks": None if k is None else [whole(one, "-k") for one in k.split(",")],
+        "hierarchies": _read(options["hierarchies"]),
+        "reading": part(Reading, options),
+    }
+    stated, _ = beside_recipe(known, stated_by)
     question = Question(
         methods=None if methods is None else listed(methods),
-        ks=None if k is None else [whole(one, "-k") for one in k.split(",")],
+        ks=stated.pop("ks", None),
         learners=listed(learners),
         protocol=_protocol(protocol, repeats, full),
         feeding=parse_feeding(feeding),
@@ -75,15 +83,7 @@ def compare(
         jobs=jobs,
     )
     enough_memory(Path(table))
-    how = {
-        "target": target,
-        "quasi_identifiers": options["quasi_identifiers"],
-        "hierarchies": _read(options["hierarchies"]),
-        "reading": part(Reading, options),
-        "complete": complete,
-        "rows": rows or None,
-        "seed": seed,
-    }
+    how = {**stated, "complete": complete, "rows": rows or None, "seed": seed}
     with watched(json) as watch:
         prepared = _prepared(table, data, how, question, watch)
         if not dry_run:

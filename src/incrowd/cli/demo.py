@@ -37,7 +37,7 @@ def demo(
     with progress() as show:
         made = release(
             table,
-            recipe=Recipe(columns={name: {"role": "other"} for name in patients.columns}),
+            recipe=Recipe(private=patients.columns),
             quasi_identifiers=QUASI_IDENTIFIERS,
             target=TARGET,
             identifiers=IDENTIFIERS,

@@ -30,18 +30,21 @@ def verify(
 ) -> None:
     """Check a release against its certificate, or recount any table or model.
 
-    With nothing but a release, its certificate is found beside it, and everything that it states is recounted. With -k
-    and columns, any table is recounted, whoever made it.
+    With nothing but a release, its certificate is found beside it, and everything that it states is recounted. With a
+    recipe, or with -k and columns, any table is recounted, whoever made it.
 
     Exit status 0: everything holds. 1: something does not hold. 2: it could not be determined.
     """
     verdict: Any
     if against is not None:
         from incrowd.models.pipeline import verify_model
+        from incrowd.tables.recipe import opened_recipe
 
+        recipe = opened_recipe(options.pop("recipe"))
         if part(Certified, options) or part(Kept, options):
             raise ParameterError("A model states what it keeps: leave out -k and the columns.")
-        verdict = verify_model(Path(file), enough_memory(against), **part(Reading, options))
+        reading = {**(recipe.reading if recipe else {}), **part(Reading, options)}
+        verdict = verify_model(Path(file), enough_memory(against), **reading)
     elif file.lower().endswith(".json"):
         raise ParameterError("A model is verified against its table. Add --against and the file of the table.")
     else:

@@ -41,7 +41,7 @@ from incrowd.vocabulary.released_value import (
     parse_interval,
     render,
 )
-from incrowd.vocabulary.schema import ColumnType, Role, Schema
+from incrowd.vocabulary.schema import NOT_RELEASED, ColumnType, Role, Schema
 
 Cells = Numbers | pl.Series
 """A column as learners take it: numbers with NaN, or words with null."""
@@ -279,7 +279,7 @@ def learnable(schema: Schema) -> list[str]:
         column.name
         for column in schema.columns
         if column.role in (Role.QUASI_IDENTIFIER, Role.TARGET)
-        or (column.role is not Role.IDENTIFIER and column.type is not ColumnType.TEXT)
+        or (column.role not in NOT_RELEASED and column.type is not ColumnType.TEXT)
     ]
 
 

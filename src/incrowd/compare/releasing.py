@@ -67,7 +67,7 @@ def release_rows(
     steps = formed(chosen.decide(population, requirement, randomness), form, population, requirement)
     steps = fitted(steps, population, requirement, people)
     described = tuple(chosen.parameters().items())
-    plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.identifiers), *steps))
+    plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.dropped), *steps))
     plan = engine.settle(plan, population)
     draft = engine.draft(plan, population, frame, randomness)
     target = table[schema.target].take(draft.origin) if schema.target else None

@@ -24,8 +24,10 @@ from incrowd.compare.subject import Subject, discretized, find_table, read_subje
 from incrowd.compare.trial import Laboratory, Setup, Trial, learners_of
 from incrowd.compare.workers import run_trials
 from incrowd.errors import ParameterError
+from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 METHODS = ("kactus", "kactus-plus", "tdr", "infogain-mondrian", "mondrian")
 WITH_HIERARCHIES = ("iack",)
@@ -107,6 +109,8 @@ def compare(
     *,
     target: str | None = None,
     quasi_identifiers: Iterable[str] | None = None,
+    drop: Iterable[str] | None = None,
+    recipe: Recipe | str | Path | None = None,
     methods: Sequence[str] | None = None,
     ks: Sequence[int] | None = None,
     learners: Sequence[str] = LEARNERS,
@@ -133,6 +137,10 @@ def compare(
         The class to predict.
     quasi_identifiers
         The columns an attacker may know; if not given, those that the draft of the schema suggests.
+    drop
+        Columns to leave out, beside those that look like identifiers.
+    recipe
+        A recipe, or its file; what is said beside it wins over what it says.
     methods, ks, learners
         What to compare; see ``incrowd methods`` and ``incrowd learners``.
     protocol
@@ -170,20 +178,40 @@ def compare(
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
     watch = progress or (lambda _step: None)
-    question = Question(methods, ks, learners, protocol, feeding or Feeding(), seed, discretize, jobs)
+    named = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop, "ks": ks, "recipe": recipe}
+    stated, _ = beside_recipe(named | {"hierarchies": hierarchies, "reading": reading}, stated_by)
+    question = Question(
+        methods, stated.pop("ks", None), learners, protocol, feeding or Feeding(), seed, discretize, jobs
+    )
     watch(Step("reading"))
     subject = read_subject(
         find_table(table, data, lambda sentence: watch(Step(sentence))),
-        target=target,
-        quasi_identifiers=quasi_identifiers,
-        hierarchies=hierarchies,
-        reading=reading,
+        **stated,
         complete=complete,
         rows=rows,
         seed=seed,
     )
     prepared = prepare(subject, question, watch, timed=protocol is None)
     return run(prepared, None if to is None else Path(to), watch)
+
+
+def stated_by(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe says of a comparison."""
+    private = recipe.named(Role.PRIVATE)
+    columns = {
+        name: {key: settings[key] for key in ("type", "order") if key in settings}
+        | ({"role": Role.PRIVATE} if name in private else {})
+        for name, settings in recipe.columns.items()
+    }
+    return {
+        "target": recipe.target,
+        "quasi_identifiers": recipe.known,
+        "drop": recipe.named(*NOT_RELEASED),
+        "columns": {name: settings for name, settings in columns.items() if settings},
+        "hierarchies": recipe.hierarchies,
+        "reading": recipe.reading,
+        "ks": [recipe.k],
+    }
 
 
 def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:

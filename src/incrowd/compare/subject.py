@@ -63,6 +63,7 @@ def understand_table(
     quasi_identifiers: Iterable[str] | None = None,
     identifiers: Iterable[str] = (),
     numeric: Iterable[str] | None = None,
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
     reading: Mapping[str, Any] | None = None,
     complete: bool = False,
@@ -74,15 +75,16 @@ def understand_table(
     source = read(table, **(reading or {}))
     source, draft = _without_identifiers(source, target, quasi_identifiers, tuple(identifiers))
     known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
-    recipe = Recipe(columns={} if numeric is None else _types(draft, set(numeric)))
+    stated = {column: settings for column, settings in (columns or {}).items() if column in draft}
+    recipe = Recipe(columns=stated if numeric is None else stated | _types(draft, set(numeric)))
     recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
     used = {column: tree for column, tree in (hierarchies or {}).items() if column in known}
     schema, doubts = settle_schema(source, with_hierarchies(recipe, used))
-    columns = learnable(schema)
-    frame = source.frame.select(columns)
+    names = learnable(schema)
+    frame = source.frame.select(names)
     frame, left_out = _chosen_rows(frame, complete, rows, seed)
     schema = Schema(tuple(schema[column] for column in frame.columns))
-    encoded, notices = encode(replace(source, frame=frame), schema, columns)
+    encoded, notices = encode(replace(source, frame=frame), schema, names)
     schema = Schema(tuple(replace(column, type=encoded[column.name].type) for column in schema.columns))
     for column in schema.columns:
         if column.hierarchy is not None:
@@ -193,7 +195,12 @@ def find_table(named: Any, folder: Path | None, tell: Callable[[str], None]) -> 
 
 
 def read_subject(
-    named: NamedTable, *, target: str | None, quasi_identifiers: Iterable[str] | None, **how: Any
+    named: NamedTable,
+    *,
+    target: str | None = None,
+    quasi_identifiers: Iterable[str] | None = None,
+    drop: Iterable[str] | None = None,
+    **how: Any,
 ) -> Subject:
     """The table as it is compared on; of a data set, quasi-identifiers may be a paper's choice, such as ``8/14``."""
     table, dataset = named
@@ -201,9 +208,10 @@ def read_subject(
     facts: dict[str, Any] = {}
     if dataset is not None:
         target = target or dataset.target
-        facts = {"identifiers": dataset.identifiers, "numeric": dataset.numeric, "name": dataset.name}
+        facts = {"numeric": dataset.numeric, "name": dataset.name}
         if known is None or (len(known) == 1 and known[0] in ("all", *dataset.attribute_sets)):
             known = list(dataset.quasi_identifiers(*(known or ())))
     if target is None:
         raise ParameterError("Name the class to predict: --target, or target= in Python.")
-    return understand_table(table, target=target, quasi_identifiers=known, **facts, **how)
+    left_out = (*(dataset.identifiers if dataset is not None else ()), *(drop or ()))
+    return understand_table(table, target=target, quasi_identifiers=known, identifiers=left_out, **facts, **how)

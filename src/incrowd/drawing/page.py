@@ -39,10 +39,13 @@ def head(title: str, about: str, *parts: Html) -> Html:
     return element("header", element("h1", text(title)), paragraph(about, class_="about"), *parts)
 
 
-def standing(words: str, good: bool, mark: str = "") -> Html:
-    """The one sentence that must be read, on a ground that says whether it is good."""
+_GROUNDS = {True: "good", None: "unknown", False: "bad"}
+
+
+def standing(words: str, good: bool | None, mark: str = "") -> Html:
+    """The one sentence that must be read, on a ground that says whether it is good; None is neither good nor bad."""
     mark_first = [element("span", text(mark), class_="sign", aria_hidden="true")] if mark else []
-    return element("p", *mark_first, text(words), class_=f"standing {'good' if good else 'bad'}")
+    return element("p", *mark_first, text(words), class_=f"standing {_GROUNDS[good]}")
 
 
 def section(title: str, name: str, *parts: Html) -> Html:

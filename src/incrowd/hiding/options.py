@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
-from incrowd.tables.options import Hierarchies, Memory, Reading, TextReading
+from incrowd.tables.options import Hierarchies, Memory, Reading, RecipeFile, TextReading
 from incrowd.vocabulary.option import Absent, Kind, Option
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Hiding(TypedDict, total=False):
         ),
     ]
     hierarchies: Hierarchies
+    recipe: RecipeFile
     degree: Annotated[int, Option("Another value is drawn from so many most likely ones.", Kind.WHOLE, default=3)]
     lean: Annotated[
         bool,

@@ -35,7 +35,7 @@ from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.publishing.staging import staged_files
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read_release
-from incrowd.tables.recipe import Recipe, with_hierarchies
+from incrowd.tables.recipe import Recipe, beside_recipe, with_hierarchies
 from incrowd.verification.hidden_cells import HiddenPieces, verify_hidden_cells
 from incrowd.verification.verdict import Verdict
 from incrowd.verification.written_bytes import bytes_check
@@ -108,15 +108,17 @@ def hide_cells(
     >>> hidden.table.row(3), hidden.table.row(4), hidden.verdict.passed
     ((None, None), ('some', 'cold'), True)
     """
-    request = filled(HidingOptions, options)
+    stated, recipe = beside_recipe(options, lambda recipe: {"reading": recipe.reading})
+    request = filled(HidingOptions, stated)
     hierarchies, memory = request["hierarchies"] or {}, request["memory"]
     by_column = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
+    recipe = Recipe(columns=recipe.columns if recipe else {}, reading=dict(request["reading"] or {}))
     return run_hiding(
         HidingRequest(
             table=table,
             cells=tuple(cells),
             options=Options(request["degree"], request["lean"], request["nearest"]),
-            recipe=with_hierarchies(Recipe(reading=dict(request["reading"] or {})), by_column),
+            recipe=with_hierarchies(recipe, by_column),
             clock=Clock(progress) if progress else Clock(),
             memory=None if memory is None else bytes_of(memory),
             adversaries=tuple(request["adversaries"]),

@@ -30,7 +30,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
 
 AUTO = "auto"
 SCRATCH = "scratch"
@@ -275,8 +275,9 @@ def _doubts(request: HidingRequest, columns: _Columns, predictors: Sequence[str]
         yield Notice("numbers-as-categories", ", ".join(wide), message)
     for column in columns.drafted.columns:
         name = column.name
-        if column.role is Role.IDENTIFIER:
-            message = f"published as it is, although it looks like an identifier ({column.reason})."
+        if column.role in NOT_RELEASED:
+            looks = "your recipe leaves it out" if column.reason == STATED else "it looks like an identifier"
+            message = f"published as it is, although {looks} ({column.reason}). Hiding leaves no column out."
             yield Notice("identifier", name, message)
         elif not request.predictors and name not in predictors:
             message = "adversaries do not reckon with it: nearly every row has its own value. Bin it if it is a number."

@@ -2,22 +2,31 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Required, TypedDict
+from typing import Annotated, Any, TypedDict
 
-from incrowd.tables.options import Hierarchies, Reading, Repeats, TextReading
+from incrowd.tables.options import Hierarchies, Reading, RecipeFile, Repeats, TextReading
 from incrowd.vocabulary.option import Kind, Option
 
 
 class ModelTable(TypedDict, total=False):
     """What the model is grown on."""
 
-    target: Required[Annotated[str, Option("The class to predict.", example="COLUMN")]]
+    target: Annotated[str | None, Option("The class to predict.", example="COLUMN")]
     public: Annotated[Iterable[str], Option("Attributes an attacker may know.", Kind.NAMES, default=())]
-    private: Annotated[Iterable[str], Option("Attributes nobody outside knows.", Kind.NAMES, default=())]
+    private: Annotated[
+        Iterable[str],
+        Option(
+            "Attributes that, as you state, nobody outside knows.",
+            Kind.NAMES,
+            more="The same statement as in a release: here the tree may test them.",
+            default=(),
+        ),
+    ]
     public_class: Annotated[bool, Option("An attacker may know the class, too.", Kind.FLAG, default=False)]
     hierarchies: Hierarchies
     repeats: Repeats
     reading: TextReading
+    recipe: RecipeFile
 
 
 class Spans(TypedDict, total=False):

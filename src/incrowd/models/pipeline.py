@@ -21,7 +21,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
-from incrowd.errors import Notice, OutputError, ParameterError, PlanError, RequirementError, VerificationError, guarded
+from incrowd.errors import (
+    Notice,
+    OutputError,
+    ParameterError,
+    PlanError,
+    RequirementError,
+    VerificationError,
+    guarded,
+    named_option,
+)
 from incrowd.models.drawings import plot_tree
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.options import ModelOptions
@@ -36,7 +45,7 @@ from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin, Source
-from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
+from incrowd.tables.recipe import Recipe, beside_recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
 from incrowd.verification.input_table import InputTable, encoded
 from incrowd.verification.model_file import ModelFile
@@ -48,6 +57,7 @@ from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.plain_data import read_plain_json
+from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 _SCORES = {"c45": "gain_ratio", "id3": "gain"}
@@ -142,7 +152,11 @@ def publish_model(
     >>> made.model.spans, made.model.smallest_span, made.verdict.passed
     (2, 10, True)
     """
-    request = filled(ModelOptions, options)
+    stated, recipe = beside_recipe(options, _stated)
+    request = filled(ModelOptions, stated)
+    if request["target"] is None:
+        target = named_option(target="COLUMN")
+        raise ParameterError(f"Name the class to predict with {target}, or a recipe that does.")
     if request["score"] not in _SCORES:
         raise ParameterError(f"score must be one of {', '.join(_SCORES)}.")
     known, hidden = names_of(request["public"]), names_of(request["private"])
@@ -152,11 +166,32 @@ def publish_model(
         score=_SCORES[request["score"]],
         **{name: request[name] for name in ("k", "l", "max_confidence", "prune", "fill", "bins", "require")},
     )
-    recipe = Recipe(k=method.k, reading=dict(request["reading"] or {}), repeats=list(request["repeats"] or ()))
+    recipe = Recipe(
+        k=method.k,
+        columns=recipe.columns if recipe else {},
+        reading=dict(request["reading"] or {}),
+        repeats=list(request["repeats"] or ()),
+    )
     recipe = with_roles(recipe, quasi_identifiers=known, target=[request["target"]])
     recipe = with_hierarchies(recipe, _hierarchies(request["hierarchies"], [*known, *hidden]))
     files = ModelFiles(*(None if (path := request[name]) is None else Path(path) for name in ("to", "plot", "pmml")))
     return run_model(ModelJob(table, recipe, method, files, Clock(progress) if progress else Clock()))
+
+
+def _stated(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe says of a model: quasi-identifiers are public; of what is required, that of the class."""
+    known, requirement = recipe.known, recipe.requirement
+    parts = requirement.on_columns if isinstance(requirement, Together) else ()
+    return {
+        "target": recipe.target,
+        "public": known,
+        "private": recipe.named(Role.PRIVATE),
+        "k": max(one.k for one in requirement.sets(known)) if known else recipe.k,
+        "require": [part for part in parts if part.on in (None, recipe.target)],
+        "hierarchies": recipe.hierarchies,
+        "repeats": recipe.repeats,
+        "reading": recipe.reading,
+    }
 
 
 def run_model(job: ModelJob) -> Published:
@@ -305,9 +340,9 @@ def _with_private(job: ModelJob, source: Source) -> Recipe:
     for name in job.method.private:
         if name not in source.frame.columns:
             raise ParameterError(f"private: {unknown_column(name, source.frame.columns)}")
-        if "role" in columns.get(name, {}):
+        if columns.get(name, {}).get("role", Role.PRIVATE) != Role.PRIVATE:
             raise ParameterError(f"Column {name!r} cannot be private as well as public or the target. Name it once.")
-        columns.setdefault(name, {})["role"] = Role.OTHER
+        columns.setdefault(name, {})["role"] = Role.PRIVATE
     return replace(job.recipe, columns=columns)
 
 

@@ -15,9 +15,7 @@ from incrowd.tables.reading.coarsen import coarsened, unreadable
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.coarsening import Coarsening
-from incrowd.vocabulary.schema import Role
-
-_NOT_RELEASED = ("drop", "identifier")
+from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 
 def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, Source]:
@@ -29,35 +27,34 @@ def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, 
     rules = dict(recipe.reading.get("coarsen") or {})
     missing = source.origin.missing
     mine, why = dict[str, str](), dict[str, str]()
-    notices, repeats = [], list(recipe.repeats)
+    notices = []
     for found in _by_column(source.frame, preset, columns):
         name, stated = found.column, columns.get(found.column, {}).get("role")
-        if stated in _NOT_RELEASED:
+        if stated in NOT_RELEASED:
             continue
         deed = _deed(preset.kinds[found.kind])
-        readable = deed in _NOT_RELEASED or not unreadable(source.frame[name], Coarsening.of(deed), missing)
+        readable = deed in NOT_RELEASED or not unreadable(source.frame[name], Coarsening.of(deed), missing)
         deed = deed if readable or stated is not None else "drop"
         reason = f"{preset.name}: {found.kind}; {found.why}"
         if name in rules:
             notices.append(Notice("preset-overruled", name, f"left to your rule {rules[name]} ({reason})."))
-        elif deed not in _NOT_RELEASED:
+        elif deed not in NOT_RELEASED:
             mine[name], why[name] = deed, reason
         elif stated is not None:
             notices.append(Notice("preset-overruled", name, f"not dropped, as you name it {stated} ({reason})."))
         else:
-            columns.setdefault(name, {})["role"] = Role.IDENTIFIER
-            repeats += [name] if deed == "drop" else []
+            columns.setdefault(name, {})["role"] = Role(deed)
             notices.append(Notice("preset", name, f"dropped ({reason})."))
     reading = {**recipe.reading, "coarsen": rules | mine} if mine else recipe.reading
     source = replace(source, notices=(*source.notices, *notices))
-    return replace(recipe, columns=columns, reading=reading, repeats=repeats), coarsened(source, mine, why)
+    return replace(recipe, columns=columns, reading=reading), coarsened(source, mine, why)
 
 
 def _by_column(frame: pl.DataFrame, preset: Preset, columns: Mapping[str, Mapping[str, Any]]) -> list[KindFinding]:
     """For each column the kind that decides: one that is not released; where a stated role keeps it, one that is."""
 
     def comes_later(found: KindFinding) -> bool:
-        return (preset.kinds[found.kind] in _NOT_RELEASED) == ("role" in columns.get(found.column, {}))
+        return (preset.kinds[found.kind] in NOT_RELEASED) == ("role" in columns.get(found.column, {}))
 
     known = [found for found in found_kinds(frame) if found.kind in preset.kinds]
     decided = {found.column: found for found in sorted(known, key=comes_later, reverse=True)}

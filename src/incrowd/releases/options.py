@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from incrowd.tables.options import Hierarchies, KnownTogether, Memory, Population, QuasiIdentifiers, Reading, Require
+from incrowd.tables.options import (
+    Hierarchies,
+    KnownTogether,
+    Memory,
+    Population,
+    QuasiIdentifiers,
+    Reading,
+    RecipeFile,
+    Require,
+)
 from incrowd.vocabulary.option import Kind, Option
 
 
@@ -29,6 +38,7 @@ class Kept(TypedDict, total=False):
     require: Require
     population: Population
     hierarchies: Hierarchies
+    recipe: RecipeFile
 
 
 class RecountRun(TypedDict, total=False):

@@ -218,7 +218,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
         requirement=recipe.requirement,
         schema=schema,
         rows=held.rows,
-        steps=(Drop(schema.identifiers), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
+        steps=(Drop(schema.dropped), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
     )
 
 

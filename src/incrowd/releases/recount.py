@@ -8,7 +8,7 @@ type: numbers have an order, texts have none.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -18,18 +18,20 @@ from incrowd.releases.options import VerifyOptions
 from incrowd.tables.databases.tables import on_disk
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.options import Reading, names_of
+from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.verification.class_sizes import Promises, verify_arrow, verify_table
 from incrowd.verification.delimited import UNREADABLE, line_end, unpacked
+from incrowd.verification.opening import connect, open_file
 from incrowd.verification.population import People
 from incrowd.verification.requirements import Further
-from incrowd.verification.verdict import Verdict
+from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.option import described, filled
+from incrowd.vocabulary.option import described, filled, part
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement, Together, subject_names
 from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.resources import Resources, bytes_of
-from incrowd.vocabulary.schema import Column, Role, Schema, unknown_column
+from incrowd.vocabulary.schema import NOT_RELEASED, Column, Role, Schema, unknown_column
 
 if TYPE_CHECKING:
     from incrowd.releases.certified.statements import CertificateVerdict
@@ -48,6 +50,9 @@ def verify(table: Any, **options: Unpack[VerifyOptions]) -> Verdict | Certificat
     each with its own k. ``require`` asks for more, as in :func:`release`: every requirement names its column,
     ``"k=10, entropy-l=1.5 on diagnosis"``. k-map and delta-presence need the ``population``, and the ``hierarchies``
     whose groups the table shows.
+
+    With a ``recipe``, the table must keep what it asks for, and have none of the columns that it leaves out. How the
+    recipe reads a table is not about its release, which is read as it was written.
 
     The recount is DuckDB's, on the file's own bytes, with all detection switched off; its number of rows is confirmed
     another way. A missing value is a value. Tables that DuckDB cannot read itself (data frames, Excel, text in other
@@ -76,12 +81,13 @@ def verify(table: Any, **options: Unpack[VerifyOptions]) -> Verdict | Certificat
     >>> verify(made.table, certificate=made.certificate).passed
     True
     """
-    request, reading = filled(VerifyOptions, options), filled(Reading, options)
+    stated, recipe = beside_recipe(options, _stated)
+    request, reading = filled(VerifyOptions, stated), filled(Reading, options)
     names, hierarchies = names_of(request["quasi_identifiers"] or ()), request["hierarchies"]
     sets = [(names_of(columns), rows) for columns, rows in request["known_together"] or ()]
     known = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
     certificate, signed_by, memory = request["certificate"], request["signed_by"], request["memory"]
-    wanted = request["k"] is not None or bool(names or sets or request["require"])
+    wanted = recipe is not None or request["k"] is not None or bool(names or sets or request["require"])
     if (missing := reading["missing"]) is not None:
         reading["missing"] = names_of(missing)
     if not wanted or certificate is not None or signed_by is not None:
@@ -98,9 +104,38 @@ def verify(table: Any, **options: Unpack[VerifyOptions]) -> Verdict | Certificat
         (text, one.names, one.k) for text, one in zip(requirement.promises, requirement.sets(names), strict=False)
     ]
     with on_disk(table) as path:
-        further = _further(path, requirement, names, known or {}, reading)
-        people = _people(request["population"], requirement, names, known or {}, reading)
-        return _recount(path, promises, further, people, reading, limit)
+        further = _further(path, requirement, names, known or {}, reading, recipe)
+        about_people = reading if recipe is None else {**recipe.reading, **part(Reading, options)}
+        people = _people(request["population"], requirement, names, known or {}, about_people)
+        dropped = () if recipe is None else recipe.named(*NOT_RELEASED)
+        return _recount(path, promises, further, people, reading, limit, dropped)
+
+
+def _stated(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe asks of a release."""
+    requirement = recipe.requirement
+    size = requirement.size if isinstance(requirement, Together) else requirement
+    further: list[Any] = []
+    if isinstance(requirement, Together):
+        further = [replace(part, on=part.on or recipe.target) for part in requirement.on_columns]
+        further += requirement.on_population
+    return {
+        "k": size.k if isinstance(size, KAnonymity) else None,
+        "quasi_identifiers": recipe.known,
+        "known_together": [(one.names, one.k) for one in size.known] if isinstance(size, KnownTogether) else (),
+        "require": further,
+        "population": recipe.population,
+        "hierarchies": recipe.hierarchies,
+    }
+
+
+def _left_out(names: Sequence[str], dropped: Collection[str]) -> tuple[Check, ...]:
+    """Whether a release has none of the columns that a recipe leaves out."""
+    if not dropped:
+        return ()
+    there = [name for name in names if name in dropped]
+    words = f"{', '.join(there)} should have been left out" if there else f"{len(dropped)} left out, as the recipe says"
+    return (Check("columns", not there, words),)
 
 
 def _recount(
@@ -110,6 +145,7 @@ def _recount(
     people: People | None,
     reading: dict[str, Any],
     memory: int | None,
+    dropped: Collection[str],
 ) -> Verdict:
     from incrowd.tables.reading.read import missing_markers, read
 
@@ -122,8 +158,13 @@ def _recount(
                 resources = Resources(memory, scratch=Path(scratch))
                 if form is None:
                     path, form = _copied(path, reading, resources), FileForm("parquet")
-                return verify_table(path, form, promises, further, resources, people, markers)
-    return verify_arrow(read(table, **reading).frame.to_arrow(), promises, further, people, markers)
+                verdict = verify_table(path, form, promises, further, resources, people, markers)
+                with connect() as connection:
+                    names = open_file(connection, path, form, "header").names
+                return replace(verdict, checks=(*verdict.checks, *_left_out(names, dropped)))
+    frame = read(table, **reading).frame
+    verdict = verify_arrow(frame.to_arrow(), promises, further, people, markers)
+    return replace(verdict, checks=(*verdict.checks, *_left_out(frame.columns, dropped)))
 
 
 def _is_large(path: Path, memory: int | None) -> bool:
@@ -154,6 +195,7 @@ def _further(
     names: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     reading: Mapping[str, Any],
+    recipe: Recipe | None,
 ) -> tuple[Further, ...]:
     """What is required of columns, with how their values are told apart."""
     if not isinstance(requirement, Together) or not requirement.on_columns:
@@ -166,7 +208,8 @@ def _further(
         if name in names:
             raise ParameterError(f"{name!r} is a quasi-identifier: nothing can be required of it. Leave it out of one.")
     source = read(table, **reading)
-    schema = draft_schema(source)
+    drafted = draft_schema(source)
+    schema = drafted if recipe is None else recipe.schema(drafted, whole=False)
     for name in subjects:
         if name not in schema:
             raise HeaderError(unknown_column(name, schema.names))

@@ -172,6 +172,7 @@ def _sets(counts: UnchangedCounts) -> Html:
     totals = {
         "all unchanged columns but the class": alone.without_class,
         "all unchanged columns and the class": alone.with_class,
+        "those you did not call private": alone.not_private,
         "those you did not call private or sensitive": alone.not_called_private,
     }
     sets = {

@@ -169,7 +169,7 @@ class Facts:
     What is None was not measured, not run, not tracked, or not stated. ``meanings`` are the promises,
     each with what it means; ``risk`` is that of the table, with that of the release in its ``after``; ``earlier`` is
     what the ledger knows of the table, None where no ledger is kept; ``unchanged`` is what unchanged columns
-    undo, None where that was not counted.
+    undo, None where that was not counted; ``empty`` are quasi-identifiers in which every cell is missing.
     """
 
     source: str
@@ -200,6 +200,7 @@ class Facts:
     earlier: Earlier | None = None
     unchanged: UnchangedCounts | None = None
     cuts: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
+    empty: tuple[str, ...] = ()
     parts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     reasons: tuple[Reasons, ...] = ()
     accuracy: Accuracy | None = None
@@ -280,6 +281,7 @@ def facts_of(
         attacks=attacks,
         earlier=earlier,
         unchanged=unchanged,
+        empty=tuple(name for name in plan.names if columns is not None and not columns[name].counts[:-1].any()),
         parts=_parts(plan),
         reasons=plan.reasons,
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},

@@ -10,7 +10,7 @@ from typing import Any
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, table, tiles
 from incrowd.drawing.page import standing as standing_line
-from incrowd.drawing.wording import counted, percent, sentence
+from incrowd.drawing.wording import counted, listed, percent, sentence
 from incrowd.plan.explain import describe_group, in_words
 from incrowd.plan.steps import Reasons
 from incrowd.report.attack_facts import LEAK, NOT_RUN
@@ -19,13 +19,14 @@ from incrowd.report.extra_sections import attacks, checks_table, earlier_release
 from incrowd.report.facts import Facts
 from incrowd.report.risk_page import risk
 from incrowd.report.unchanged_facts import headline_lines
-from incrowd.report.wording import Standing, class_answer, rows_sentence, standing, statement
-from incrowd.vocabulary.schema import STATED, Role
+from incrowd.report.wording import Standing, class_answer, little_use, rows_sentence, standing, statement
+from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Role
 
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
-_MARKS = {Standing.SATISFIED: "✓", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}
+_MARKS = {Standing.SATISFIED: "✓", Standing.LITTLE_USE: "!", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}
+_GOOD = {Standing.SATISFIED: True, Standing.LITTLE_USE: None}
 MOST_PARTS, MOST_REASONS = 12, 20
-_RELEASED = {Role.IDENTIFIER: "left out", Role.QUASI_IDENTIFIER: "transformed"}
+_RELEASED = dict.fromkeys(NOT_RELEASED, "left out") | {Role.QUASI_IDENTIFIER: "transformed"}
 
 
 def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str, Any] | None = None) -> str:
@@ -65,7 +66,8 @@ def _head(facts: Facts) -> Html:
     return head(
         "Release report",
         f"{facts.source} → {facts.output}" if facts.output else facts.source,
-        standing_line(sentence(statement(facts)), outcome is Standing.SATISFIED, _MARKS[outcome]),
+        standing_line(sentence(statement(facts)), _GOOD.get(outcome, False), _MARKS[outcome]),
+        *([bullets((text(line) for line in lines), class_="beside unknown")] if (lines := little_use(facts)) else []),
         bullets((text(line) for line in headline_lines(facts.unchanged)), class_="beside"),
         key_figures(facts),
     )
@@ -205,12 +207,14 @@ def limits(facts: Facts) -> Html:
 
 def _limits(facts: Facts) -> Iterator[str]:
     number = len(facts.schema.untouched)
-    unchanged = f"{counted(number, 'column')} (target, sensitive or other) {'is' if number == 1 else 'are'}"
+    unchanged = f"{counted(number, 'column')} (target, sensitive, private or other) {'is' if number == 1 else 'are'}"
     yield (
         f"{facts.requirement} prevents singling out by the quasi-identifiers listed above. It is counted in rows, "
         "which are people only if each person has one row."
     )
-    yield (f"{unchanged} released unchanged. Anybody who knows their values from elsewhere can link rows by them.")
+    yield f"{unchanged} released unchanged. Anybody who knows their values from elsewhere can link rows by them."
+    if private := [column.name for column in facts.schema.columns if column.role is Role.PRIVATE]:
+        yield f"That nobody outside knows {listed(private)} is stated by you; nothing here checks it."
     if len(facts.promises) <= len(_sizes(facts)):
         yield (
             "It does not prevent inference. If all rows of a group have the same class, anybody who knows that a "
@@ -316,8 +320,9 @@ def _line(words: str) -> Html:
 
 def unknown(facts: Facts) -> Iterator[str]:
     """What speaks against the release, and what nobody looked at: a signature covers it, so it is named."""
-    if standing(facts) is not Standing.SATISFIED:
+    if standing(facts) not in _GOOD:
         yield "The release has not passed its verification."
+    yield from map(sentence, little_use(facts)[:1])
     if facts.schema.target is not None and facts.class_sensitive is None:
         yield "It was not stated whether the class itself is sensitive."
     if facts.risk is None:

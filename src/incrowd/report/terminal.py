@@ -15,6 +15,7 @@ from incrowd.report.wording import (
     attack_summary,
     forms_in,
     joint_sentence,
+    little_use,
     rows_sentence,
     shares_of,
     standing,
@@ -32,13 +33,16 @@ _BLOCKS = dict(zip(ALL_FORMS, "█▓▒░▄▚·", strict=True))
 _COLOURS = dict(zip(ALL_FORMS, ("blue", "cyan", "yellow", "magenta", "green", "red", "dim"), strict=True))
 
 
+_GROUNDS = {Standing.SATISFIED: "green", Standing.LITTLE_USE: "yellow"}
+
+
 def summary(facts: Facts) -> str:
     """The release in plain text, for a log or a Python prompt.
 
     Bars use letters that every terminal can print: one for each form an attribute is shown in.
     """
     lines = [f"Release of {plain(facts.source)}", f"  {statement(facts)}"]
-    lines += [f"  {plain(line)}" for line in headline_lines(facts.unchanged)]
+    lines += [f"  {plain(line)}" for line in (*little_use(facts), *headline_lines(facts.unchanged))]
     lines += [f"  {term:<11} {words}" for term, words in _entries(facts).items()]
     lines += [f"  {line}" for line in _attribute_lines(facts)]
     lines += [f"  notice      {plain(str(notice))}" for notice in facts.notices]
@@ -62,11 +66,11 @@ def print_summary(facts: Facts, console: Console, files: Mapping[str, str]) -> N
     from rich.panel import Panel
     from rich.text import Text
 
-    good = standing(facts) is Standing.SATISFIED
-    colour = "green" if good else "red"
+    colour = _GROUNDS.get(standing(facts), "red")
+    doubts = [Text(plain(line), style="yellow") for line in little_use(facts)]
     console.print(
         Panel(
-            Text("\n").join([Text(statement(facts), style=f"bold {colour}"), *_unchanged(facts)]),
+            Text("\n").join([Text(statement(facts), style=f"bold {colour}"), *doubts, *_unchanged(facts)]),
             title=Text(f"Release of {plain(facts.source)}"),
             title_align="left",
             border_style=colour,

@@ -18,7 +18,7 @@ def headline_lines(counts: UnchangedCounts | None) -> tuple[str, ...]:
     --------
     >>> from incrowd.verification.unchanged_counts import SetCounts
     >>> by_weight = SinglingSet(("weight",), 30)
-    >>> alone = Alone(40, 40, 40, (by_weight,), by_weight, {"weight": "other"})
+    >>> alone = Alone(40, 40, 40, 40, (by_weight,), by_weight, {"weight": "other"})
     >>> counts = UnchangedCounts(60, (SetCounts(("sex",), 5, 4, 4),), 4, 60, 56, (), alone)
     >>> print("\\n".join(headline_lines(counts)))
     effective k 4: unchanged columns give back 56 of 60 hidden cells; 4 of 60 people are in groups smaller than 5
@@ -64,7 +64,15 @@ def alone_sentence(counts: UnchangedCounts) -> str:
     alone = counts.alone
     if not alone.without_class:
         return "alone by unchanged columns: nobody"
-    return f"alone by unchanged columns: {alone.without_class:,}{_telling(alone)}"
+    return f"alone by unchanged columns: {alone.without_class:,}{_telling(alone)}{_without_private(alone)}"
+
+
+def _without_private(alone: Alone) -> str:
+    """Who is left alone if nobody outside knows private columns, as the user states."""
+    if "private" not in alone.roles.values():
+        return ""
+    people = f"{alone.not_private:,}" if alone.not_private else "none"
+    return f"; {people} without those that, as you state, nobody outside knows"
 
 
 def _telling(alone: Alone) -> str:
@@ -101,16 +109,18 @@ def refusal(counts: UnchangedCounts, *, despite: bool = False, alone_at_most: in
     despite
         Whether it is to appear although unchanged columns leave fewer than k.
     alone_at_most
-        How many people may be alone by unchanged columns; None for any number.
+        How many people may be alone by unchanged columns that are not private; None for any number.
     """
     if not counts.sound and not despite:
         return f"Not published: {_reasons(counts)}. {_cure(counts)} Or use despite-unchanged."
-    alone = counts.alone.without_class
+    alone = counts.alone.not_private
     if alone_at_most is not None and alone > alone_at_most:
+        telling = _telling(counts.alone) if alone == counts.alone.without_class else ""
         return (
             f"Not published: {_number(alone, 'person', 'people')} {'is' if alone == 1 else 'are'} alone by unchanged "
-            f"columns{_telling(counts.alone)}, more than the {alone_at_most:,} you allow. Name columns as "
-            "quasi-identifiers, drop them, or allow more with alone-at-most."
+            f"columns{telling}, more than the {alone_at_most:,} you allow. Name columns as "
+            "quasi-identifiers, drop them, call them private if nobody outside knows them, or allow more with "
+            "alone-at-most."
         )
     return None
 

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import math
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from enum import StrEnum
 
-from incrowd.drawing.wording import counted
+from incrowd.drawing.wording import counted, listed, percent
+from incrowd.errors import named_option
 from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFacts
 from incrowd.report.earlier_facts import Earlier
-from incrowd.report.facts import FORMS, AttributeFacts, Facts
+from incrowd.report.facts import FORMS, Accuracy, AttributeFacts, Facts
 
 HIDDEN = "hidden"
 ALL_FORMS = (*FORMS, HIDDEN)
 
 
+ALMOST_NOTHING = 0.05
+"""Below this share of shown cells a release is a list of classes rather than a table."""
+FEW_GROUPS, MANY = 20, 6
+"""So few groups tell little of anything; so many quasi-identifiers are seldom known together."""
+FEWEST = 5
+"""No smaller k is proposed."""
+SERVING = ("kactus-plus", "blend")
+"""Methods that keep most for classifiers; beyond them there is none to propose."""
+
+
 class Standing(StrEnum):
-    """What may be said about the requirement."""
+    """What may be said about the requirement, and whether a release that keeps it serves anybody."""
 
     SATISFIED = "satisfied"
+    LITTLE_USE = "satisfied, of little use"
     FAILED = "failed"
     NOT_RECOUNTED = "not recounted"
 
@@ -28,13 +43,15 @@ def standing(facts: Facts) -> Standing:
         return Standing.FAILED
     checked = {check.name for check in facts.verdict.checks}
     recounted = checked.issuperset(facts.promises or (facts.requirement,))
-    return Standing.SATISFIED if recounted else Standing.NOT_RECOUNTED
+    if not recounted:
+        return Standing.NOT_RECOUNTED
+    return Standing.LITTLE_USE if any(_shortcomings(facts)) else Standing.SATISFIED
 
 
 def statement(facts: Facts) -> str:
     """The one sentence about the guarantee."""
     match standing(facts):
-        case Standing.SATISFIED:
+        case Standing.SATISFIED | Standing.LITTLE_USE:
             return f"satisfies {facts.requirement}, recounted independently from the written {facts.written}"
         case Standing.FAILED:
             failed = sum(not check.passed for check in facts.verdict.checks)
@@ -42,6 +59,89 @@ def statement(facts: Facts) -> str:
             return f"FAILED its verification: {failed} of {checks} failed; do not publish this release"
         case Standing.NOT_RECOUNTED:
             return f"NOT VERIFIED: {facts.requirement} was not recounted; do not publish this release"
+
+
+def little_use(facts: Facts) -> tuple[str, ...]:
+    """Why a release that keeps its promise is of little use, and what to try; nothing if it serves.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> one = AttributeFacts("age", {})
+    >>> schema = SimpleNamespace(target=None)
+    >>> facts = SimpleNamespace(cells_shown=0.0, schema=schema, accuracy=None, attributes=(one,), empty=(), groups=1)
+    >>> facts = SimpleNamespace(**vars(facts), rows=300, rows_dropped=0, k=50, method="kactus", source="people.csv")
+    >>> for line in little_use(facts):
+    ...     print(line)
+    of little use: it shows almost nothing, 0 % of the quasi-identifier cells
+    why: k = 50 is large: it leaves 300 rows room for 6 groups
+    try the same with k=25, or with method='kactus-plus'
+    """
+    shortcomings = list(_shortcomings(facts))
+    if not shortcomings:
+        return ()
+    reasons, changes = list(_reasons(facts)), list(_changes(facts))
+    lines = [f"of little use: {'; '.join(shortcomings)}"]
+    lines += [f"why: {'; '.join(reasons)}"] if reasons else []
+    lines += [f"try the same with {', or with '.join(changes)}"] if changes else []
+    return (*lines, *_comparison(facts))
+
+
+def _shortcomings(facts: Facts) -> Iterator[str]:
+    if facts.attributes and facts.cells_shown < ALMOST_NOTHING:
+        yield f"it shows almost nothing, {percent(facts.cells_shown)} of the quasi-identifier cells"
+    if facts.schema.target is not None and facts.groups == 1 and facts.rows > 1:
+        yield f"all rows look alike, so nothing tells the classes of {facts.schema.target} apart"
+    if (accuracy := facts.accuracy) is not None and not is_above_majority(accuracy):
+        figures = f"{percent(accuracy.after)}, {percent(accuracy.majority)} by majority"
+        yield f"a decision tree learns hardly more from it than the most frequent class ({figures})"
+
+
+def is_above_majority(accuracy: Accuracy) -> bool:
+    """Whether a learner beats the most frequent class by more than chance: two standard errors on its unseen rows.
+
+    Examples
+    --------
+    >>> is_above_majority(Accuracy(0.9, 0.8, 0.7, 100, 100)), is_above_majority(Accuracy(0.9, 0.71, 0.7, 100, 100))
+    (True, False)
+    """
+    error = math.sqrt(accuracy.majority * (1 - accuracy.majority) / max(1, accuracy.test_rows))
+    return accuracy.after > accuracy.majority + 2 * error
+
+
+def _reasons(facts: Facts) -> Iterator[str]:
+    """Empty columns, too many quasi-identifiers, a k that is too large for the rows; or no signal to begin with."""
+    if facts.accuracy is not None and not is_above_majority(replace(facts.accuracy, after=facts.accuracy.before)):
+        yield "the table itself tells a decision tree hardly more"
+    if facts.empty:
+        yield f"{listed(facts.empty)} {'is' if len(facts.empty) == 1 else 'are'} empty"
+    room, number = facts.rows // max(1, facts.k), len(facts.attributes)
+    if room < FEW_GROUPS:
+        yield f"k = {facts.k:,} is large: it leaves {counted(facts.rows, 'row')} room for {counted(room, 'group')}"
+    if number >= MANY and 2**number > room:
+        yield (
+            f"{number} quasi-identifiers are many: with two values each they make {2**number:,} combinations, and "
+            f"there is room for {counted(room, 'group')}"
+        )
+
+
+def _changes(facts: Facts) -> Iterator[str]:
+    """Options that may help, in the words of where the user is."""
+    hidden = [one.name for one in facts.attributes if one.hidden > 1 - ALMOST_NOTHING]
+    if useless := list(facts.empty) or (hidden if len(hidden) < len(facts.attributes) else []):
+        yield named_option(drop=useless)
+    if facts.k > FEWEST:
+        yield named_option(k=max(FEWEST, facts.k // 2))
+    if facts.method not in SERVING:
+        yield named_option(method=SERVING[0])
+
+
+def _comparison(facts: Facts) -> Iterator[str]:
+    """The command that says which method keeps most."""
+    if facts.schema.target is not None:
+        table, target = shlex.quote(facts.source), shlex.quote(facts.schema.target)
+        known = shlex.quote(",".join(one.name for one in facts.attributes))
+        yield f"which method keeps most: incrowd compare {table} --target {target} -q {known} -k {facts.k}"
 
 
 def class_answer(facts: Facts) -> str:

@@ -78,7 +78,7 @@ class RiskRequest:
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
-            raise ParameterError("Name at least one quasi-identifier to measure by.")
+            raise ParameterError("Name at least one quasi-identifier to measure by, or a recipe that does.")
         for names in (self.quasi_identifiers, self.sensitive):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:

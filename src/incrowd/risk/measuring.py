@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 from incrowd.errors import guarded
 from incrowd.risk.options import RiskOptions
 from incrowd.tables.options import Reading, names_of
+from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.option import described, filled
+from incrowd.vocabulary.schema import Role
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
@@ -37,13 +39,20 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     """
     from incrowd.risk.assessment import RiskRequest, assess
 
-    request = filled(RiskOptions, options)
+    stated, _ = beside_recipe(options, _stated)
+    request = filled(RiskOptions, stated)
     beside = {name: request[name] for name in ("population_table", "after", "zip3")}
     wanted = RiskRequest(
         quasi_identifiers=tuple(names_of(request["quasi_identifiers"])),
         sensitive=tuple(names_of(request["sensitive"])),
         thresholds=tuple(request["thresholds"]),
-        reading=filled(Reading, options),
+        reading=filled(Reading, stated),
         **{name: request[name] for name in ("population", "largest_special")},
     )
     return assess(table, wanted, **beside)
+
+
+def _stated(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe says of a table whose risk is measured; a release of it is read as it was written."""
+    known, sensitive = recipe.known, recipe.named(Role.SENSITIVE)
+    return {"quasi_identifiers": known, "sensitive": sensitive, **recipe.reading}

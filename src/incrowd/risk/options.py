@@ -1,25 +1,26 @@
 """What may be asked when risk is measured, declared once; see :mod:`incrowd.vocabulary.option`."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Required, TypedDict
+from typing import Annotated, Any, TypedDict
 
-from incrowd.tables.options import Reading
+from incrowd.tables.options import Reading, RecipeFile
 from incrowd.vocabulary.option import Kind, Option
 
 
 class RiskSubject(TypedDict, total=False):
     """What is measured."""
 
-    quasi_identifiers: Required[
-        Annotated[
-            Iterable[str],
-            Option("The columns an attacker may know.", Kind.NAMES, flags=("--quasi-identifiers", "--qi", "-q")),
-        ]
+    quasi_identifiers: Annotated[
+        Iterable[str],
+        Option(
+            "The columns an attacker may know.", Kind.NAMES, flags=("--quasi-identifiers", "--qi", "-q"), default=()
+        ),
     ]
     sensitive: Annotated[
         Iterable[str], Option("Columns that should not follow from the quasi-identifiers.", Kind.NAMES, default=())
     ]
     after: Annotated[Any, Option("A release of the table, to be measured beside it.", Kind.FILE)]
+    recipe: RecipeFile
 
 
 class PeopleAround(TypedDict, total=False):

@@ -83,6 +83,14 @@ Sensitive = Annotated[
         recipe=_OF_A_COLUMN,
     ),
 ]
+Private = Annotated[
+    Iterable[str] | None,
+    Option(
+        "Columns that stay; you state that nobody outside knows them.",
+        Kind.NAMES,
+        more="They are released unchanged, and who is alone by them is not counted as found.",
+    ),
+]
 Repeats = Annotated[
     Iterable[str] | None,
     Option(
@@ -133,24 +141,35 @@ Memory = Annotated[
 ]
 
 
+RecipeFile = Annotated[
+    "Recipe | str | Path | None",
+    Option(
+        "A recipe; what you say beside it wins over what it says.",
+        Kind.FILE,
+        recipe=Absent("A recipe does not name another."),
+    ),
+]
+
+
 class What(TypedDict, total=False):
     """What is released."""
 
     quasi_identifiers: QuasiIdentifiers
     target: Annotated[str | None, Option("The class recipients will learn.", example="COLUMN", recipe=_OF_A_COLUMN)]
-    identifiers: Annotated[Iterable[str] | None, Option("Columns to drop.", Kind.NAMES, recipe=_OF_A_COLUMN)]
+    identifiers: Annotated[
+        Iterable[str] | None,
+        Option("Columns that number or name persons; not released.", Kind.NAMES, recipe=_OF_A_COLUMN),
+    ]
+    drop: Annotated[
+        Iterable[str] | None,
+        Option("Columns to leave out, whatever they are.", Kind.NAMES, more="Nothing is asked about them."),
+    ]
     sensitive: Sensitive
+    private: Private
     repeats: Repeats
     hierarchies: Hierarchies
     reading: TextReading
-    recipe: Annotated[
-        "Recipe | str | Path | None",
-        Option(
-            "A recipe; what is said beside it replaces what it says.",
-            Kind.FILE,
-            recipe=Absent("A recipe does not name another."),
-        ),
-    ]
+    recipe: RecipeFile
     preset: Annotated[
         str | None,
         Option(
@@ -208,7 +227,10 @@ class Promise(TypedDict, total=False):
 class MethodOptions(TypedDict, total=False):
     """How it is made."""
 
-    method: Annotated[str | None, Option("The method by its name; see: incrowd methods.", example="NAME")]
+    method: Annotated[
+        str | None,
+        Option("The method by its name; kactus-plus if you do not say; see: incrowd methods.", example="NAME"),
+    ]
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
     ]

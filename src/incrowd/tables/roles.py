@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd.errors import Notice, SchemaError
+from incrowd.errors import Notice, SchemaError, named_option
 from incrowd.tables.reading.draft import Shared, draft_schema, role_by_name
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
@@ -24,15 +24,16 @@ def settle_schema(source: Source, recipe: Recipe) -> tuple[Schema, tuple[Notice,
     """Every column with its role and type.
 
     The recipe decides. Of columns it does not name, those that look like identifiers are dropped; all others are
-    released unchanged, with a notice where they look as if they should not be. Identifiers that repeat are refused,
-    unless the recipe lets them: k counts rows, and means persons only if each has one row.
+    released unchanged. Whatever is released unchanged because it has no role or is called ``other`` gets a notice where
+    it looks as if it should not be; ``private`` is the user's word that nobody outside knows it. Identifiers that
+    repeat are refused, unless the recipe lets them: k counts rows, and means persons only if each has one row.
     """
 
     def repeats(names: Sequence[str]) -> dict[str, Shared]:
         values = {name: source.frame[name].drop_nulls() for name in names}
         return {name: Shared(len(column), column.n_unique()) for name, column in values.items()}
 
-    return settled_roles(draft_schema(source, target=target_of(recipe)), recipe, repeats)
+    return settled_roles(draft_schema(source, target=recipe.target), recipe, repeats)
 
 
 def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema, tuple[Notice, ...], frozenset[str]]:
@@ -42,15 +43,10 @@ def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema
     """
     from incrowd.tables.streams.draft import draft_stream, shared_values
 
-    draft, draft_notices = draft_stream(stream, target_of(recipe))
+    draft, draft_notices = draft_stream(stream, recipe.target)
     schema, notices = settled_roles(draft, recipe, lambda names: shared_values(stream, names, scratch))
     typed = {name for name, column in recipe.columns.items() if "type" in column}
     return schema, (*draft_notices, *notices), frozenset(schema.encoded) - typed
-
-
-def target_of(recipe: Recipe) -> str | None:
-    """The class, if the recipe names it."""
-    return next((name for name, settings in recipe.columns.items() if settings.get("role") == Role.TARGET), None)
 
 
 def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Schema, tuple[Notice, ...]]:
@@ -69,7 +65,9 @@ def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Sche
         if column in unnamed:
             dropped = column.role is Role.IDENTIFIER or column.name in identifying
             settled = replace(column, role=Role.IDENTIFIER if dropped else Role.OTHER)
-            notices += list(_doubt(column, settled))
+            notices += list(_dropped(column, settled))
+        if settled.role is Role.OTHER:
+            notices += list(_doubt(draft[column.name]))
         columns.append(settled)
     schema = Schema(tuple(columns))
     return schema, (*notices, *_repeats(schema, recipe, repeats))
@@ -84,10 +82,14 @@ def _may_number_persons(column: Column) -> bool:
     return column.role not in (Role.IDENTIFIER, Role.TARGET) and role_by_name(column.name) is Role.IDENTIFIER
 
 
-def _doubt(drafted: Column, settled: Column) -> Iterator[Notice]:
+def _dropped(drafted: Column, settled: Column) -> Iterator[Notice]:
     if settled.role is Role.IDENTIFIER:
         yield Notice("dropped", drafted.name, f"dropped ({drafted.reason}). Name its role to keep it.")
-    elif drafted.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+
+
+def _doubt(drafted: Column) -> Iterator[Notice]:
+    """That a column without a role, or called other, looks as if others could know it, or should not."""
+    if drafted.role is not Role.TARGET:
         message = f"released unchanged, although it looks like {drafted.role} ({drafted.reason})."
         yield Notice("unnamed", drafted.name, message)
 
@@ -97,14 +99,23 @@ def _repeats(schema: Schema, recipe: Recipe, repeats: Repeats) -> Iterator[Notic
     for name in recipe.repeats:
         if name not in schema.identifiers:
             raise SchemaError(f"repeats names {name!r}, which is no identifier. Only identifiers need to be unique.")
-    for name, shared in repeats(schema.identifiers).items():
+    named_alike = [name for name in schema.dropped if role_by_name(name) is Role.IDENTIFIER]
+    for name, shared in repeats(list(dict.fromkeys((*schema.identifiers, *named_alike)))).items():
         again = shared.rows - shared.values
-        if again and name not in recipe.repeats:
-            raise SchemaError(
-                f"The identifier {name!r} repeats: {again:,} rows have the value of an earlier row. k counts rows, not "
-                "persons; a person with several rows is hidden less well than k says. Keep one row per person. If the "
-                f"column does not number persons, give it another role, or write repeats: [{name}] in the recipe."
+        if not again:
+            continue
+        if name not in schema.identifiers:
+            message = (
+                f"{again:,} rows have the value of an earlier row. If it numbers persons, rows are not persons here."
             )
-        if again:
+            yield Notice("repeats", name, f"left out as you state; {message}")
+        elif name in recipe.repeats:
             message = f"{again:,} rows have the value of an earlier row; by your statement it does not number persons."
             yield Notice("repeats", name, message)
+        else:
+            raise SchemaError(
+                f"Rows are not persons here: the identifier {name!r} repeats, {again:,} rows have the value of an "
+                "earlier row. k counts rows, so somebody with several rows is hidden less well than k says. Keep one "
+                "row for each person, or sum up a person's rows in one, and release that table. If the column does not "
+                f"number persons: {named_option(repeats=[name])}."
+            )

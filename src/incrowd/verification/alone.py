@@ -46,12 +46,14 @@ def count_alone(columns: Sequence[OpenColumn], rows: int, people_times_sets: int
     """
     coded = [_Column(at, column) for at, column in enumerate(columns)]
     plain = [one for one in coded if one.role != "target"]
-    free = [one for one in plain if one.role not in ("private", "sensitive")]
+    known = [one for one in plain if one.role != "private"]
+    free = [one for one in known if one.role != "sensitive"]
     everybody = _alone(plain, rows)
     best = tuple(_best_sets(plain, rows, people_times_sets))
     return Alone(
         without_class=everybody,
         with_class=_alone(coded, rows),
+        not_private=_alone(known, rows),
         not_called_private=_alone(free, rows),
         best=tuple(one.named for one in best),
         telling=_telling(best, everybody, plain, rows).named if everybody and best else None,

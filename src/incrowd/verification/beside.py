@@ -237,7 +237,7 @@ def unchanged_counts(
 
 
 def _role(one: ReleasedColumn) -> str:
-    return str(one.column.role) if one.column.role in (Role.TARGET, Role.SENSITIVE) else "other"
+    return str(one.column.role) if one.column.role in (Role.TARGET, Role.SENSITIVE, Role.PRIVATE) else "other"
 
 
 def _own(pieces: Originals, names: Sequence[str]) -> dict[str, tuple[list[Any], int, Codes]]:

@@ -36,7 +36,7 @@ from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import Role
+from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 LOW, HIGH = "_low", "_high"
 _INDEX = "__index_level_"
@@ -134,13 +134,13 @@ def _input_check(request: Request, table: InputTable) -> Check:
 
 
 def expected_columns(request: Request, header: Sequence[str]) -> list[ReleasedColumn]:
-    """What the release must consist of: all but the identifiers, in the order of the input.
+    """What the release must consist of: all columns but identifiers and those to drop, in the order of the input.
 
     A number may be shown by its bounds, in two columns.
     """
     sources = []
     for known in request.columns:
-        if known.role is Role.IDENTIFIER:
+        if known.role in NOT_RELEASED:
             continue
         ends = [written(known.name + end, request) for end in (LOW, HIGH)]
         spread = known.role is Role.QUASI_IDENTIFIER and known.type.is_numeric and set(ends) <= set(header)
@@ -199,7 +199,7 @@ def _further(request: Request) -> tuple[Further, ...]:
 
 def _hidden(request: Request, table: InputTable, origin: Any) -> list[tuple[str, Any]]:
     """The columns that the release does not show as they are, with the values of some rows in its order."""
-    names = [*request.role(Role.IDENTIFIER), *request.role(Role.QUASI_IDENTIFIER)]
+    names = [name for role in (*NOT_RELEASED, Role.QUASI_IDENTIFIER) for name in request.role(role)]
     some = table.rows_at(names, origin[window(len(origin))])
     return [(name, some.column(place)) for place, name in enumerate(names)]
 

@@ -41,8 +41,9 @@ class Alone:
 
     Parameters
     ----------
-    without_class, with_class, not_called_private
-        By all unchanged columns but the class; with it; by those not called private or sensitive (without the class).
+    without_class, with_class, not_private, not_called_private
+        By all unchanged columns but the class; with it; without the class by those that others may know, as the user
+        did not call them private; by those called neither private nor sensitive.
     best
         For one, two and three columns the set by which most are alone.
     telling
@@ -53,6 +54,7 @@ class Alone:
 
     without_class: int
     with_class: int
+    not_private: int
     not_called_private: int
     best: tuple[SinglingSet, ...]
     telling: SinglingSet | None
@@ -100,7 +102,7 @@ class UnchangedCounts:
 
     Examples
     --------
-    >>> nobody = Alone(0, 0, 0, (), None, {})
+    >>> nobody = Alone(0, 0, 0, 0, (), None, {})
     >>> counts = UnchangedCounts(40, (SetCounts(("sex",), 10, 4, 4),), 4, 40, 36, (), nobody)
     >>> counts.effective_k, counts.sound, UnchangedCounts.from_json(counts.to_json()) == counts
     (4, False, True)
@@ -144,6 +146,7 @@ class UnchangedCounts:
             alone=Alone(
                 without_class=alone["without_class"],
                 with_class=alone["with_class"],
+                not_private=alone["not_private"],
                 not_called_private=alone["not_called_private"],
                 best=tuple(_singling(one) for one in alone["best"]),
                 telling=None if alone["telling"] is None else _singling(alone["telling"]),

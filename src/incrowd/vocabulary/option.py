@@ -11,10 +11,10 @@ import difflib
 import functools
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import Any, ForwardRef, NamedTuple, Required, TypeVar, get_args, get_origin
+from typing import Any, ForwardRef, NamedTuple, TypeVar
 
 _HERE = "{options}"
 _MODULE = re.compile(r"[\w.]+\.(?=\w)")
@@ -110,11 +110,9 @@ def options_of(group: type) -> tuple[Declared, ...]:
     own = {one.name: one.default for one in fields(group)} if is_dataclass(group) else None
     declared = []
     for name, annotation in group.__annotations__.items():
-        needed: bool = get_origin(annotation) is Required  # type: ignore[comparison-overlap]
-        annotation = get_args(annotation)[0] if needed else annotation
         [option] = [fact for fact in annotation.__metadata__ if isinstance(fact, Option)]
         default = option.default if own is None else own[name]
-        default = inspect.Parameter.empty if needed or default is MISSING else default
+        default = inspect.Parameter.empty if default is MISSING else default
         declared.append(Declared(name, _words(annotation.__origin__), default, option))
     return tuple(declared)
 
@@ -152,7 +150,7 @@ def described(*groups: type, **arguments: type) -> Callable[[_Described], _Descr
             for name, kind in arguments.items()
             for one in options_of(kind)
         }
-        strict = _strict(function, inside | names, [one.name for one in options if one.needed])
+        strict = _strict(function, inside | names)
         shown = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
         shown += [*(one.parameter for one in options), *(one for one in own if one not in shown)]
         return _shown(strict, known.replace(parameters=shown), options)
@@ -172,7 +170,7 @@ def described_fields(*groups: type) -> Callable[[type[_Group]], type[_Group]]:
     options = [one for group in groups for one in options_of(group)]
 
     def describe(kind: type[_Group]) -> type[_Group]:
-        names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+        names = inspect.signature(kind).parameters
         kind.__doc__ = documented(kind.__doc__, [one for one in options if one.name in names])
         return kind
 
@@ -194,8 +192,8 @@ def documented(docstring: str | None, options: Iterable[Declared]) -> str | None
     return docstring.replace(f"{indent}{_HERE}", "\n".join(indent + line for line in lines))
 
 
-def _strict(function: _Described, known: Mapping[str, str], needed: Collection[str]) -> _Described:
-    """The function, which refuses a name that it does not know, or misses, as Python does."""
+def _strict(function: _Described, known: Mapping[str, str]) -> _Described:
+    """The function, which refuses a name that it does not know, as Python does."""
 
     @functools.wraps(function)
     def strict(*args: Any, **named: Any) -> Any:
@@ -203,9 +201,6 @@ def _strict(function: _Described, known: Mapping[str, str], needed: Collection[s
             if known.get(name) != name:
                 unknown = f"{function.__name__}() got an unexpected keyword argument {name!r}."
                 raise TypeError(unknown + nearest(name, known))
-        for name in needed:
-            if name not in named:
-                raise TypeError(f"{function.__name__}() misses the keyword argument {name!r}.")
         return function(*args, **named)
 
     return strict  # type: ignore[return-value]

@@ -19,7 +19,7 @@ from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCa
 from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.schema import Role, Schema, unknown_column
+from incrowd.vocabulary.schema import NOT_RELEASED, Role, Schema, unknown_column
 
 
 @dataclass(frozen=True)
@@ -330,7 +330,7 @@ def with_subjects(requirement: Requirement, schema: Schema) -> Schema:
         if name not in schema:
             raise HeaderError(f"A requirement names {name!r}. {unknown_column(name, schema.names)}")
         role = schema[name].role
-        if role in (Role.QUASI_IDENTIFIER, Role.IDENTIFIER):
+        if role in (Role.QUASI_IDENTIFIER, *NOT_RELEASED):
             known = "an attacker knows it" if role is Role.QUASI_IDENTIFIER else "it is not released"
             raise SchemaError(
                 f"Column {name!r} is {role}: {known}, so nothing can be required of it. Give it the role sensitive, or "

@@ -23,16 +23,24 @@ STATED = "stated by you"
 class Role(StrEnum):
     """What a column is for.
 
-    ``identifier`` columns are dropped; ``quasi-identifier`` columns are what an attacker may know and what
-    the release transforms; ``sensitive`` columns are what must not be inferred; ``target`` is the class
-    recipients learn to predict; ``other`` columns are released unchanged.
+    ``identifier`` columns number or name persons and are not released; ``drop`` columns are not released either,
+    whatever they are; ``quasi-identifier`` columns are what an attacker may know and what the release transforms;
+    ``sensitive`` columns are what must not be inferred; ``target`` is the class recipients learn to predict;
+    ``private`` columns are released unchanged, and the user states that nobody outside knows them; ``other`` columns
+    are released unchanged, and nothing is stated of them.
     """
 
     IDENTIFIER = "identifier"
     QUASI_IDENTIFIER = "quasi-identifier"
     SENSITIVE = "sensitive"
     TARGET = "target"
+    PRIVATE = "private"
+    DROP = "drop"
     OTHER = "other"
+
+
+NOT_RELEASED = (Role.IDENTIFIER, Role.DROP)
+"""The roles of columns that a release does not have."""
 
 
 class ColumnType(StrEnum):
@@ -145,8 +153,13 @@ class Schema:
 
     @property
     def identifiers(self) -> tuple[str, ...]:
-        """The columns that are dropped."""
+        """The columns that number or name persons."""
         return self._named(Role.IDENTIFIER)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that are not released: identifiers, and those to drop."""
+        return self._named(*NOT_RELEASED)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -155,13 +168,13 @@ class Schema:
 
     @property
     def released(self) -> tuple[str, ...]:
-        """The columns of the release: all but the identifiers, in order."""
-        return tuple(column.name for column in self.columns if column.role is not Role.IDENTIFIER)
+        """The columns of the release: all that are not dropped, in order."""
+        return tuple(column.name for column in self.columns if column.role not in NOT_RELEASED)
 
     @property
     def untouched(self) -> tuple[str, ...]:
-        """The columns that are released as they are: target, sensitive and other."""
-        return self._named(Role.TARGET, Role.SENSITIVE, Role.OTHER)
+        """The columns that are released as they are: target, sensitive, private and other."""
+        return self._named(Role.TARGET, Role.SENSITIVE, Role.PRIVATE, Role.OTHER)
 
     def with_roles(
         self,

@@ -1,15 +1,20 @@
 import unicodedata
+from io import StringIO
+from typing import Any
 
 import pytest
 from hypothesis import example as example_of
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from incrowd.drawing.wording import clipped, percent, plain
-from incrowd.report.facts import AttributeFacts
-from incrowd.report.wording import Standing, forms_in, shares_of, standing, statement
+from incrowd.report.facts import Accuracy, AttributeFacts
+from incrowd.report.html import report_html
+from incrowd.report.terminal import print_summary, summary
+from incrowd.report.wording import Standing, forms_in, little_use, shares_of, standing, statement
 from incrowd.verification.verdict import Check, Verdict
-from support.report_examples import example, sizes, verdict
+from support.report_examples import SHARES, example, sizes, verdict
 
 FAILED = Verdict(sizes(), (Check("10-anonymity", False, "smallest class: 3 rows"), Check("rows", True, "all")))
 OTHER_CHECKS_ONLY = Verdict(sizes(), (Check("columns", True, "10 columns, as asked"),))
@@ -26,6 +31,53 @@ def test_a_failed_check_is_never_satisfied() -> None:
     assert "FAILED" in statement(facts)
     assert "1 of 2 checks" in statement(facts)
     assert "satisfies" not in statement(facts)
+
+
+def test_a_release_that_serves_is_said_to_do_nothing_else() -> None:
+    assert little_use(example()) == ()
+
+
+OF_LITTLE_USE: dict[str, tuple[dict[str, Any], str]] = {
+    "almost nothing is shown": ({"cells_shown": 0.049}, "it shows almost nothing, 4.9 % of the quasi-identifier cells"),
+    "the class is lost": ({"groups": 1}, "all rows look alike, so nothing tells the classes of income apart"),
+    "no better than the majority": (
+        {"accuracy": Accuracy(0.85, 0.761, 0.76, 20_000, 10_000)},
+        "a decision tree learns hardly more from it than the most frequent class (76.1 %, 76.0 % by majority)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "words"), OF_LITTLE_USE.values(), ids=OF_LITTLE_USE)
+def test_a_release_of_little_use_keeps_its_promise_and_is_amber(changes: dict[str, Any], words: str) -> None:
+    facts = example(**changes)
+    assert standing(facts) is Standing.LITTLE_USE
+    assert statement(facts) == statement(example())
+    assert little_use(facts)[0] == f"of little use: {words}"
+    assert f"of little use: {words}" in summary(facts)
+    page = report_html(facts)
+    assert 'class="standing unknown"' in page
+    assert 'class="standing good"' not in page
+    console = Console(file=StringIO(), force_terminal=True, color_system="standard", width=200)
+    print_summary(facts, console, {})
+    assert f"\x1b[1;33m{statement(facts)}" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_why_it_is_of_little_use_and_what_to_try() -> None:
+    facts = example(cells_shown=0.0, k=600, method="tdr", empty=("race",), accuracy=None)
+    _, why, changes, command = little_use(facts)
+    assert why.startswith("why: race is empty; k = 600 is large: it leaves")
+    assert "8 quasi-identifiers are many: with two values each they make 256 combinations" in why
+    assert changes == "try the same with drop=['race'], or with k=300, or with method='kactus-plus'"
+    assert command.endswith("incrowd compare census.csv --target income -q " + ",".join(SHARES) + " -k 600")
+
+
+def test_a_table_without_signal_is_the_reason_itself() -> None:
+    facts = example(accuracy=Accuracy(0.76, 0.76, 0.76, 20_000, 10_000))
+    assert little_use(facts)[1].startswith("why: the table itself tells a decision tree hardly more")
+
+
+def test_a_release_that_failed_is_not_amber() -> None:
+    assert standing(example(verdict=FAILED, cells_shown=0.0)) is Standing.FAILED
 
 
 @pytest.mark.parametrize("silent", [Verdict(sizes()), OTHER_CHECKS_ONLY])

@@ -34,6 +34,7 @@ ADULT = UnchangedCounts(
         43_494,
         43_881,
         43_494,
+        43_494,
         (SinglingSet(("fnlwgt",), 17_305), WEIGHT),
         WEIGHT,
         dict.fromkeys(("education-num", "relationship", "fnlwgt", "hours-per-week"), "other") | {"class": "target"},
@@ -71,13 +72,17 @@ def test_what_could_not_be_counted_is_never_none_alone():
 @pytest.mark.parametrize(
     ("roles", "words"),
     [
-        (("private", "private"), "fnlwgt and hours-per-week, which you called private"),
-        (("sensitive", "other"), "fnlwgt (sensitive) and hours-per-week (no role stated)"),
+        (
+            ("private", "private"),
+            "fnlwgt and hours-per-week, which you called private); none without those that, as you state, nobody "
+            "outside knows",
+        ),
+        (("sensitive", "other"), "fnlwgt (sensitive) and hours-per-week (no role stated))"),
     ],
 )
 def test_columns_are_named_with_what_was_said_of_them(roles, words):
-    alone = replace(ADULT.alone, roles=dict(zip(WEIGHT.columns, roles, strict=True)))
-    assert alone_sentence(replace(ADULT, alone=alone)) == f"alone by unchanged columns: 43,494 (33,492 by {words})"
+    alone = replace(ADULT.alone, not_private=0, roles=dict(zip(WEIGHT.columns, roles, strict=True)))
+    assert alone_sentence(replace(ADULT, alone=alone)) == f"alone by unchanged columns: 43,494 (33,492 by {words}"
 
 
 def test_fewer_than_k_are_refused_unless_despite():
@@ -98,8 +103,13 @@ def test_more_people_alone_than_allowed_are_refused():
     assert refusal(SOUND, alone_at_most=43_494) is None
     assert refusal(SOUND, despite=True, alone_at_most=100) == (
         "Not published: 43,494 people are alone by unchanged columns (33,492 by fnlwgt and hours-per-week, without "
-        "a stated role), more than the 100 you allow. Name columns as quasi-identifiers, drop them, or allow more "
-        "with alone-at-most."
+        "a stated role), more than the 100 you allow. Name columns as quasi-identifiers, drop them, call them "
+        "private if nobody outside knows them, or allow more with alone-at-most."
+    )
+    others_know = replace(SOUND, alone=replace(SOUND.alone, not_private=100))
+    assert refusal(others_know, alone_at_most=100) is None
+    assert refusal(others_know, alone_at_most=99).startswith(
+        "Not published: 100 people are alone by unchanged columns,"
     )
 
 

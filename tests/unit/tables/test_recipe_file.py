@@ -46,6 +46,30 @@ def test_every_setting_is_read(tmp_path):
     assert schema["age"].reason == "stated by you"
 
 
+def test_columns_are_dropped_and_called_private_in_a_line(tmp_path):
+    recipe = read_recipe(write(tmp_path, "columns: {weight: {type: real}}\ndrop: [name, note]\nprivate: [weight]"))
+    assert recipe.columns == {
+        "weight": {"type": "real", "role": Role.PRIVATE},
+        "name": {"role": Role.DROP},
+        "note": {"role": Role.DROP},
+    }
+    assert recipe == Recipe(columns={name: {**settings} for name, settings in recipe.columns.items()})
+    with pytest.raises(SchemaError, match="'age' cannot be both quasi-identifier and drop"):
+        Recipe(columns={"age": {"role": "quasi-identifier"}}, drop=["age"])
+
+
+def test_what_a_recipe_leaves_out_stays_out():
+    recipe = Recipe(columns={"nr": {"role": "identifier"}}, drop=["name"], private=["weight"])
+    roles = with_roles(recipe, identifiers=["id"], drop=["note"], private=["pulse"]).columns
+    assert {name: settings["role"] for name, settings in roles.items()} == {
+        **dict.fromkeys(("nr", "id"), Role.IDENTIFIER),
+        **dict.fromkeys(("name", "note"), Role.DROP),
+        "weight": Role.OTHER,
+        "pulse": Role.PRIVATE,
+    }
+    assert with_roles(recipe, sensitive=["name"]).columns["name"]["role"] is Role.SENSITIVE
+
+
 def test_settings_left_empty_are_those_of_nobody(tmp_path):
     assert read_recipe(write(tmp_path, "k: 5\nmethod:\nparameters:\ncolumns:\nrepeats:\n")) == Recipe(k=5)
 
@@ -58,7 +82,7 @@ REFUSED = {
     "a text": ("just words", "empty or not a list of settings"),
     "not utf-8": (b"k: \xff", "cannot be read"),
     "a binary": (b"\x80\x04\x95\x00", "cannot be read"),
-    "an unknown setting": ("kk: 5", "unknown setting 'kk'. Did you mean k? Known: columns, repeats"),
+    "an unknown setting": ("kk: 5", "unknown setting 'kk'. Did you mean k? Known: columns, drop"),
     "a python object": ("k: !!python/object/apply:os.system ['echo SECRET']", "line 1: tags (!name) are not read"),
     "a python name": ("method: !!python/name:os.system", "line 1: tags (!name) are not read"),
     "an alias bomb": ("a: &a [x, x]\nb: *a", "line 2: aliases (*name) are not read"),

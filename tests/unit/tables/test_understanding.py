@@ -51,9 +51,7 @@ def test_unnamed_columns_are_kept_with_a_word_or_dropped():
 
 
 def test_nothing_is_told_when_everything_was_said():
-    schema, notices = settle(
-        table(patient_id=range(ROWS)), weight="other", diagnosis="sensitive", patient_id="identifier"
-    )
+    schema, notices = settle(table(patient_id=range(ROWS)), weight="private", diagnosis="sensitive", patient_id="drop")
     assert notices == ()
     assert schema.sensitive == ("diagnosis",)
 
@@ -65,6 +63,20 @@ def test_a_quasi_identifier_must_be_named():
         settle_schema(read(table()), Recipe(columns={"ill": {"role": "target"}, "age": {"type": "integer"}}))
 
 
+def test_other_is_no_statement_and_asks_as_no_role_does():
+    _, notices = settle(table(patient_id=range(ROWS)), weight="other", diagnosis="other", patient_id="other")
+    assert told(notices) == {("unnamed", "weight"), ("unnamed", "diagnosis"), ("unnamed", "patient_id")}
+
+
+def test_what_is_dropped_is_not_asked_about_but_rows_of_a_person_are_told():
+    schema, notices = settle(table(patient_id=VISITS), weight="drop", diagnosis="drop", patient_id="drop")
+    assert schema.dropped == ("weight", "diagnosis", "patient_id")
+    assert schema.released == ("age", "ill")
+    [notice] = notices
+    assert (notice.code, notice.where) == ("repeats", "patient_id")
+    assert "rows are not persons here" in notice.message
+
+
 VISITS = [i // 4 for i in range(ROWS)]
 
 
@@ -72,17 +84,17 @@ def test_62_an_identifier_that_repeats_is_refused():
     with pytest.raises(SchemaError) as caught:
         settle(table(person=VISITS), person="identifier")
     message = str(caught.value)
-    assert "The identifier 'person' repeats: 450 rows" in message
-    assert "k counts rows, not persons" in message
-    assert "one row per person" in message
-    assert "repeats: [person]" in message
+    assert "Rows are not persons here: the identifier 'person' repeats, 450 rows" in message
+    assert "k counts rows" in message
+    assert "one row for each person" in message
+    assert "repeats=['person']" in message
 
 
 @pytest.mark.parametrize("repeated", [2, 4, 20])
 def test_62_an_unnamed_identifier_that_repeats_is_refused(repeated):
     """It must neither be released as an ordinary column nor be dropped in silence."""
     numbers = [f"P-{i // repeated}" for i in range(ROWS)]
-    with pytest.raises(SchemaError, match=f"'patient_id' repeats: {ROWS - ROWS // repeated} rows"):
+    with pytest.raises(SchemaError, match=f"'patient_id' repeats, {ROWS - ROWS // repeated} rows"):
         settle(table(patient_id=numbers))
 
 

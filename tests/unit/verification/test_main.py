@@ -20,7 +20,7 @@ from incrowd.verification import judge as judging
 from incrowd.verification.unchanged_counts import Alone, SetCounts, UnchangedCounts
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 
-UNDONE = UnchangedCounts(40, (SetCounts(("sex",), 10, 4, 4),), 4, 40, 36, (), Alone(0, 0, 0, (), None, {}))
+UNDONE = UnchangedCounts(40, (SetCounts(("sex",), 10, 4, 4),), 4, 40, 36, (), Alone(0, 0, 0, 0, (), None, {}))
 
 
 def in_a_fork(act):

@@ -25,6 +25,7 @@ COUNTS = UnchangedCounts(
     alone=Alone(
         without_class=5,
         with_class=6,
+        not_private=3,
         not_called_private=2,
         best=(SinglingSet(("code",), 3), SinglingSet(("a", "code"), 4, exact=False)),
         telling=SinglingSet(("code",), 3),

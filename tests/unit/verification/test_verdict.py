@@ -66,6 +66,6 @@ def test_plain_data_and_back(checks):
 
 
 def test_what_unchanged_columns_undo_comes_back():
-    undone = UnchangedCounts(40, (SetCounts(("sex",), 10, 4, 4),), 4, 40, 36, (), Alone(0, 0, 0, (), None, {}))
+    undone = UnchangedCounts(40, (SetCounts(("sex",), 10, 4, 4),), 4, 40, 36, (), Alone(0, 0, 0, 0, (), None, {}))
     found = Verdict.from_json(Verdict(SIZES).to_json(), unchanged=json.loads(json.dumps(undone.to_json())))
     assert found.unchanged == undone

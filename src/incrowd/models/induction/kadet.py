@@ -262,8 +262,8 @@ class KAdet:
         names = [name for name in schema.names if name in {*schema.quasi_identifiers, *self.private}]
         if schema.target is None:
             raise SchemaError("A tree needs a target: the class it predicts. Name one with target=.")
-        if schema.target in names or {*schema.identifiers} & {*names}:
-            raise SchemaError("The target and identifiers cannot be private attributes of the tree. Leave them out.")
+        if schema.target in names or {*schema.dropped} & {*names}:
+            raise SchemaError("The target, identifiers and dropped columns cannot be attributes of the tree.")
         if not names:
             raise SchemaError("A tree needs attributes to test. Name quasi-identifiers, or private attributes.")
         numbers = [name for name in names if schema[name].type.is_numeric]

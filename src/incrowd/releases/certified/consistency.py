@@ -18,12 +18,12 @@ from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
-from incrowd.vocabulary.schema import Role
+from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 Certificate = dict[str, Any]
 _TRANSFORMED = str(Role.QUASI_IDENTIFIER)
 
-_PRIVATE = (Role.TARGET, Role.SENSITIVE)
+_STATED = (Role.TARGET, Role.SENSITIVE, Role.PRIVATE)
 _ROWS = re.compile(r"([0-9][0-9,]*) (?:released|left out)")
 
 
@@ -72,13 +72,13 @@ def _columns(certificate: Certificate) -> Statement:
     roles = {column["name"]: column["role"] for column in certificate["columns"]}
     released = certificate["released_columns"]
     agrees = all(roles.get(column["from"]) == column["role"] for column in released)
-    kept = [name for name, role in roles.items() if role != "identifier"]
+    kept = [name for name, role in roles.items() if role not in NOT_RELEASED]
     once = len(roles) == len(certificate["columns"])
     return consistent(
         "roles of the columns",
         agrees and once and kept == list(dict.fromkeys(column["from"] for column in released)),
         f"{len(released)} released of {len(roles)}",
-        "the released columns are not those of the table without its identifiers, in the same roles",
+        "the released columns are not those of the table without identifiers and dropped ones, in the same roles",
     )
 
 
@@ -175,8 +175,9 @@ def _is_about(certificate: Certificate, stated: dict[str, Any]) -> bool:
         and max(below) <= stated["people_below_k"] <= sum(below)
         and stated["rows"] == certificate["rows"]["released"]
         and stated["given_back"] <= stated["hidden_cells"] <= stated["rows"] * len(quasi)
-        and alone["not_called_private"] <= alone["without_class"] <= alone["with_class"] <= stated["rows"]
-        and alone["roles"] == {name: role if role in _PRIVATE else "other" for name, role in called.items()}
+        and alone["not_called_private"] <= alone["not_private"] <= alone["without_class"]
+        and alone["without_class"] <= alone["with_class"] <= stated["rows"]
+        and alone["roles"] == {name: role if role in _STATED else "other" for name, role in called.items()}
     )
 
 

@@ -193,7 +193,7 @@ def _alone(certificate: Certificate, counted: Alone | None) -> Iterator[Statemen
     if counted is None:
         return
     stated = certificate["unchanged_columns"]["alone"]
-    for name in ("without_class", "with_class", "not_called_private"):
+    for name in ("without_class", "with_class", "not_private", "not_called_private"):
         people = getattr(counted, name)
         words = f"{stated[name]:,} stated, {people:,} counted"
         yield consistent(f"alone by unchanged columns, {name.replace('_', ' ')}", people <= stated[name], words, words)

@@ -69,9 +69,9 @@ class MarkedTable:
 
     @cached_property
     def persons(self) -> dict[str, Marks]:
-        """Marks of every identifier that numbers persons: it is nowhere missing, and there is none twice."""
+        """Marks of every dropped column that numbers persons: it is nowhere missing, and there is none twice."""
         by_name = {}
-        for name in self.schema.identifiers:
+        for name in self.schema.dropped:
             column = self.cells(name)
             if len(column.contents) <= self.people or MISSING in column.contents[:-1]:
                 continue
@@ -306,7 +306,7 @@ def _proposed(table: MarkedTable, people: MarkedPeople, gone: Sequence[str]) -> 
         shares = {
             column: as_frame(kept).join(as_frame(table.values(column)), on=["high", "low"], how="semi").height
             for column in table.source.frame.columns
-            if column not in people.values and column not in table.schema.identifiers
+            if column not in people.values and column not in table.schema.dropped
         }
         best = max(shares, key=lambda column: shares[column], default="")
         if best and shares[best] > _HALF * len(kept):

@@ -35,7 +35,7 @@ from incrowd.tables.reading.encode import settle
 from incrowd.tables.reading.frames import check_types, is_spark_frame
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source, spellings, without_markers
 from incrowd.tables.recipe import Recipe
-from incrowd.tables.roles import settled_roles, target_of
+from incrowd.tables.roles import settled_roles
 from incrowd.tables.streams.encode import typed_column
 from incrowd.tables.streams.gathering import GatheredColumn, growing
 from incrowd.verification.request import Hint, Request
@@ -155,7 +155,7 @@ def _own_folder(session: Any) -> Path:
 def _roles(table: SparkTable, recipe: Recipe, markers: tuple[str, ...]) -> tuple[Schema, tuple[Notice, ...]]:
     """Every column with its role and a first type, and what should be known."""
     shape = check_types(dict(table.schema), 1)
-    drafted = table.on_a_sample(partial(_draft, target_of(recipe), markers, shape.kept))
+    drafted = table.on_a_sample(partial(_draft, recipe.target, markers, shape.kept))
 
     def repeats(names: Sequence[str]) -> dict[str, Shared]:
         return {name: Shared(*counts) for name, counts in table.uniqueness(names, spellings(markers)).items()}

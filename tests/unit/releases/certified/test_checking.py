@@ -336,7 +336,7 @@ TAMPERED = {
     "nobody alone": (
         lambda data: [
             put("unchanged_columns", "alone", name, value=0)(data)
-            for name in ("not_called_private", "without_class", "with_class")
+            for name in ("not_called_private", "not_private", "without_class", "with_class")
         ],
         {"alone by unchanged columns, with class"},
     ),
