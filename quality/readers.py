@@ -142,12 +142,21 @@ def _arff() -> list[Seed]:
     return [Seed(".arff", written), Seed(".arff", by_hand.encode())]
 
 
+def _json_lines() -> list[Seed]:
+    plain = table().write_ndjson().encode()
+    return [Seed(".jsonl", plain), Seed(".ndjson", plain.replace(b'"job":null,', b"").replace(b":", b" : "))]
+
+
 def _excel() -> list[Seed]:
     import polars as pl
 
     frame = table().with_columns(pl.col("born").str.to_date())
     data = _written(".xlsx", lambda path: frame.write_excel(path))
     return [Seed(".xlsx", data)]
+
+
+def _recounted() -> list[Seed]:
+    return [*_csv(), *_parquet(), *_arrow(), *_arff(), *_json_lines()]
 
 
 RECIPE = """\
@@ -409,7 +418,8 @@ _INSIDE = tuple(map(in_zip, (insert_word, insert_word, shuffle_lines, *BYTES)))
 _PLAN, _ENTRY, _OLD = in_parquet(b"incrowd.plan"), in_entry(KEY), in_parquet(b"incrowd.releases.ledger")
 _DELIMITED = {".csv": TEXT, ".tsv": TEXT, ".csv.gz": (*map(in_gzip, TEXT), *BYTES)}
 _BOOK = {".entry": (*BYTES, *[_ENTRY] * 9), ".head.json": JSON, ".entry.parquet": (*BYTES, *[_OLD] * 4)}
-_TABLES = {**_DELIMITED, ".parquet": BYTES, ".arrow": BYTES, ".feather": BYTES, ".arff": TEXT}
+_LINES = {".jsonl": TEXT, ".ndjson": (*TEXT, *BYTES)}
+_TABLES = {**_DELIMITED, **_LINES, ".parquet": BYTES, ".arrow": BYTES, ".feather": BYTES, ".arff": TEXT}
 _LEVELS = {".txt": TEXT, ".csv": TEXT, ".yaml": TEXT, ".json": JSON}
 READERS = {
     reader.name: reader
@@ -418,6 +428,7 @@ READERS = {
         Reader("parquet", _parquet, read_table, {".parquet": BYTES}),
         Reader("arrow", _arrow, read_table, {".arrow": BYTES, ".feather": BYTES}),
         Reader("arff", _arff, read_table, {".arff": TEXT}),
+        Reader("json lines", _json_lines, read_table, _LINES),
         Reader("excel", _excel, read_table, {".xlsx": (*_INSIDE, *_INSIDE, *BYTES)}),
         Reader("recipe", _recipe, read_recipe_file, {".yaml": TEXT}),
         Reader("plan", _plan, read_plan_file, {".json": JSON, ".parquet": (*BYTES, _PLAN, _PLAN, _PLAN)}),
@@ -425,6 +436,6 @@ READERS = {
         Reader("hierarchy", _hierarchy, read_hierarchy_file, _LEVELS),
         Reader("certificate", _certificate, read_certificate_file, {".json": JSON}),
         Reader("ledger", _ledger, read_ledger_file, _BOOK),
-        Reader("verification", lambda: [*_csv(), *_parquet(), *_arrow(), *_arff()], read_verified, _TABLES),
+        Reader("verification", _recounted, read_verified, _TABLES),
     )
 }

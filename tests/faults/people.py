@@ -103,6 +103,8 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
             frame.write_csv(path, null_value="?")
         case ".parquet":
             frame.write_parquet(path, row_group_size=BLOCK)
+        case ".jsonl":
+            frame.write_ndjson(path)
         case ".arrow":
             frame.write_ipc(path, record_batch_size=BLOCK)
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -212,7 +213,7 @@ def a_row_of_blanks_is_appended(path):
     path.write_bytes(path.read_bytes() + b"   \t  \n")
 
 
-@rewritten()
+@rewritten(written=("csv", "jsonl"))
 def the_last_row_is_cut(path):
     """The last line is lost when the file is closed."""
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
@@ -266,6 +267,63 @@ def numbers_have_blanks_before_them(path):
 def numbers_have_decimals_that_were_not_there(path):
     """Some whole numbers are written with decimals, which a reader of whole numbers rounds away."""
     respelled(path, "visits", lambda cell: f"{cell}.17")
+
+
+# ---------------------------------------------------------------- JSON Lines
+
+
+def changed_lines(path: Path, change: Callable[[bytes], bytes], lines: int = 40) -> None:
+    """Write some lines of a file in another way."""
+    rows = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*map(change, rows[:lines]), *rows[lines:]]))
+
+
+@rewritten(BOTH, written="jsonl", given="jsonl")
+def a_line_of_json_has_one_name_more(path):
+    """The first line has a name that the others lack."""
+    changed_lines(path, lambda line: line.replace(b"{", b'{"patient":"p00017",', 1), 1)
+
+
+@rewritten(written="jsonl")
+def a_line_of_json_has_a_name_twice(path):
+    """A name stands twice in some lines, and readers show the last."""
+    changed_lines(path, lambda line: line.replace(b"{", b'{"ill":"yes",', 1))
+
+
+@rewritten(written="jsonl")
+def lines_of_json_have_spaces(path):
+    """Some lines have spaces that no reader shows."""
+    changed_lines(path, lambda line: line.replace(b",", b", "))
+
+
+@rewritten(written="jsonl")
+def letters_of_json_are_escaped_without_need(path):
+    """Some letters are written by their numbers, which no reader shows."""
+    changed_lines(path, lambda line: line.replace(b'"flu"', b'"\\u0066lu"'))
+
+
+@rewritten(written="jsonl", given="parquet")
+def numbers_of_json_are_spelled_in_two_ways(path):
+    """Some whole numbers are written with a power of ten."""
+    changed_lines(path, lambda line: line.replace(b'"visits":4', b'"visits":0.4e1'))
+
+
+@rewritten(BOTH, written="jsonl")
+def a_cell_of_json_is_another(path):
+    """The diagnosis of some rows is another one."""
+    changed_lines(path, lambda line: line.replace(b'"flu"', b'"gout"'))
+
+
+@rewritten(written="jsonl")
+def names_of_json_are_in_another_order(path):
+    """Some lines have their names in another order."""
+    changed_lines(path, lambda line: json.dumps(dict(reversed(json.loads(line).items()))).encode() + b"\n")
+
+
+@rewritten(written="jsonl")
+def a_blank_line_follows_the_json(path):
+    """An empty line follows the last row, and readers pass over it."""
+    path.write_bytes(path.read_bytes() + b"\n")
 
 
 # ---------------------------------------------------------------- packed text

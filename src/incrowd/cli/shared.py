@@ -19,7 +19,8 @@ from incrowd.tables.options import Reading
 File = Annotated[
     Path,
     typer.Argument(
-        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, Excel.", callback=enough_memory
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel.",
+        callback=enough_memory,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]

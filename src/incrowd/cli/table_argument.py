@@ -17,7 +17,7 @@ FileOrTable = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, Excel; or of PostgreSQL: "
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel; or of PostgreSQL: "
         "postgresql:///database?table=name.",
         callback=enough_memory,
     ),

@@ -25,7 +25,7 @@ _OF_A_CELL = 60  # bytes of memory for each cell of a table that is worked on wh
 _OF_A_BYTE = 8  # and for each byte of its values: texts that are all different take most
 _OF_A_WORKBOOK = 8  # bytes of text for each byte of a workbook, which is packed
 _LOOKED_AT = 8 << 20  # bytes of a packed text that are unpacked to know its ratio
-_IN_PIECES = {"delimited text", "Parquet", "Arrow"}
+_IN_PIECES = {"delimited text", "Parquet", "Arrow", "JSON Lines"}
 
 
 def in_blocks(path: Path, form: FileForm, memory: int | None, requirement: Requirement | None = None) -> bool:

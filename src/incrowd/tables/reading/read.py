@@ -25,6 +25,7 @@ _KINDS = {
     "pq": "Parquet",
     **dict.fromkeys(("arrow", "feather", "ipc", "arrows"), "Arrow"),
     "arff": "ARFF",
+    **dict.fromkeys(("jsonl", "ndjson"), "JSON Lines"),
     **dict.fromkeys(("xlsx", "xlsm", "xlsb", "xls", "ods"), "Excel"),
 }
 _COMPRESSIONS: dict[str, Compression] = {"gz": "gzip", "gzip": "gzip", "zst": "zstd", "zstd": "zstd"}
@@ -59,8 +60,8 @@ def read(
     Parameters
     ----------
     source
-        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; Excel), or a
-        pandas, polars or PyArrow table.
+        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; JSON Lines; Excel),
+        or a pandas, polars or PyArrow table.
     delimiter, encoding
         For delimited text, where they should not be found by themselves.
     missing
@@ -132,6 +133,10 @@ def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str,
         from incrowd.tables.reading.arff import read_arff
 
         return read_arff(path, encoding=encoding, missing=missing)
+    if kind == "JSON Lines":
+        from incrowd.tables.streams.json_lines import read_json_lines
+
+        return read_json_lines(path, missing=missing)
     if kind == "Excel":
         from incrowd.tables.reading.excel import read_excel
 

@@ -233,7 +233,7 @@ def open_stream(
     Parameters
     ----------
     source
-        Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, or a folder of Parquet files.
+        Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, JSON Lines, or a folder of Parquet files.
     delimiter, encoding, missing, header, names, decimal, dates
         As for :func:`incrowd.tables.reading.read.read`.
     scratch
@@ -269,6 +269,12 @@ def open_stream(
         return _parquet(path, markers)
     if kind == "Arrow":
         return _arrow(path, markers)
+    if kind == "JSON Lines":
+        from incrowd.tables.streams.json_lines import open_json_lines
+
+        lines = open_json_lines(path)
+        origin = Origin("jsonl", str(path), missing=markers)
+        return _typed(lines, lines.schema, lines.rows, lines.stamp.size, origin)
     raise FileFormatError(f"{kind} files are read whole, not in pieces. Convert the table to Parquet or CSV.")
 
 
