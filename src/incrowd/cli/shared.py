@@ -24,7 +24,7 @@ File = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
-READING = {"Reading text files": (Reading,)}
+READING = {"Reading files": (Reading,)}
 """The options that say how a text file is read."""
 
 

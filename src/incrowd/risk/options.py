@@ -58,6 +58,6 @@ RISK = {
     "What": (RiskSubject,),
     "Population": (PeopleAround,),
     "Measuring": (RiskCounting,),
-    "Reading text files": (Reading,),
+    "Reading files": (Reading,),
 }
 """All options of ``incrowd risk``, in groups."""

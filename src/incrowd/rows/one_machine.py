@@ -169,6 +169,7 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
         names=tuple(reading.get("names") or ()),
         decimal=reading.get("decimal") or origin.decimal,
         dates=reading.get("dates") or origin.dates,
+        sheet=reading.get("sheet"),
     )
 
 

@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
+from incrowd.errors import FileFormatError, VerificationError
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
+from incrowd.verification.workbook import workbook_table
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Column, Role
@@ -298,7 +299,7 @@ def _in_order(path: Path) -> Any:
 def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool) -> list[str]:
     """Register the file as the table ``input``; the names of its columns."""
     if file.kind == "excel":
-        return register(connection, _workbook(file.path), TABLE)
+        return register(connection, workbook_table(file.path, file.sheet), TABLE)
     if file.kind != "csv":
         return open_table(connection, file.path, FileForm(file.kind), name=TABLE, copy=copy)
     form, path = FileForm("csv", file.delimiter, file.compression), file.path
@@ -366,27 +367,3 @@ def _header(file: InputFile, text: str) -> str:
     names = file.names or [f"c{place + 1}" for place in range(fields)]
     csv.writer(line, delimiter=file.delimiter, lineterminator=end).writerow(names)
     return line.getvalue()
-
-
-def _workbook(path: Path) -> Any:
-    """The first sheet of a workbook, read by another library than the release read it with."""
-    import pyarrow as pa
-
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingPackageError(
-            "Verifying a release of a workbook needs openpyxl: pip install 'incrowd[excel]'"
-        ) from None
-    sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
-    rows = list(sheet.iter_rows(values_only=True))
-    names = ["" if cell is None else str(cell) for cell in rows[0]]
-    return pa.table([_cells([row[place] for row in rows[1:]]) for place in range(len(names))], names=names)
-
-
-def _cells(values: list[Any]) -> Any:
-    import pyarrow as pa
-
-    if all(value is None or (isinstance(value, float | int) and not isinstance(value, bool)) for value in values):
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    return pa.array(values)

@@ -19,6 +19,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.delimited import LONGEST_LINE, check_count, examine
+from incrowd.verification.workbook import sheet_rows, workbook_table
 from incrowd.vocabulary.forms import FileForm
 
 # ARFF: its declarations and rows, told by its lines alone, and its fields as SQL.
@@ -267,6 +268,9 @@ def exactly(connection: Any, path: Path) -> str:
 def _opened(connection: Any, path: Path, form: FileForm) -> Opened:
     if form.kind == "arff":
         return _open_arff(connection, path)
+    if form.kind == "excel":
+        table = workbook_table(path)
+        return Opened(register(connection, table, "workbook"), sheet_rows(path), "SELECT * FROM workbook")
     if form.kind == "jsonl":
         return _open_json_lines(connection, path)
     if form.kind == "arrow":

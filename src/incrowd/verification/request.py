@@ -37,7 +37,7 @@ class InputFile:
     path
         The file, or a folder of Parquet files.
     kind
-        ``csv``, ``parquet``, ``arrow``, ``arff`` or ``excel``.
+        ``csv``, ``parquet``, ``arrow``, ``arff``, ``jsonl`` or ``excel``.
     delimiter, encoding, compression
         Of text.
     missing
@@ -47,6 +47,8 @@ class InputFile:
     decimal, dates
         How numbers and dates are written in text, if not plainly: ``comma`` or ``point`` parts decimals and the other
         parts thousands; ``dmy``, ``mdy`` or ``ymd`` is the order of day, month and year.
+    sheet
+        Of a workbook, if it is not the first.
     """
 
     path: Path
@@ -59,6 +61,7 @@ class InputFile:
     names: tuple[str, ...] = ()
     decimal: str | None = None
     dates: str | None = None
+    sheet: str | None = None
 
 
 @dataclass(frozen=True)

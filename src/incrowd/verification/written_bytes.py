@@ -19,6 +19,7 @@ import numpy as np
 from incrowd.verification.delimited import STEP, examine, unpacked
 from incrowd.verification.opening import column, connect, open_table
 from incrowd.verification.verdict import Check
+from incrowd.verification.workbook import workbook_faults
 from incrowd.vocabulary.forms import FileForm
 
 _WORD = re.compile(r"'(?:[^'\\]|\\.)*'|[^,']+")
@@ -336,6 +337,7 @@ _FAULTS: dict[str, Callable[[Path, FileForm], Iterator[str]]] = {
     "csv": _text,
     "arff": _arff,
     "jsonl": _json_lines,
+    "excel": lambda path, _form: workbook_faults(path),
     "parquet": _parquet,
     "arrow": _arrow,
 }

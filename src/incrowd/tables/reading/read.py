@@ -54,6 +54,7 @@ def read(
     names: Iterable[str] | None = None,
     decimal: str | None = None,
     dates: str | None = None,
+    sheet: str | None = None,
 ) -> Source:
     """Read a table from a file or a data frame, and refuse what is not sound.
 
@@ -71,6 +72,8 @@ def read(
         Whether delimited text begins with the names of its columns, and the names if not: c1, c2, … if none are given.
     decimal, dates
         How numbers and dates are written in delimited text: ``comma`` or ``point``; ``dmy``, ``mdy`` or ``ymd``.
+    sheet
+        The sheet of a workbook; the first if none is named.
 
     Examples
     --------
@@ -90,6 +93,10 @@ def read(
 
         dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
         return read_delimited(path, dialect, compression=compression, missing=markers)
+    if kind == "Excel":
+        from incrowd.tables.reading.excel import read_excel
+
+        return read_excel(path, sheet, missing=markers)
     return _read_typed(path, kind, encoding, markers)
 
 
@@ -137,10 +144,6 @@ def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str,
         from incrowd.tables.streams.json_lines import read_json_lines
 
         return read_json_lines(path, missing=missing)
-    if kind == "Excel":
-        from incrowd.tables.reading.excel import read_excel
-
-        return read_excel(path, missing=missing)
     from incrowd.tables.reading.columnar import read_arrow, read_parquet
 
     return (read_parquet if kind == "Parquet" else read_arrow)(path, missing=missing)

@@ -226,6 +226,7 @@ def open_stream(
     names: Iterable[str] | None = None,
     decimal: str | None = None,
     dates: str | None = None,
+    sheet: str | None = None,  # noqa: ARG001 (workbooks are read whole)
     scratch: Path | None = None,
 ) -> Stream:
     """Open a table on disk without reading it into memory, and refuse what is not sound.
@@ -234,7 +235,7 @@ def open_stream(
     ----------
     source
         Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, JSON Lines, or a folder of Parquet files.
-    delimiter, encoding, missing, header, names, decimal, dates
+    delimiter, encoding, missing, header, names, decimal, dates, sheet
         As for :func:`incrowd.tables.reading.read.read`.
     scratch
         Folder for the unpacked text of a compressed or recoded file; it is kept in a file without a name. The
