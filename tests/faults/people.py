@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from contextlib import contextmanager
+import sqlite3
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -105,6 +107,17 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
             frame.write_parquet(path, row_group_size=BLOCK)
         case ".jsonl":
             frame.write_ndjson(path)
+        case ".db":
+            plain = frame.with_columns(pl.col("born").cast(pl.String))
+            with closing(sqlite3.connect(path)) as file, file:
+                file.execute(f"CREATE TABLE people ({', '.join(plain.columns)})")
+                file.executemany(f"INSERT INTO people VALUES ({', '.join('?' * plain.width)})", plain.rows())
+            return path.with_name(f"{path.name}?table=people")
+        case ".duckdb":
+            with duckdb.connect(str(path)) as database:
+                database.register("given", frame.to_arrow())
+                database.execute("CREATE TABLE people AS FROM given")
+            return path.with_name(f"{path.name}?table=people")
         case ".arrow":
             frame.write_ipc(path, record_batch_size=BLOCK)
     return path

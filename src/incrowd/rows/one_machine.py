@@ -18,7 +18,7 @@ import polars as pl
 from incrowd.errors import OutputError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.tables.databases.tables import query_of
+from incrowd.tables.databases.tables import DatabaseFile, query_of
 from incrowd.tables.publishing.piece_writer import write_pair, write_rows
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import missing_markers, read_release
@@ -149,13 +149,19 @@ class Hints:
 def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
     """The file that the user named, as the user says it is read and else as was announced; a frame is put down as one.
 
-    What is read from a server lies where the reader says; what Spark has, Spark reads again.
+    A file of a database is asked again; what is read from a server lies where the reader says; what Spark has, Spark
+    reads again.
     """
     if origin.form == "Spark":
         return InputFile(Path(), origin.form, missing=origin.missing)
     if origin.form in _FRAMES:
         return InputFile(_put_down(table, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
-    path = Path(str(origin.path) if query_of(table) is not None else table)
+    query = query_of(table)
+    if query is not None and isinstance(query.address, DatabaseFile):
+        file, missing = query.address, missing_markers(reading.get("missing"))
+        asked = query.text if file.table is None else f"SELECT * FROM {file.table.sql}"
+        return InputFile(file.path.resolve(), file.kind, missing=missing, query=asked)
+    path = Path(str(origin.path) if query is not None else table)
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
     return InputFile(

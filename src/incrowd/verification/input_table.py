@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, VerificationError
+from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
@@ -300,6 +301,9 @@ def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool)
     """Register the file as the table ``input``; the names of its columns."""
     if file.kind == "excel":
         return register(connection, workbook_table(file.path, file.sheet), TABLE)
+    if file.kind in ("sqlite", "duckdb"):
+        assert scratch is not None
+        return open_table(connection, copy_of_rows(file, scratch), FileForm("parquet"), name=TABLE, copy=copy)
     if file.kind != "csv":
         return open_table(connection, file.path, FileForm(file.kind), name=TABLE, copy=copy)
     form, path = FileForm("csv", file.delimiter, file.compression), file.path

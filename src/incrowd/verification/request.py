@@ -37,7 +37,7 @@ class InputFile:
     path
         The file, or a folder of Parquet files.
     kind
-        ``csv``, ``parquet``, ``arrow``, ``arff``, ``jsonl`` or ``excel``.
+        ``csv``, ``parquet``, ``arrow``, ``arff``, ``jsonl``, ``excel``, ``sqlite`` or ``duckdb``.
     delimiter, encoding, compression
         Of text.
     missing
@@ -49,6 +49,8 @@ class InputFile:
         parts thousands; ``dmy``, ``mdy`` or ``ymd`` is the order of day, month and year.
     sheet
         Of a workbook, if it is not the first.
+    query
+        What is asked of a file of SQLite or DuckDB.
     """
 
     path: Path
@@ -62,6 +64,7 @@ class InputFile:
     decimal: str | None = None
     dates: str | None = None
     sheet: str | None = None
+    query: str = ""
 
 
 @dataclass(frozen=True)
