@@ -155,6 +155,27 @@ def _excel() -> list[Seed]:
     return [Seed(".xlsx", data)]
 
 
+def _databases() -> list[Seed]:
+    import sqlite3
+
+    import duckdb
+
+    frame = table()
+
+    def sqlite(path: Path) -> None:
+        with sqlite3.connect(path) as file:
+            file.execute(f"CREATE TABLE people ({', '.join(frame.columns)})")
+            file.executemany(f"INSERT INTO people VALUES ({', '.join('?' * frame.width)})", frame.rows())
+        file.close()
+
+    def duck(path: Path) -> None:
+        with duckdb.connect(str(path)) as file:
+            file.register("given", frame.to_arrow())
+            file.execute("CREATE TABLE people AS FROM given")
+
+    return [Seed(".db", _written(".db", sqlite)), Seed(".duckdb", _written(".duckdb", duck))]
+
+
 def _recounted() -> list[Seed]:
     return [*_csv(), *_parquet(), *_arrow(), *_arff(), *_json_lines()]
 
@@ -319,6 +340,14 @@ def read_table(path: Path) -> None:
     encode(source, schema, schema.encoded)
 
 
+def read_database(path: Path) -> None:
+    """Read a table of a database as a release does."""
+    from incrowd.tables.databases.tables import in_memory
+    from incrowd.tables.reading.read import read
+
+    read(in_memory(f"{path}?table=people"))
+
+
 @cache
 def _source() -> Any:
     """The table, read."""
@@ -429,6 +458,7 @@ READERS = {
         Reader("arrow", _arrow, read_table, {".arrow": BYTES, ".feather": BYTES}),
         Reader("arff", _arff, read_table, {".arff": TEXT}),
         Reader("json lines", _json_lines, read_table, _LINES),
+        Reader("databases", _databases, read_database, {".db": BYTES, ".duckdb": BYTES}),
         Reader("excel", _excel, read_table, {".xlsx": (*_INSIDE, *_INSIDE, *BYTES)}),
         Reader("recipe", _recipe, read_recipe_file, {".yaml": TEXT}),
         Reader("plan", _plan, read_plan_file, {".json": JSON, ".parquet": (*BYTES, _PLAN, _PLAN, _PLAN)}),

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import polars as pl
+import pyreadstat
 import pytest
 
 from incrowd import Run
@@ -107,6 +108,10 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
             frame.write_parquet(path, row_group_size=BLOCK)
         case ".jsonl":
             frame.write_ndjson(path)
+        case ".sav" | ".dta":
+            coded = frame.with_columns(pl.col("sex").replace_strict({"f": 1, "m": 2})).to_dict(as_series=False)
+            write = pyreadstat.write_sav if path.suffix == ".sav" else pyreadstat.write_dta
+            write(pl.DataFrame(coded), str(path), variable_value_labels={"sex": {1: "f", 2: "m"}})
         case ".db":
             plain = frame.with_columns(pl.col("born").cast(pl.String))
             with closing(sqlite3.connect(path)) as file, file:

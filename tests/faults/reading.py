@@ -59,6 +59,19 @@ def changed(frame: pl.DataFrame, name: str, change: Callable[[pl.Expr], pl.Expr]
     return frame.with_columns(change(pl.col(name)).alias(name)) if name in frame.columns else frame
 
 
+@plant("incrowd.tables.reading.statistics_files:_labelled", (MEMORY,), given=("sav", "dta"))
+def codes_get_the_wrong_labels(original, codes, labels):
+    """The labels of two codes are exchanged."""
+    return original(codes, dict(zip(labels, reversed(labels.values()), strict=True)))
+
+
+@plant("incrowd.tables.reading.statistics_files:_read", (MEMORY,), given=("sav", "dta"))
+def a_statistics_file_gives_other_cells(original, path, kind):
+    """The visits of all rows are one more than the file has."""
+    table, labels = original(path, kind)
+    return table.with_columns(pl.col("visits") + 1), labels
+
+
 @plant("incrowd.tables.databases.files:file_rows", given=("db", "duckdb"))
 @contextmanager
 def a_database_gives_other_cells(original, query):

@@ -19,7 +19,7 @@ from incrowd.tables.options import Reading
 File = Annotated[
     Path,
     typer.Argument(
-        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel.",
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel, SPSS, Stata, SAS.",
         callback=enough_memory,
     ),
 ]

@@ -29,6 +29,7 @@ from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
+from incrowd.verification.statistics_files import statistics_table
 from incrowd.verification.workbook import workbook_table
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
@@ -36,6 +37,7 @@ from incrowd.vocabulary.schema import Column, Role
 
 TABLE = "input"
 _PLACE = "place"
+_IN_MEMORY = ("excel", "spss", "stata", "sas")  # read whole, by libraries of Python
 _BATCH = 250_000  # rows
 Rows = npt.NDArray[np.int64]
 
@@ -84,7 +86,7 @@ class InputTable:
         connection.execute("SET TimeZone = 'UTC'")
         names = _open(connection, file, scratch, copy=copy)
         [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
-        copied = copy and file.kind != "excel"
+        copied = copy and file.kind not in _IN_MEMORY
         return cls(connection, names, rows, missing=file.missing, drafts=file.kind == "csv", typed=typed, copied=copied)
 
     def close(self) -> None:
@@ -301,6 +303,8 @@ def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool)
     """Register the file as the table ``input``; the names of its columns."""
     if file.kind == "excel":
         return register(connection, workbook_table(file.path, file.sheet), TABLE)
+    if file.kind in ("spss", "stata", "sas"):
+        return register(connection, statistics_table(file.path, file.kind), TABLE)
     if file.kind in ("sqlite", "duckdb"):
         assert scratch is not None
         return open_table(connection, copy_of_rows(file, scratch), FileForm("parquet"), name=TABLE, copy=copy)

@@ -37,7 +37,8 @@ class InputFile:
     path
         The file, or a folder of Parquet files.
     kind
-        ``csv``, ``parquet``, ``arrow``, ``arff``, ``jsonl``, ``excel``, ``sqlite`` or ``duckdb``.
+        ``csv``, ``parquet``, ``arrow``, ``arff``, ``jsonl``, ``excel``, ``spss``, ``stata``, ``sas``, ``sqlite`` or
+        ``duckdb``.
     delimiter, encoding, compression
         Of text.
     missing

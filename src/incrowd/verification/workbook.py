@@ -22,6 +22,7 @@ _CELL = re.compile(
     rb"><v>(?P<number>(?P<whole>-?(?:0|[1-9][0-9]*))|-?(?:(?:0|[1-9][0-9]*)\.(?:0|[0-9]*[1-9])|"
     rb"[1-9](?:\.[0-9]*[1-9])?e[+-][1-9][0-9]*))</v>)</c>"
 )
+_EXACT = 2**53  # up to it a number holds every whole one
 _ESCAPED = re.compile(rb"_x[0-9A-Fa-f]{4}_")
 
 
@@ -49,15 +50,33 @@ def workbook_table(path: Path, sheet: str | None = None) -> Any:
 
 
 def _column(values: list[Any]) -> Any:
-    """Numbers are those of the sheet, which knows one kind of them; times that are all midnights are days."""
     import pyarrow as pa
 
     present = [value for value in values if value is not None]
     if all(isinstance(value, float | int) and not isinstance(value, bool) for value in present):
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    if all(isinstance(value, dt.datetime) and value.time() == dt.time() for value in present):
-        return pa.array([value and value.date() for value in values], pa.date32())
+        return number_column(values)
+    if all(isinstance(value, dt.datetime) for value in present):
+        return moment_column(values)
     return pa.array(values)
+
+
+def number_column(values: list[Any]) -> Any:
+    """Numbers of a file that knows one kind of them: whole ones, if all are."""
+    import pyarrow as pa
+
+    numbers = [None if value is None or value != value else float(value) for value in values]
+    if all(number is None or (number.is_integer() and abs(number) <= _EXACT) for number in numbers):
+        return pa.array([None if number is None else int(number) for number in numbers], pa.int64())
+    return pa.array(numbers, pa.float64())
+
+
+def moment_column(values: list[dt.datetime | None]) -> Any:
+    """Moments of a file that knows one kind of them: days, if all are midnights."""
+    import pyarrow as pa
+
+    if all(value is None or value.time() == dt.time() for value in values):
+        return pa.array([value and value.date() for value in values], pa.date32())
+    return pa.array(values, pa.timestamp("us"))
 
 
 def sheet_rows(path: Path) -> int:

@@ -27,6 +27,9 @@ _KINDS = {
     "arff": "ARFF",
     **dict.fromkeys(("jsonl", "ndjson"), "JSON Lines"),
     **dict.fromkeys(("xlsx", "xlsm", "xlsb", "xls", "ods"), "Excel"),
+    **dict.fromkeys(("sav", "zsav"), "SPSS"),
+    "dta": "Stata",
+    **dict.fromkeys(("sas7bdat", "xpt"), "SAS"),
 }
 _COMPRESSIONS: dict[str, Compression] = {"gz": "gzip", "gzip": "gzip", "zst": "zstd", "zstd": "zstd"}
 _MAGIC = (
@@ -39,9 +42,14 @@ _MAGIC = (
     (b"\x1f\x8b", "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"FEA1", "Feather version 1"),
+    (b"$FL2", "SPSS"),
+    (b"$FL3", "SPSS"),
+    (b"<stata_d", "Stata"),
+    (b"HEADER R", "SAS"),
+    (b"\0" * 8, "SAS"),
 )
 _ADDRESSES = ("postgresql:", "postgres:")
-_BINARY = ("Parquet", "Arrow", "Excel", "gzip", "zstd")
+_BINARY = ("Parquet", "Arrow", "Excel", "SPSS", "SAS", "gzip", "zstd")
 
 
 def read(
@@ -61,8 +69,8 @@ def read(
     Parameters
     ----------
     source
-        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; JSON Lines; Excel),
-        or a pandas, polars or PyArrow table.
+        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; JSON Lines; Excel;
+        SPSS; Stata; SAS), or a pandas, polars or PyArrow table.
     delimiter, encoding
         For delimited text, where they should not be found by themselves.
     missing
@@ -140,6 +148,10 @@ def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str,
         from incrowd.tables.reading.arff import read_arff
 
         return read_arff(path, encoding=encoding, missing=missing)
+    if kind in ("SPSS", "Stata", "SAS"):
+        from incrowd.tables.reading.statistics_files import read_statistics_file
+
+        return read_statistics_file(path, kind, missing=missing)
     if kind == "JSON Lines":
         from incrowd.tables.streams.json_lines import read_json_lines
 
