@@ -17,8 +17,8 @@ FileOrTable = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel, SPSS, Stata, SAS; or of a database: "
-        "clinic.db?table=name (SQLite, DuckDB), postgresql:///database?table=name.",
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel, SPSS, Stata, SAS; "
+        "or of a database: clinic.db?table=name (SQLite, DuckDB), postgresql:///database?table=name.",
         callback=enough_memory,
     ),
 ]
