@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import FileFormatError, InputError, ParameterError, ValuesError
+from incrowd.errors import FileFormatError, IncrowdError, InputError, ParameterError, ValuesError
 from incrowd.tables.databases.tables import DatabaseFile, Query, quoted
 from incrowd.tables.reading.frames import check_arrow
 from incrowd.tables.reading.headers import check_headers
@@ -21,7 +21,7 @@ BATCH = 50_000
 _TABLES = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
 _DUCKDB_TABLES = "SELECT table_name FROM information_schema.tables ORDER BY table_name"
 _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
-_DUCKDB = {
+_DUCKDB: dict[str, Any] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -149,7 +149,7 @@ def _translated(file: DatabaseFile) -> Iterator[None]:
         raise _in_our_words(file, error) from None
 
 
-def _in_our_words(file: DatabaseFile, error: Exception) -> InputError:
+def _in_our_words(file: DatabaseFile, error: Exception) -> IncrowdError:
     message, name = str(error).lower(), file.database
     if "lock" in message or "busy" in message:
         return FileFormatError(f"{name} is in use by another program. Close it there, and try again.")
