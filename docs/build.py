@@ -5,11 +5,12 @@ With ``--check`` nothing is written; exit status 1 says that a page is out of da
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,15 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 WIDTH = "100"
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
-_RUN = "import sys; sys.argv[0] = 'incrowd'; from incrowd.cli.main import main; main()"
+_RUN = """
+import contextlib, json, sys
+from incrowd.cli.main import main
+for words in json.loads(sys.argv.pop()):
+    sys.argv = ["incrowd", *words, "--help"]
+    with contextlib.suppress(SystemExit):
+        main()
+    print(end="\x1e")
+"""
 _CLI_HEAD = """\
 # Command line
 
@@ -37,19 +46,20 @@ explanations are in [Python](python.md).
 """
 
 
-def help_of(*command: str) -> str:
-    """What a command says about itself: no colour, fixed width, whatever the terminal is."""
+def help_of(*commands: Sequence[str]) -> list[str]:
+    """What each command says about itself: no colour, fixed width, whatever the terminal is."""
     forced = {"FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "CLICOLOR_FORCE"}
     calm = {"COLUMNS": WIDTH, "TERMINAL_WIDTH": WIDTH, "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     environment = {name: value for name, value in os.environ.items() if name not in forced} | calm
     done = subprocess.run(
-        [sys.executable, "-c", _RUN, *command, "--help"],
+        [sys.executable, "-c", _RUN, json.dumps(commands)],
         env=environment,
         capture_output=True,
         encoding="utf-8",
         check=True,
     )
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+    *texts, _ = done.stdout.split("\x1e")
+    return ["\n".join(line.rstrip() for line in text.splitlines()).strip("\n") for text in texts]
 
 
 def commands() -> list[tuple[str, ...]]:
@@ -68,7 +78,8 @@ def commands() -> list[tuple[str, ...]]:
 
 def cli_page() -> str:
     """docs/cli.md."""
-    sections = [(" ".join(["incrowd", *words]), help_of(*words)) for words in [(), *commands()]]
+    known = [(), *commands()]
+    sections = [(" ".join(["incrowd", *words]), text) for words, text in zip(known, help_of(*known), strict=True)]
     return _CLI_HEAD + "".join(f"\n## {title}\n\n```text\n{text}\n```\n" for title, text in sections)
 
 

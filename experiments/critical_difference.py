@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from incrowd.compare.statistics.significance import TEST, CriticalDifference
+from experiments.significance import TEST, CriticalDifference
 from incrowd.drawing.markup import Html, join
 from incrowd.drawing.svg import WIDTH, fitted, picture, rect, words
 from incrowd.drawing.wording import sentence
@@ -40,7 +40,7 @@ def critical_difference_diagram(found: CriticalDifference) -> Html:
 
     Examples
     --------
-    >>> from incrowd.compare.statistics.significance import bonferroni_dunn
+    >>> from experiments.significance import bonferroni_dunn
     >>> found = bonferroni_dunn({"TDR": 2.347, "TDS": 2.444, "kACTUS": 1.208}, cases=72, control="kACTUS")
     >>> "kACTUS is better than TDR and TDS" in critical_difference_diagram(found)
     True

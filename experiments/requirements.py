@@ -16,10 +16,9 @@ from incrowd.compare.examples import Examples
 from incrowd.compare.feeding import Feeding, feed_release, feed_unprotected
 from incrowd.compare.learners.c45 import C45Learner
 from incrowd.compare.protocol import FixedSplit, RowSplit, seed_of
-from incrowd.compare.published import publish_and_score
-from incrowd.compare.releasing import release_rows
-from incrowd.compare.scores import Quality, quality
+from incrowd.compare.releasing import publish_and_score, release_rows
 from incrowd.compare.subject import Subject, understand_table
+from incrowd.compare.trial import Quality, quality
 from incrowd.errors import RequirementError
 from incrowd.methods.catalog import METHODS, find_method
 from incrowd.tables.hierarchies.adult import adult_hierarchies
@@ -51,7 +50,7 @@ class Cost:
 def adult(folder: Path | None, rows: int | None) -> Subject:
     """Adult without missing values: eight quasi-identifiers and the class."""
     dataset = find_dataset("adult")
-    names = next(chosen.attributes for chosen in dataset.attribute_sets if chosen.name == ATTRIBUTES)
+    names = dataset.attribute_sets[ATTRIBUTES]
     target = read(load("adult", folder)).frame.columns[-1]
     frame = read(load("adult", folder)).frame.select(*names, target)
     return understand_table(

@@ -1,7 +1,8 @@
 """What holds for all tests: how many examples are drawn, and what is published.
 
-Hypothesis has two profiles: ``ci``, which is the default, and ``dev`` (``make fast``), which draws a fifth of the
-examples. Neither has a deadline: how long an example takes depends on what else the machine does.
+Hypothesis has three profiles. ``thorough`` draws the examples that tests name, or 100; ``ci``, which is the default,
+and ``dev`` (``make fast``) draw a share of them (``support/examples.py``). None has a deadline: how long an example
+takes depends on what else the machine does.
 
 Invented tables are regular: their columns tell each other, so most releases of them would be refused for that.
 
@@ -12,23 +13,23 @@ documentation, the demo, the planted faults and every command that is run as a p
 from hypothesis import settings
 
 import incrowd.releases.pipeline
+from support.examples import PROFILES, drawn
 
 REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
 
-settings.register_profile("ci", deadline=None, print_blob=True)
-settings.register_profile("dev", settings.get_profile("ci"), max_examples=20)
+for profile in PROFILES:
+    settings.register_profile(profile, deadline=None, print_blob=True, max_examples=100)
 settings.load_profile("ci")
 
 
 def pytest_collection_modifyitems(items):
-    """Tests that want a number of examples of their own get a fifth of it in the profile ``dev``."""
-    if settings.get_current_profile_name() == "dev":
-        tests = {getattr(item.obj, "__func__", item.obj) for item in items if hasattr(item, "obj")}
-        for test in tests:
-            if getattr(test, "_hypothesis_internal_settings_applied", False):
-                own = test._hypothesis_internal_use_settings
-                test._hypothesis_internal_use_settings = settings(own, max_examples=max(1, own.max_examples // 5))
+    """Every test draws the profile's share of its examples."""
+    tests = {getattr(item.obj, "__func__", item.obj) for item in items if hasattr(item, "obj")}
+    for test in tests:
+        if hasattr(test, "hypothesis"):
+            own = test._hypothesis_internal_use_settings
+            test._hypothesis_internal_use_settings = settings(own, max_examples=drawn(own.max_examples))
 
 
 def pytest_runtest_setup(item):

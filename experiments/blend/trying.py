@@ -17,15 +17,12 @@ from experiments.blend.cells import BINNED, COUNTS, STRICT, UNPROTECTED, Cell, O
 from incrowd.compare.choices import KADET, Choice
 from incrowd.compare.datasets.catalog import find_dataset
 from incrowd.compare.examples import Examples, Numbers
-from incrowd.compare.fed_cells import raw_cells
-from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected, joined, label_names
+from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected, joined, label_names, raw_cells
 from incrowd.compare.learners.catalog import find_learner
 from incrowd.compare.protocol import FiveByTwo, seed_of
-from incrowd.compare.published import publish_and_score
-from incrowd.compare.releasing import without_unused
-from incrowd.compare.run import read_subject
-from incrowd.compare.scores import quality
-from incrowd.compare.subject import Subject, find_table
+from incrowd.compare.releasing import publish_and_score, without_unused
+from incrowd.compare.subject import Subject, find_table, read_subject
+from incrowd.compare.trial import quality
 from incrowd.errors import IncrowdError
 from incrowd.methods.blending.blend import Blend, PreparedRows
 from incrowd.methods.catalog import find_method, make_method

@@ -9,8 +9,9 @@ from statistics import mean
 from experiments.inference.success import HYBRID, OURS, SINGLE, WORKED_AGAINST
 from experiments.inference.tables import Data
 from incrowd.hiding.adversaries import Adversary, School, SklearnAdversary, adversary_named
+from incrowd.hiding.bayes_hiders import GroupHider
 from incrowd.hiding.evaluation import PatternAttack, pattern_attack
-from incrowd.hiding.methods import METHODS, GroupHider, Options, method_named
+from incrowd.hiding.methods import METHODS, Options, method_named
 from incrowd.hiding.planner import Cell, CellChange, plan_hiding, replay
 from incrowd.vocabulary.randomness import SeededRandomness
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from experiments.inference.success import OURS, SINGLE
 from experiments.inference.tables import Data
+from incrowd.hiding.bayes_hiders import GroupHider
 from incrowd.hiding.evaluation import Costs, costs
-from incrowd.hiding.methods import METHODS, GroupHider, Hider, HidingMethod, Options, method_named
+from incrowd.hiding.methods import METHODS, Hider, HidingMethod, Options, method_named
 from incrowd.hiding.planner import Cell
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import FairChance, secret_at

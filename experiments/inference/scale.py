@@ -8,7 +8,8 @@ from time import process_time
 
 import numpy as np
 
-from incrowd.hiding.methods import METHODS, GroupHider, Options, method_named
+from incrowd.hiding.bayes_hiders import GroupHider
+from incrowd.hiding.methods import METHODS, Options, method_named
 from incrowd.hiding.planner import Cell, plan_hiding
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import FairChance, secret_at

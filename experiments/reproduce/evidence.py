@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 import polars as pl
 
 from experiments.reproduce.experiment import ERROR, Part
-from incrowd.compare.statistics.significance import (
+from experiments.significance import (
     FOLDS,
     REPETITIONS,
     CriticalDifference,

@@ -15,8 +15,7 @@ from experiments.reproduce.experiment import ERROR, Case, Experiment, Part, Poin
 from experiments.reproduce.preparing import Prepared
 from incrowd.compare.choices import KADET as METHOD
 from incrowd.compare.protocol import FixedSplit
-from incrowd.compare.published import FILL
-from incrowd.compare.releasing import without_unused
+from incrowd.compare.releasing import FILL, without_unused
 from incrowd.compare.trial import Laboratory, Trial
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree

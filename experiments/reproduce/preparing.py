@@ -9,8 +9,7 @@ from pathlib import Path
 
 from experiments.reproduce.experiment import Case, Experiment, Part, Table
 from incrowd.compare.choices import Choice, learner_names
-from incrowd.compare.datasets.catalog import find_dataset
-from incrowd.compare.datasets.entry import Dataset
+from incrowd.compare.datasets.catalog import Dataset, find_dataset
 from incrowd.compare.datasets.load import load
 from incrowd.compare.run import Step, Watcher
 from incrowd.compare.subject import Subject, discretized, understand_table

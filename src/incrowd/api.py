@@ -105,7 +105,6 @@ def release(
         ledger=Book(ledger) if isinstance(ledger, str | Path) else ledger,
         run=run or Run(),
         despite_unchanged=options.get("despite_unchanged", False),
-        alone_at_most=options.get("alone_at_most"),
     )
     return run_release(job)
 

@@ -63,7 +63,7 @@ def size(text):
 
 
 def constant(folder):
-    rows = 6_000_000
+    rows = 2_400_000
     same = {name: pl.repeat("x", rows, eager=True) for name in ("a", "b", "c")}
     pl.DataFrame({**same, "ill": pl.Series(np.arange(rows) % 2)}).write_parquet(folder / "t.parquet")
     assert (folder / "t.parquet").stat().st_size < 10**6

@@ -26,6 +26,8 @@ from incrowd.vocabulary.randomness import SeededRandomness
 from support.engines import BlockedEngine, SparkEngine
 from support.spark_session import local_session, spark_release
 
+pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
+
 ROWS, BLOCK = 300, 70
 QUASI_IDENTIFIERS = ["age", "weight", "sex", "job", "born"]
 ROLES = {
@@ -76,8 +78,10 @@ class EnoughSeenError(Exception):
     """Nothing was written that could be published."""
 
 
-def local_blocks(path, recipe, folder):
-    """The rows in the very blocks that Spark has them in, brought here: only a test may do so."""
+@pytest.fixture(scope="module")
+def local_blocks(spark, path, tmp_path_factory):
+    """The rows in the very blocks that Spark has them in, whatever the method, brought here: only a test may do so."""
+    recipe, folder = Recipe(k=6, columns=ROLES), tmp_path_factory.mktemp("again") / "out"
     with (
         patch.object(held, "BLOCK_ROWS", BLOCK),
         suppress(EnoughSeenError),
@@ -91,7 +95,7 @@ def local_blocks(path, recipe, folder):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_whole_way_and_the_same_groups_as_in_blocks(name, spark, path, tmp_path):
+def test_the_whole_way_and_the_same_groups_as_in_blocks(name, spark, path, tmp_path, local_blocks):
     numeric = {"numeric": NUMERIC[name]} if name in NUMERIC else {}
     recipe = Recipe(k=6, method=name, columns=ROLES, parameters=numeric)
     made = spark_release(path, tmp_path / "out", recipe, seed=5, block_rows=BLOCK)
@@ -104,7 +108,7 @@ def test_the_whole_way_and_the_same_groups_as_in_blocks(name, spark, path, tmp_p
     assert set(released["Note"]) == {None, *(f"n{i}" for i in range(7))}
 
     job, chance = Job(path, recipe), SeededRandomness(5)
-    rows, tables, beside = local_blocks(path, recipe, tmp_path / "again")
+    rows, tables, beside = local_blocks
     local = LocalBlocks(rows.blocks.rows, lambda place: tables[place])
     population = BlockedPopulation.of(local, rows.schema, chance)
     plan = settle_blocks(plan_of(job, rows, population, chance), population, rows.columns)

@@ -192,6 +192,7 @@ ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill"}
 ASKED = "k=6, entropy-l=1.8 on diagnosis, t=0.2 on pay, distinct-l=2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arff"])
 def test_the_written_file_keeps_it_and_says_so(tmp_path, name, ending):

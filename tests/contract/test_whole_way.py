@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections import Counter
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from incrowd.tables.hierarchies.draft import calendar, encoded_columns
 from incrowd.tables.hierarchies.intervals import from_edges
 from incrowd.tables.options import Outputs
 from incrowd.vocabulary.hierarchy import Hierarchy
+from support.covering import in_turn
 
 ROWS = 150
 
@@ -54,7 +56,12 @@ def private_home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
 
-FORMS = [(name, numeric) for name, entry in METHODS.items() for numeric in entry.numeric or (None,)]
+FORMS = [
+    (name, numeric)
+    for name, entry in METHODS.items()
+    for numeric in ((entry.numeric or (None,)) * len(TO))[: max(len(entry.numeric), len(TO))]
+]
+"""Methods with each of their forms of numbers; in turn, so every method meets every type of frame."""
 
 
 def written(names, numeric, frame):
@@ -65,9 +72,8 @@ def written(names, numeric, frame):
     return [name for pair in pairs for name in pair]
 
 
-@pytest.mark.parametrize("form", TO)
-@pytest.mark.parametrize(("name", "numeric"), FORMS)
-def test_type_in_is_type_out_and_verified(form, name, numeric):
+@pytest.mark.parametrize(("name", "numeric", "form"), [(*pair, form) for pair, form in in_turn(FORMS, TO)])
+def test_type_in_is_type_out_and_verified(name, numeric, form):
     table = TO[form](people())
     made = release(table, **ROLES, k=6, method=name, parameters={"numeric": numeric} if numeric else {})
     assert made.verdict.passed
@@ -88,8 +94,11 @@ def test_the_input_frame_is_not_touched(form):
     assert BACK[form](table).rows() == before
 
 
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    in_turn(METHODS, ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"], each=3),
+)
 def test_every_format_is_written_verified_and_read_back(tmp_path, ending, name):
     source = tmp_path / "people.csv"
     people().write_csv(source)
@@ -101,10 +110,14 @@ def test_every_format_is_written_verified_and_read_back(tmp_path, ending, name):
     assert sum(rows.values()) == made.certificate["rows"]["released"]
 
 
+@functools.cache
+def plan_of(name):
+    return release(people(), **ROLES, k=6, method=name).plan
+
+
 @pytest.mark.parametrize("form", TO)
 @pytest.mark.parametrize("name", METHODS)
 def test_new_rows_come_back_in_their_own_type(form, name):
-    plan = release(people(), **ROLES, k=6, method=name).plan
     new = pl.DataFrame(
         {
             "age": [5, None, 300],
@@ -116,7 +129,7 @@ def test_new_rows_come_back_in_their_own_type(form, name):
         }
     )
     table = TO[form](new)
-    shown = transform(plan, table)
+    shown = transform(plan_of(name), table)
     assert type(shown) is type(table)
     frame = BACK[form](shown)
     assert frame.columns == new.columns
@@ -133,13 +146,16 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "arff"])
+GENERALIZED = [(name, each) for name, entry in METHODS.items() if entry.generalizes for each in entry.numeric]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "numeric"),
-    [(name, each) for name, entry in METHODS.items() if entry.generalizes for each in entry.numeric],
+    ("name", "numeric", "ending"),
+    [(*pair, ending) for pair, ending in in_turn(GENERALIZED, ["csv", "parquet", "arff"])],
 )
-def test_every_form_of_numbers_with_hierarchies_in_files(tmp_path, ending, name, numeric):
-    extremes = "boxes" in METHODS[name].parameters and numeric == "interval" and ending == "csv"
+def test_every_form_of_numbers_with_hierarchies_in_files(tmp_path, name, numeric, ending):
+    extremes = "boxes" in METHODS[name].parameters and numeric == "interval" and ending != "parquet"
     boxes = {"boxes": "extremes"} if extremes else {}
     made = release(
         people(),

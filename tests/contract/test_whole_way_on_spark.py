@@ -22,6 +22,8 @@ from incrowd.tables.databases.tables import Query
 from incrowd.tables.options import Measuring, Outputs, Run
 from support.spark_session import local_session
 
+pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
+
 ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}
 
 

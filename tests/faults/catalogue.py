@@ -5,6 +5,7 @@ from __future__ import annotations
 from faults import (  # noqa: F401, each enters its faults
     algorithms,
     applying,
+    coarsening,
     encoding,
     engines,
     forms,

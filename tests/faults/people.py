@@ -60,6 +60,8 @@ class Case:
     boxes: str | None = None
     hierarchies: bool = False
     known: str = " ".join(QUASI_IDENTIFIERS)
+    coarsen: str | None = None
+    preset: str | None = None
 
     def __str__(self) -> str:
         """What differs from the usual release."""
@@ -85,6 +87,20 @@ class Case:
             "form": self.form,
             "require": self.require,
         }
+        if self.coarsen:
+            rules = dict(rule.split("=") for rule in self.coarsen.split())
+            zips = pl.Series("zip", ["02139", "03601", "90210-1234", "1234", None] * (ROWS // 5))
+            request |= {"table": put(people().with_columns(zips), request["table"]), "reading": {"coarsen": rules}}
+            left = [name for name in QUASI_IDENTIFIERS if name not in known and name not in rules]
+            request |= {"identifiers": ["patient", *left], "repeats": left}
+        if self.preset:
+            beside = (
+                pl.Series("mail", ["a@b.org", "x"] * (ROWS // 2)),
+                pl.Series("zip", ["02139", "10115"] * (ROWS // 2)),
+            )
+            table = people().with_columns(*beside, pl.col("age") + 10)
+            request |= {"table": put(table, request["table"]), "preset": self.preset}
+            request |= {"identifiers": ["patient"], "repeats": []}
         if self.engine == "spark":
             request["run"] = Run(engine="spark")
         if self.hierarchies:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import pytest
 
 from faults.catalogue import FAULTS
-from faults.planting import BLOCKS, SPARK
+from faults.people import Case
+from faults.planting import SPARK
 from faults.running import attempt
 
 HERE = [(fault, case) for fault in FAULTS for case in fault.cases if case.engine != SPARK]
-TRIALS = [
-    pytest.param(fault, case, id=f"{fault.name}, {case}", marks=[pytest.mark.slow] if case.engine == BLOCKS else [])
-    for fault, case in HERE
-]
+
+
+def marks(case):
+    """Other releases than the usual one are slow ones."""
+    return [] if case == Case() else [pytest.mark.slow]
+
+
+TRIALS = [pytest.param(fault, case, id=f"{fault.name}, {case}", marks=marks(case)) for fault, case in HERE]
+CASES = [pytest.param(case, id=str(case), marks=marks(case)) for case in dict.fromkeys(case for _, case in HERE)]
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +33,7 @@ def test_a_release_with_a_fault_is_refused(fault, case, tmp_path):
     assert outcome.refused, f"published: {fault.sentence}"
 
 
-@pytest.mark.parametrize("case", dict.fromkeys(case for _, case in HERE), ids=str)
+@pytest.mark.parametrize("case", CASES)
 def test_without_a_fault_it_is_published(case, tmp_path):
     outcome = attempt(case, tmp_path)
     assert outcome.error is None

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from incrowd.hiding.bayes_hiders import DropP
 from incrowd.hiding.evaluation import costs
 from incrowd.hiding.id3 import Hid3, ID3Adversary
 from incrowd.hiding.methods import Hybrid
 from incrowd.hiding.naive_bayes import BayesAdversary, best
 from incrowd.hiding.other_rows import DecP, IncP, JointDecP, strangers
-from incrowd.hiding.own_row import DropP
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import Chose, Showed, Status, Walked, secret_at
 from incrowd.hiding.taxonomy import CellTaxonomy

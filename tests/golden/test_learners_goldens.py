@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from incrowd.compare.discretization import Discretization
-from incrowd.compare.examples import Attribute, Examples
+from incrowd.compare.examples import Attribute, Discretization, Examples
 from incrowd.compare.learners.catalog import find_learner
 from incrowd.compare.learners.learner import predicted
 

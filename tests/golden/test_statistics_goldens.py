@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from experiments.papers import PRINTED, by_case, printed
-from incrowd.compare.statistics.significance import (
+from experiments.significance import (
     bonferroni_dunn,
     bonferroni_dunn_quantile,
     five_by_two_test,

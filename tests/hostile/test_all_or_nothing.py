@@ -31,7 +31,7 @@ def texts(folder):
 
 
 @pytest.mark.parametrize("before", [False, True])
-@pytest.mark.parametrize("part", ["incrowd.releases.pipeline.report_html", "incrowd.releases.pipeline.write_plan"])
+@pytest.mark.parametrize("part", ["incrowd.report.html.report_html", "incrowd.plan.plan_file.write_plan"])
 def test_a_part_that_cannot_be_written_keeps_all_from_appearing(tmp_path, monkeypatch, part, before):
     for name in NAMES.values() if before else ():
         (tmp_path / name).write_text("old")

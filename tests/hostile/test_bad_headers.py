@@ -109,6 +109,7 @@ def test_33_names_that_are_not_text():
         read(pd.DataFrame([[1, 2]]))
 
 
+@pytest.mark.slow
 def test_34_ten_thousand_columns(tmp_path):
     names = [f"column {i}" for i in range(10_000)]
     path = tmp_path / "wide.csv"

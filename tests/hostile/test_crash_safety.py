@@ -18,6 +18,8 @@ import pytest
 from incrowd.releases.recount import verify
 from support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow  # every case is a process of its own, or many
+
 ROWS = 400
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
 RELEASE = ["release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--to", "out.csv"]

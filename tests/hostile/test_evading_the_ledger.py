@@ -10,6 +10,8 @@ from incrowd.errors import IncrowdError
 from incrowd.releases.ledger.book import HEAD
 from incrowd.tables.options import Book
 
+pytestmark = pytest.mark.slow  # two releases or more for every case
+
 ROWS = 240
 ROLES = {"quasi_identifiers": ["age", "job", "town"], "target": "ill", "class_sensitive": False, "k": 5}
 OTHER = {"method": "mondrian", "k": 6}

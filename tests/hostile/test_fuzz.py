@@ -20,10 +20,11 @@ from quality.readers import READERS, Reader, Seed
 from quality.trial import Violation, damaged, judge
 
 from incrowd.errors import FileFormatError, HeaderError, UnexpectedError
+from support.examples import drawn
 
 CORPUS = Path(__file__).with_name("fuzz_corpus")
 ROOT = Path(__file__).parents[2]
-CASES = 200
+CASES = drawn(100)
 
 
 @pytest.fixture(autouse=True)

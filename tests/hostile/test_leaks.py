@@ -25,6 +25,7 @@ from incrowd.errors import IncrowdError
 from incrowd.methods.catalog import METHODS
 from incrowd.tables.options import Outputs, Run
 from incrowd.vocabulary.hierarchy import Hierarchy
+from support.covering import in_turn
 
 ROWS = 600
 SEED = 774_411_993
@@ -110,6 +111,7 @@ def test_the_search_can_find(folder):
     assert search(pickle.dumps(masked.to_arrow().select(["job"]))) == [RARE.encode()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("form", [None, "counts"])
 def test_no_value_of_few_people_is_in_any_published_byte_if_rare_values_are_to_be_kept_out(folder, form, method):
@@ -130,8 +132,8 @@ def test_no_value_of_few_people_is_in_any_published_byte_if_rare_values_are_to_b
         assert search(unpacked(path), SECRETS) == [], path.name
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "ending"), in_turn(METHODS, FORMATS, each=3))
 def test_no_removed_value_is_in_any_published_byte(folder, ending, method):
     people().write_csv(folder / "people.csv")
     to, report = folder / f"out.{ending}", folder / "report.html"

@@ -27,6 +27,8 @@ from incrowd.tables.reading.read import read
 from incrowd.tables.streams.stream import open_stream
 from support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow  # every case is a process of its own
+
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
 CANARY = "KANARIE"
 

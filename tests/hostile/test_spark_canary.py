@@ -16,6 +16,8 @@ from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.clock import Clock
 from support.spark_session import local_session, spark_release
 
+pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
+
 ROWS = 400
 KEPT, DROPPED, RARE = "kept-canary-1f6b", "dropped-canary-77d0", "rare-canary-9a3c"
 ROLES = {

@@ -139,6 +139,7 @@ def test_more_rows_and_more_columns_are_of_the_same_kind():
     assert lengthen(frame, 500).equals(lengthen(frame, 500))
 
 
+@pytest.mark.slow
 def test_a_release_is_timed_as_a_whole_and_in_its_deciding(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     file = tmp_path / "people.csv"
@@ -153,6 +154,7 @@ def test_a_release_is_timed_as_a_whole_and_in_its_deciding(tmp_path, monkeypatch
         )
 
 
+@pytest.mark.slow
 def test_k_anonymous_trees_are_measured_and_verified():
     section = measure_kadet(Setting(quick=True))
     text = section.text(pictures=True)
@@ -176,6 +178,7 @@ def test_what_takes_too_long_is_left_out_with_its_reason(tmp_path):
     assert measure_alone("mondrian", K, file, file, 0.01) == LeftOut("not done after 0 s")
 
 
+@pytest.mark.slow
 def test_what_fails_is_not_a_measurement(tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("age,class\n30,a\n", encoding="utf-8")

@@ -138,6 +138,7 @@ def test_every_peer_has_a_script_and_versions():
     assert scripts == {peer.module.rpartition(".")[2] for peer in PEERS}
 
 
+@pytest.mark.slow
 def test_a_peer_that_does_not_install_is_told_and_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -68,6 +68,7 @@ def with_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
         yield tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_every_example_runs(page: Path, with_patients: Path) -> None:
     namespace: dict[str, object] = {"__name__": page.stem}
@@ -142,6 +143,7 @@ def test_the_certificate_page_knows_every_field(with_patients: Path) -> None:
     assert [name for name in made.certificate if f"`{name}`" not in text] == []
 
 
+@pytest.mark.slow
 def test_the_quick_start_runs(with_patients: Path) -> None:
     script = ROOT / "examples" / "quickstart.py"
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)

@@ -59,6 +59,7 @@ def test_every_module_is_imported(run) -> None:
     assert run("-c", IMPORTS) == ""
 
 
+@pytest.mark.slow
 def test_a_release_is_made_and_verified(run, tmp_path: Path) -> None:
     assert run("-c", "import os, signal; print(hasattr(os, 'fork'), hasattr(signal, 'SIGALRM'))") == "False False\n"
     make_patients(1000).write_csv(tmp_path / "patients.csv")

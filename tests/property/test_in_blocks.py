@@ -23,6 +23,8 @@ from incrowd.tables.options import Measuring, Run
 from support.method_parameters import ways_of
 from support.strategies import TARGET, cases
 
+pytestmark = pytest.mark.slow  # whole releases, verified block by block
+
 SOME = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 BLOCK = 7
 NOTE = "note"
@@ -176,7 +178,7 @@ def test_rows_are_not_in_the_order_of_the_input(tmp_path):
     rows = 3000
     frame = pl.DataFrame({"age": [i % 7 for i in range(rows)], "place": [f"{i:05d}" for i in range(rows)]})
     path = put(frame, tmp_path, "parquet")
-    with in_blocks(64):
+    with in_blocks(400):
         made = release(
             path, quasi_identifiers=["age"], method="mondrian", k=5, sensitive=["place"], to=tmp_path / "out.parquet"
         )
@@ -188,7 +190,7 @@ def test_rows_are_not_in_the_order_of_the_input(tmp_path):
 def test_progress_tells_rows_speed_and_time_left(tmp_path):
     said = []
     path = put(people(), tmp_path, "csv")
-    with in_blocks(10):
+    with in_blocks(50):
         release(path, **PEOPLE, to=tmp_path / "out.csv", progress=said.append)
     for stage in ("encoding", "applying", "verifying"):
         assert stage in said

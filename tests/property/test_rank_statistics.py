@@ -9,11 +9,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from incrowd.compare.statistics.intervals import (
+from experiments.significance import bonferroni_dunn, five_by_two_test, friedman_test, ranks
+from incrowd.compare.intervals import (
     corrected_t_interval,
     wilson_interval,
 )
-from incrowd.compare.statistics.significance import bonferroni_dunn, five_by_two_test, friedman_test, ranks
 
 hundredths = st.integers(-30, 30)
 differences = st.lists(st.tuples(hundredths, hundredths), min_size=5, max_size=5)

@@ -26,6 +26,7 @@ def local_session(**settings):
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "2g",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # quick to start
         **LOCAL,
         "spark.ui.showConsoleProgress": "false",
     }

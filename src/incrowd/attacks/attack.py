@@ -6,13 +6,10 @@ An attack that cannot run says so and why: "not run" is never a low risk.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from incrowd.errors import IncrowdError
-
-if TYPE_CHECKING:
-    from incrowd.attacks.scene import Scene
 
 Verdict = Literal["no leak found", "leak", "not run"]
 NO_LEAK: Verdict = "no leak found"
@@ -26,46 +23,18 @@ class CannotRunError(IncrowdError):
 
 @dataclass(frozen=True)
 class Finding:
-    """What one attack found.
+    """What one attack found."""
 
-    Parameters
-    ----------
-    attack
-        Its name in the catalog.
-    verdict
-        ``no leak found``, ``leak`` or ``not run``.
-    words
-        What was found, or why the attack did not run, in a sentence without any cell value.
-    measured, control
-        How far the attacker came, and how far without the release: a control group, or chance.
-    interval
-        The 99 % confidence interval of what was measured.
-    goal
-        What the measure shall keep to, if the design names a number.
-    unit
-        Of measured, control, interval and goal: ``share``, ``points``, ``AUC`` and so on.
-    details
-        More numbers, by name.
-    seconds
-        How long it took.
-
-    Examples
-    --------
-    >>> finding = Finding("row order", NO_LEAK, "In random order.", 0.01, 0.0, (-0.1, 0.1), 0.3, "Spearman's rho")
-    >>> print(finding)
-    row order: no leak found. 0.01 Spearman's rho (99 % interval -0.1 to 0.1), control 0, goal 0.3. In random order.
-    """
-
-    attack: str
-    verdict: Verdict
-    words: str
+    verdict: Verdict  # ``no leak found``, ``leak`` or ``not run``
+    words: str  # what was found, or why the attack did not run, in a sentence without any cell value
     measured: float | None = None
     control: float | None = None
-    interval: tuple[float, float] | None = None
-    goal: float | None = None
-    unit: str = ""
-    details: Mapping[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
+    interval: tuple[float, float] | None = None  # the 99 % confidence interval of what was measured
+    goal: float | None = None  # what the measure shall keep to, if the design names a number
+    unit: str = ""  # of measured, control, interval and goal: ``share``, ``points``, ``AUC`` and so on
+    details: Mapping[str, float] = field(default_factory=dict)  # more numbers, by name
+    attack: str = ""  # its name in the catalog
+    seconds: float = 0.0  # how long it took
 
     def __str__(self) -> str:
         if self.measured is None or self.interval is None:
@@ -75,10 +44,6 @@ class Finding:
         figures += [] if self.control is None else [f"control {self.control:.4g}"]
         figures += [] if self.goal is None else [f"goal {self.goal:.4g}"]
         return f"{self.attack}: {self.verdict}. {', '.join(figures)}. {self.words}"
-
-    def timed(self, seconds: float) -> Finding:
-        """The same, with the time it took."""
-        return replace(self, seconds=seconds)
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain data."""
@@ -94,31 +59,3 @@ class Finding:
             "details": dict(self.details),
             "seconds": round(self.seconds, 3),
         }
-
-
-def not_run(attack: str, why: str) -> Finding:
-    """The finding of an attack that could not run."""
-    return Finding(attack, NOT_RUN, why)
-
-
-class Attack(Protocol):
-    """Somebody who has the release and wants to know more than it shall tell."""
-
-    @property
-    def name(self) -> str:
-        """What the catalog calls it."""
-        ...
-
-    @property
-    def asks(self) -> str:
-        """What the attacker does, in one sentence."""
-        ...
-
-    @property
-    def needs(self) -> str:
-        """What must be on the table for it to run."""
-        ...
-
-    def run(self, scene: Scene) -> Finding:
-        """Attack; raises :class:`CannotRunError` where something is not on the table."""
-        ...

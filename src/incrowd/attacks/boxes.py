@@ -39,13 +39,7 @@ def written_cells(frame: pl.DataFrame, name: str) -> pl.Series | None:
 
 
 def plain_texts(cells: pl.Series) -> pl.Series:
-    """Cells as texts, without the apostrophe that keeps a spreadsheet from running them.
-
-    Examples
-    --------
-    >>> plain_texts(pl.Series(["'=1+2", "it's", None])).to_list()
-    ['=1+2', "it's", None]
-    """
+    """Cells as texts, without the apostrophe that keeps a spreadsheet from running them."""
     texts = cells.cast(pl.String)
     if not texts.str.starts_with("'").any():
         return texts
@@ -74,21 +68,11 @@ Bits = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """What the classes of a release show.
+    """What the classes of a release show."""
 
-    Parameters
-    ----------
-    names
-        The quasi-identifiers.
-    cells
-        For each of them, all that is shown of it.
-    shown
-        For each class, and each quasi-identifier, which of its cells the class shows.
-    """
-
-    names: tuple[str, ...]
-    cells: Mapping[str, Sequence[ReleasedCell]]
-    shown: Ints
+    names: tuple[str, ...]  # the quasi-identifiers
+    cells: Mapping[str, Sequence[ReleasedCell]]  # for each of them, all that is shown of it
+    shown: Ints  # for each class, and each quasi-identifier, which of its cells the class shows
 
     def __len__(self) -> int:
         return len(self.shown)
@@ -139,24 +123,12 @@ class Boxes:
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """A release as an attacker reads it.
+    """A release as an attacker reads it."""
 
-    Parameters
-    ----------
-    boxes
-        Its classes.
-    classes
-        The class of each released row.
-    values
-        For each column that is released as it was, the code of each row in the original's dictionary.
-    widths
-        How many codes each of those columns has.
-    """
-
-    boxes: Boxes
-    classes: Ints
+    boxes: Boxes  # its classes
+    classes: Ints  # the class of each released row
     values: Mapping[str, Ints]
-    widths: Mapping[str, int]
+    widths: Mapping[str, int]  # how many codes each of those columns has
 
     @property
     def sizes(self) -> Ints:
@@ -210,13 +182,7 @@ class Released:
 
 
 def histogram(classes: Ints, values: Ints, height: int, width: int) -> Ints:
-    """Rows of each class with each value.
-
-    Examples
-    --------
-    >>> histogram(np.array([0, 0, 1]), np.array([1, 1, 0]), 2, 2).tolist()
-    [[0, 2], [1, 0]]
-    """
+    """Rows of each class with each value."""
     return np.bincount(classes * width + values, minlength=height * width).reshape(height, width).astype(np.int64)
 
 

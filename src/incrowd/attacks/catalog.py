@@ -1,80 +1,164 @@
 """The one list of attacks. The command line, the report and the tests find them here.
 
-To add an attack: write its file in this folder and enter it below.
+To add an attack: write its function in this folder and enter it below.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING
 
-from incrowd.attacks.attack import Attack
 from incrowd.errors import ParameterError
+
+if TYPE_CHECKING:
+    from incrowd.attacks.attack import Finding
+    from incrowd.attacks.scene import Scene
 
 _ROOM = "incrowd.attacks"
 
 
 @dataclass(frozen=True)
-class AttackEntry:
-    """One attack: its name, and where it lives."""
+class Attack:
+    """Somebody who has the release and wants to know more than it shall tell."""
 
     name: str
-    module: str
-    factory: str
+    home: str  # its file and function
+    asks: str  # what the attacker does, in one sentence
+    needs: str  # what must be on the table for it to run
 
-    def load(self) -> Attack:
-        """The attack."""
-        factory: Any = getattr(importlib.import_module(f"{_ROOM}.{self.module}"), self.factory)
-        attack: Attack = factory()
-        return attack
+    def run(self, scene: Scene) -> Finding:
+        """Attack; raises :class:`incrowd.attacks.attack.CannotRunError` where something is not on the table."""
+        module, _, function = self.home.partition(".")
+        finding: Finding = getattr(importlib.import_module(f"{_ROOM}.{module}"), function)(scene)
+        return replace(finding, attack=self.name)
 
 
 ATTACKS = {
     entry.name: entry
     for entry in (
-        AttackEntry("homogeneity", "homogeneity", "Homogeneity"),
-        AttackEntry("background knowledge", "background_knowledge", "BackgroundKnowledge"),
-        AttackEntry("skewness", "skewness", "Skewness"),
-        AttackEntry("singling out", "singling_out", "SinglingOut"),
-        AttackEntry("membership by box", "membership_by_box", "MembershipByBox"),
-        AttackEntry("attribute inference", "attribute_inference", "AttributeInference"),
-        AttackEntry("model membership", "model_membership", "ModelMembership"),
-        AttackEntry("mean of a group", "group_mean", "GroupMean"),
-        AttackEntry("composition", "composition", "Composition"),
-        AttackEntry("sequential releases", "composition", "Sequential"),
-        AttackEntry("minimality", "minimality", "Minimality"),
-        AttackEntry("deFinetti", "definetti", "DeFinetti"),
-        AttackEntry("seed re-run", "row_order", "SeedRerun"),
-        AttackEntry("tree reconstruction", "tree_reconstruction", "TreeReconstruction"),
-        AttackEntry("suppression pattern", "suppression_pattern", "SuppressionPattern"),
-        AttackEntry("row order", "row_order", "RowOrder"),
-        AttackEntry("give-back", "unchanged", "GiveBackAttack"),
-        AttackEntry("linkage by unchanged columns", "unchanged", "UnchangedLinkage"),
+        Attack(
+            "homogeneity",
+            "class_values.homogeneity",
+            "Finds a person's class and reads the only sensitive value it has.",
+            "a sensitive column",
+        ),
+        Attack(
+            "background knowledge",
+            "class_values.background_knowledge",
+            "Excludes sensitive values a person cannot have until one of the person's class is left.",
+            "a sensitive column",
+        ),
+        Attack(
+            "skewness",
+            "class_values.skewness",
+            "Takes the shares of sensitive values in a person's class for the person's chances.",
+            "a sensitive column",
+        ),
+        Attack(
+            "singling out",
+            "singling_out.singling_out",
+            "Says 'in the box of this class and at the edge of its interval', and hopes that one person fits.",
+            "quasi-identifiers that are numbers, released as intervals",
+        ),
+        Attack(
+            "membership by box",
+            "membership.membership_by_box",
+            "Looks whether a person fits into any class of the release, to tell whether the person is in the table.",
+            "control rows, or how the release was made",
+        ),
+        Attack(
+            "attribute inference",
+            "membership.attribute_inference",
+            "Learns from the release to guess sensitive values, and is right about its people more often than others.",
+            "a sensitive column; control rows, or how the release was made",
+        ),
+        Attack(
+            "model membership",
+            "membership.model_membership",
+            "Takes people of whom a model trained on the release is sure for members.",
+            "a target or sensitive column; control rows, or how the release was made",
+        ),
+        Attack(
+            "mean of a group",
+            "group_mean.mean_of_a_group",
+            "Knows the numbers of all other members of a class and solves its mean for the last one.",
+            "a release that shows means; how it was made",
+        ),
+        Attack(
+            "composition",
+            "composition.composition",
+            "Finds a person's class in two releases and keeps the sensitive values that occur in both.",
+            "a sensitive column; how the release was made",
+        ),
+        Attack(
+            "sequential releases",
+            "composition.sequential_releases",
+            "Crosses a person's classes in an earlier and a later release, and looks how few people are in both.",
+            "earlier releases, or how the release was made",
+        ),
+        Attack(
+            "minimality",
+            "minimality.minimality",
+            "Lists all small tables that the program would have released the same way, and looks for the only one.",
+            "how the release was made",
+        ),
+        Attack(
+            "deFinetti",
+            "class_values.de_finetti",
+            "Learns from all classes who tends to have which value, and deals the values of a class accordingly.",
+            "a sensitive column",
+        ),
+        Attack(
+            "seed re-run",
+            "row_order.seed_rerun",
+            "Shuffles and releases again with the seeds that people use, and looks whether the release comes out.",
+            "nothing more than the release and the original; how it was made, to release again",
+        ),
+        Attack(
+            "tree reconstruction",
+            "tree_reconstruction.tree_reconstruction",
+            "Subtracts the counts of a published tree from each other until small groups are left.",
+            "a published model, supplied with the release",
+        ),
+        Attack(
+            "suppression pattern",
+            "suppression_pattern.suppression_pattern",
+            "Withholds cells again for each value the confidential one may have, and compares the patterns.",
+            "the confidential cells, and the method that hid them",
+        ),
+        Attack(
+            "row order",
+            "row_order.row_order",
+            "Looks at the place of the release where a person stands in the original.",
+            "nothing more than the release and the original",
+        ),
+        Attack(
+            "give-back",
+            "unchanged.give_back",
+            "Fills in hidden cells from columns that are released unchanged.",
+            "hidden cells, columns that are released unchanged, and the original row of each released row",
+        ),
+        Attack(
+            "linkage by unchanged columns",
+            "unchanged.unchanged_linkage",
+            "Looks for the one released row that has what it knows of a person in columns that are released unchanged.",
+            "columns beside the class that are released unchanged",
+        ),
     )
 }
 
 
 def find_attacks(names: Iterable[str] | None = None) -> tuple[Attack, ...]:
-    """The attacks of these names, all if none are given; a name may be written with hyphens and in any case.
-
-    Examples
-    --------
-    >>> [attack.name for attack in find_attacks(["row-order"])]
-    ['row order']
-    >>> find_attacks(["rows"])
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: There is no attack 'rows'. incrowd attack --list names them all.
-    """
+    """The attacks of these names, all if none are given; a name may be written with hyphens and in any case."""
     if names is None:
-        return tuple(entry.load() for entry in ATTACKS.values())
-    return tuple(entry.load() for entry in dict.fromkeys(map(_find, names)))
+        return tuple(ATTACKS.values())
+    return tuple(dict.fromkeys(map(_find, names)))
 
 
-def _find(name: str) -> AttackEntry:
+def _find(name: str) -> Attack:
     known = {_simple(each): entry for each, entry in ATTACKS.items()}
     if _simple(name) in known:
         return known[_simple(name)]

@@ -27,55 +27,41 @@ from incrowd.attacks.scene import SMALLEST, Scene
 from incrowd.vocabulary.released_cell import Bools, Ints
 
 
-class Composition:
+def composition(scene: Scene) -> Finding:
     """Keeps the values that two releases both allow."""
-
-    name = "composition"
-    asks = "Finds a person's class in two releases and keeps the sensitive values that occur in both."
-    needs = "a sensitive column; how the release was made"
-
-    def run(self, scene: Scene) -> Finding:
-        """Release two overlapping parts and compare."""
-        order = scene.generator(self.name).permutation(scene.table.height)
-        third = len(order) // 3
-        if third < SMALLEST:
-            raise CannotRunError(f"A third of the original is fewer than {SMALLEST} rows: too few to share.")
-        shared = order[third : 2 * third]
-        parts = (order[: 2 * third], order[third:])
-        both = []
-        for number, rows in enumerate(parts):
-            made = scene.made(rows, f"part {number}")
-            released = scene.read(made)
-            both.append((released, classes_of(shared, rows[made.draft.origin], released.classes)))
-        kept = np.logical_and.reduce([classes >= 0 for _, classes in both])
-        if kept.sum() < SMALLEST:
-            raise CannotRunError("Too few people are in both releases.")
-        pinned = {column: _pinned(both, column, kept) for column in scene.secrets}
-        worst = max(pinned, key=lambda column: int((pinned[column][0] & ~pinned[column][1]).sum()))
-        after, before = pinned[worst]
-        fresh, rows_shared = int((after & ~before).sum()), len(after)
-        return Finding(
-            self.name,
-            LEAK if fresh else NO_LEAK,
-            f"Of {rows_shared:,} people in two releases made for this attack, {fresh:,} are left with one value of "
-            f"{worst!r} by both together and by neither alone.",
-            measured=float(after.mean()),
-            control=float(before.mean()),
-            interval=share_interval(int(after.sum()), rows_shared),
-            goal=float(before.mean()),
-            unit="share of shared people",
-            details={"by both and by neither alone": fresh / rows_shared, "shared people": float(rows_shared)},
-        )
+    order = scene.generator("composition").permutation(scene.table.height)
+    third = len(order) // 3
+    if third < SMALLEST:
+        raise CannotRunError(f"A third of the original is fewer than {SMALLEST} rows: too few to share.")
+    shared = order[third : 2 * third]
+    parts = (order[: 2 * third], order[third:])
+    both = []
+    for number, rows in enumerate(parts):
+        made = scene.made(rows, f"part {number}")
+        released = scene.read(made)
+        both.append((released, classes_of(shared, rows[made.draft.origin], released.classes)))
+    kept = np.logical_and.reduce([classes >= 0 for _, classes in both])
+    if kept.sum() < SMALLEST:
+        raise CannotRunError("Too few people are in both releases.")
+    pinned = {column: _pinned(both, column, kept) for column in scene.secrets}
+    worst = max(pinned, key=lambda column: int((pinned[column][0] & ~pinned[column][1]).sum()))
+    after, before = pinned[worst]
+    fresh, rows_shared = int((after & ~before).sum()), len(after)
+    return Finding(
+        LEAK if fresh else NO_LEAK,
+        f"Of {rows_shared:,} people in two releases made for this attack, {fresh:,} are left with one value of "
+        f"{worst!r} by both together and by neither alone.",
+        measured=float(after.mean()),
+        control=float(before.mean()),
+        interval=share_interval(int(after.sum()), rows_shared),
+        goal=float(before.mean()),
+        unit="share of shared people",
+        details={"by both and by neither alone": fresh / rows_shared, "shared people": float(rows_shared)},
+    )
 
 
 def classes_of(rows: Ints, released: Ints, classes: Ints) -> Ints:
-    """The class of each of the given rows, from the rows that were released and their classes; -1 if left out.
-
-    Examples
-    --------
-    >>> classes_of(np.array([7, 9]), np.array([9, 3]), np.array([5, 6])).tolist()
-    [-1, 5]
-    """
+    """The class of each of the given rows, from the rows that were released and their classes; -1 if left out."""
     homes = np.full(int(max(rows.max(), released.max())) + 1, -1, np.int64)
     homes[released] = classes
     return homes[rows]
@@ -91,39 +77,31 @@ def _pinned(both: list[tuple[Released, Ints]], column: str, kept: Bools) -> tupl
 EARLIER = 0.9  # of the rows: most people are in both releases, as when a table grows
 
 
-class Sequential:
+def sequential_releases(scene: Scene) -> Finding:
     """Crosses a person's classes in two releases."""
-
-    name = "sequential releases"
-    asks = "Crosses a person's classes in an earlier and a later release, and looks how few people are in both."
-    needs = "earlier releases, or how the release was made"
-
-    def run(self, scene: Scene) -> Finding:
-        """Cross the classes."""
-        k = scene.promised.k
-        if k is None:
-            raise CannotRunError("No k is known to hold crossings to. State how many rows must look alike.")
-        published = bool(scene.earlier)
-        releases = _published(scene) if published else _made(scene)
-        kept = np.logical_and.reduce([classes >= 0 for classes, _ in releases])
-        if kept.sum() < SMALLEST:
-            raise CannotRunError("Too few people are in all the releases.")
-        crossing = _company(np.stack([classes[kept] for classes, _ in releases], axis=1))
-        few = crossing < k
-        alone = np.logical_or.reduce([released.sizes[classes[kept]] < k for classes, released in releases])
-        count, rows = int(few.sum()), len(few)
-        how = "The supplied releases" if published else "Two releases made for this attack, of 9/10 and of all rows,"
-        return Finding(
-            self.name,
-            LEAK if (few & ~alone).any() else NO_LEAK,
-            f"{how} cross in fewer than {k} people for {count:,} of {rows:,}.",
-            measured=count / rows,
-            control=float(alone.mean()),
-            interval=share_interval(count, rows),
-            goal=0.0,
-            unit="share of people",
-            details={"smallest crossing": float(crossing.min())},
-        )
+    k = scene.promised.k
+    if k is None:
+        raise CannotRunError("No k is known to hold crossings to. State how many rows must look alike.")
+    published = bool(scene.earlier)
+    releases = _published(scene) if published else _made(scene)
+    kept = np.logical_and.reduce([classes >= 0 for classes, _ in releases])
+    if kept.sum() < SMALLEST:
+        raise CannotRunError("Too few people are in all the releases.")
+    crossing = _company(np.stack([classes[kept] for classes, _ in releases], axis=1))
+    few = crossing < k
+    alone = np.logical_or.reduce([released.sizes[classes[kept]] < k for classes, released in releases])
+    count, rows = int(few.sum()), len(few)
+    how = "The supplied releases" if published else "Two releases made for this attack, of 9/10 and of all rows,"
+    return Finding(
+        LEAK if (few & ~alone).any() else NO_LEAK,
+        f"{how} cross in fewer than {k} people for {count:,} of {rows:,}.",
+        measured=count / rows,
+        control=float(alone.mean()),
+        interval=share_interval(count, rows),
+        goal=0.0,
+        unit="share of people",
+        details={"smallest crossing": float(crossing.min())},
+    )
 
 
 def _company(classes: Ints) -> Ints:

@@ -24,52 +24,45 @@ from incrowd.vocabulary.schema import ColumnType
 DECIMALS = (2, 1, 0)
 
 
-class GroupMean:
+def mean_of_a_group(scene: Scene) -> Finding:
     """Solves a mean for the only number that is not known."""
+    if not any(scene.released.averaged(name) for name in scene.schema.quasi_identifiers):
+        raise CannotRunError("The release shows no means.")
+    traced = scene.traced
+    names = [name for name in scene.schema.quasi_identifiers if traced.released.averaged(name)]
+    if not names:
+        raise CannotRunError("A release made again shows no means.")
+    shares = {name: _shares(scene, traced, name) for name in names}
+    worst = max(names, key=lambda name: shares[name]["as released"])
+    largest = shares[worst]
+    groups = round(largest["groups"])
+    interval = share_interval(largest["as released"] * groups, groups)
+    return Finding(
+        LEAK if interval[0] > largest["control"] else NO_LEAK,
+        f"{100 * largest['as released']:.1f} % of the numbers of {worst!r} follow exactly from their group's mean.",
+        measured=largest["as released"],
+        control=largest["control"],
+        interval=interval,
+        goal=None,
+        unit="share recovered",
+        details={f"with {d} decimals": largest[f"with {d} decimals"] for d in DECIMALS},
+    )
 
-    name = "mean of a group"
-    asks = "Knows the numbers of all other members of a class and solves its mean for the last one."
-    needs = "a release that shows means; how it was made"
 
-    def run(self, scene: Scene) -> Finding:
-        """Solve every mean for every member."""
-        if not any(scene.released.averaged(name) for name in scene.schema.quasi_identifiers):
-            raise CannotRunError("The release shows no means.")
-        traced = scene.traced
-        names = [name for name in scene.schema.quasi_identifiers if traced.released.averaged(name)]
-        if not names:
-            raise CannotRunError("A release made again shows no means.")
-        shares = {name: self._shares(scene, traced, name) for name in names}
-        worst = max(names, key=lambda name: shares[name]["as released"])
-        largest = shares[worst]
-        groups = round(largest["groups"])
-        interval = share_interval(largest["as released"] * groups, groups)
-        return Finding(
-            self.name,
-            LEAK if interval[0] > largest["control"] else NO_LEAK,
-            f"{100 * largest['as released']:.1f} % of the numbers of {worst!r} follow exactly from their group's mean.",
-            measured=largest["as released"],
-            control=largest["control"],
-            interval=interval,
-            goal=None,
-            unit="share recovered",
-            details={f"with {d} decimals": largest[f"with {d} decimals"] for d in DECIMALS},
-        )
-
-    def _shares(self, scene: Scene, traced: Traced, name: str) -> dict[str, float]:
-        """What is recovered with the decimals of the release, and with fewer."""
-        own = scene.table[name]
-        shown = _numbers(traced, name, own)
-        truth = np.append(own.numbers.astype(np.float64), np.nan)[own.codes[traced.origin]]
-        keys = np.unique(shown, return_inverse=True)[1] if name in traced.levelled else traced.released.classes
-        usable = ~np.isnan(shown) & ~np.isnan(truth) & (traced.released.sizes[traced.released.classes] > 1)
-        step = CellReader(scene.schema[name], own).step
-        shares = {"as released": _recovered(shown[usable], truth[usable], keys[usable], step)}
-        for decimals in DECIMALS:
-            rounded = np.round(shown[usable], decimals)
-            shares[f"with {decimals} decimals"] = _recovered(rounded, truth[usable], keys[usable], step)
-        counts = np.unique(truth[usable], return_counts=True)[1]
-        return {**shares, "control": float(counts.max() / usable.sum()), "groups": float(len(np.unique(keys[usable])))}
+def _shares(scene: Scene, traced: Traced, name: str) -> dict[str, float]:
+    """What is recovered with the decimals of the release, and with fewer."""
+    own = scene.table[name]
+    shown = _numbers(traced, name, own)
+    truth = np.append(own.numbers.astype(np.float64), np.nan)[own.codes[traced.origin]]
+    keys = np.unique(shown, return_inverse=True)[1] if name in traced.levelled else traced.released.classes
+    usable = ~np.isnan(shown) & ~np.isnan(truth) & (traced.released.sizes[traced.released.classes] > 1)
+    step = CellReader(scene.schema[name], own).step
+    shares = {"as released": _recovered(shown[usable], truth[usable], keys[usable], step)}
+    for decimals in DECIMALS:
+        rounded = np.round(shown[usable], decimals)
+        shares[f"with {decimals} decimals"] = _recovered(rounded, truth[usable], keys[usable], step)
+    counts = np.unique(truth[usable], return_counts=True)[1]
+    return {**shares, "control": float(counts.max() / usable.sum()), "groups": float(len(np.unique(keys[usable])))}
 
 
 def _numbers(traced: Traced, name: str, own: EncodedColumn) -> Floats:

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.compare.statistics.intervals import wilson_interval
+from incrowd.compare.intervals import wilson_interval
 
 LEVEL = 0.99
 Z = 2.5758293035489004  # the normal quantile of that level, two-sided
@@ -19,25 +19,13 @@ Interval = tuple[float, float]
 
 
 def share_interval(count: float, rows: int) -> Interval:
-    """Wilson's interval of a share.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in share_interval(0, 100)]
-    [0.0, 0.062]
-    """
+    """Wilson's interval of a share."""
     wilson = wilson_interval(min(1.0, count / rows), rows, LEVEL)
     return round(wilson.low, 12), round(wilson.high, 12)
 
 
 def difference_interval(first: tuple[int, int], second: tuple[int, int]) -> Interval:
-    """Of the difference of two shares (count, rows) of different people (Newcombe 1998, method 10).
-
-    Examples
-    --------
-    >>> [round(end, 2) for end in difference_interval((90, 100), (50, 100))]
-    [0.24, 0.54]
-    """
+    """Of the difference of two shares (count, rows) of different people (Newcombe 1998, method 10)."""
     one, other = first[0] / first[1], second[0] / second[1]
     (low1, high1), (low2, high2) = share_interval(*first), share_interval(*second)
     gap = one - other
@@ -69,13 +57,7 @@ def _percentiles(values: Floats) -> Interval:
 
 
 def area(members: Floats, others: Floats) -> float:
-    """The chance that a member scores above somebody else, ties counting half: the area under the ROC curve.
-
-    Examples
-    --------
-    >>> area(np.array([2.0, 1.0]), np.array([1.0, 0.0]))
-    0.875
-    """
+    """The chance that a member scores above somebody else, ties counting half: the area under the ROC curve."""
     from scipy.stats import rankdata
 
     ranks = rankdata(np.concatenate([members, others]))
@@ -92,13 +74,7 @@ def area_interval(measured: float, members: int, others: int) -> Interval:
 
 
 def rank_correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """Spearman's rho; 0 if one of the two never changes.
-
-    Examples
-    --------
-    >>> rank_correlation([1, 2, 3], [10, 20, 40])
-    1.0
-    """
+    """Spearman's rho; 0 if one of the two never changes."""
     return round(float(centred_ranks(first) @ centred_ranks(second)), 12)
 
 

@@ -22,10 +22,9 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import polars as pl
 
-from incrowd.attacks.again import Again
 from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.measuring import share_interval
-from incrowd.attacks.scene import Scene
+from incrowd.attacks.scene import Again, Scene
 from incrowd.errors import IncrowdError
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_cell import CellReader
@@ -45,33 +44,25 @@ Person = tuple[int, int, int]
 Text = tuple[tuple[str | None, ...], ...]
 
 
-class Minimality:
+def minimality(scene: Scene) -> Finding:
     """Lists the tables that a program could have released the same way."""
-
-    name = "minimality"
-    asks = "Lists all small tables that the program would have released the same way, and looks for the only one."
-    needs = "how the release was made"
-
-    def run(self, scene: Scene) -> Finding:
-        """Release all small tables."""
-        again = replace(scene.recipe, requirement=KAnonymity(2))
-        releases, hiding, tables = all_releases(again)
-        if not releases:
-            raise CannotRunError("The method released none of the small tables at k = 2.")
-        alone = {number for numbers in releases.values() if len(numbers) == 1 for number in numbers} & hiding
-        rows = max(1, len(hiding))
-        return Finding(
-            self.name,
-            LEAK if alone else NO_LEAK,
-            f"Of {tables:,} tables of {ROWS} rows, {len(hiding):,} hide something; {len(alone):,} of those are the "
-            "only one that the method releases so.",
-            measured=len(alone) / rows,
-            control=0.0,
-            interval=share_interval(len(alone), rows),
-            goal=0.0,
-            unit="share of small tables",
-            details={"tables": float(tables), "tables that hide something": float(len(hiding))},
-        )
+    again = replace(scene.recipe, requirement=KAnonymity(2))
+    releases, hiding, tables = all_releases(again)
+    if not releases:
+        raise CannotRunError("The method released none of the small tables at k = 2.")
+    alone = {number for numbers in releases.values() if len(numbers) == 1 for number in numbers} & hiding
+    rows = max(1, len(hiding))
+    return Finding(
+        LEAK if alone else NO_LEAK,
+        f"Of {tables:,} tables of {ROWS} rows, {len(hiding):,} hide something; {len(alone):,} of those are the "
+        "only one that the method releases so.",
+        measured=len(alone) / rows,
+        control=0.0,
+        interval=share_interval(len(alone), rows),
+        goal=0.0,
+        unit="share of small tables",
+        details={"tables": float(tables), "tables that hide something": float(len(hiding))},
+    )
 
 
 def all_releases(again: Again) -> tuple[dict[Text, set[int]], set[int], int]:

@@ -10,9 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.attacks.again import Again
-from incrowd.attacks.options import AttackOptions
-from incrowd.attacks.scene import HiddenCells, Promised, Scene
+from incrowd.attacks.scene import Again, HiddenCells, Promised, Scene
 from incrowd.errors import InputError, SchemaError
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
@@ -25,7 +23,6 @@ from incrowd.tables.reading.read import read, read_population, read_release
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.option import described_fields
 from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.requirement import KAnonymity, Requirement, Together, with_subjects
 from incrowd.vocabulary.requirements.closeness import TCloseness
@@ -35,17 +32,9 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_
 CERTIFICATE = ".certificate.json"
 
 
-@described_fields(AttackOptions)
 @dataclass(frozen=True, eq=False)
 class AttackRequest:
-    """What the owner of a release gives the lab; only the release and the original are needed.
-
-    Parameters
-    ----------
-    release, original
-        Paths or frames; a ``Release`` brings its plan along.
-    {options}
-    """
+    """What the owner of a release gives the lab; only the release and the original are needed."""
 
     release: Any
     original: Any

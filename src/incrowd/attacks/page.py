@@ -40,13 +40,7 @@ def _rows(report: AttackReport) -> Iterator[list[Html]]:
 
 
 def numbers_of(finding: Finding) -> tuple[str, str, str, str, str]:
-    """Measured, interval, control, goal and unit of a finding, as words; empty where there is none.
-
-    Examples
-    --------
-    >>> numbers_of(Finding("row order", NO_LEAK, "", 0.0123456, 0.0, (-0.1, 0.1), 0.3, "rho"))
-    ('0.0123', '-0.1 to 0.1', '0', '0.3', 'rho')
-    """
+    """Measured, interval, control, goal and unit of a finding, as words; empty where there is none."""
     numbers = ["" if one is None else short_number(one) for one in (finding.measured, finding.control, finding.goal)]
     ends = "" if finding.interval is None else " to ".join(map(short_number, finding.interval))
     return numbers[0], ends, numbers[1], numbers[2], finding.unit

@@ -24,39 +24,30 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from incrowd.attacks.again import Rows
 from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.measuring import Floats, centred_ranks, correlation_interval, rank_correlation
-from incrowd.attacks.scene import SMALLEST, Scene
+from incrowd.attacks.scene import SMALLEST, Rows, Scene
 from incrowd.vocabulary.randomness import SeededRandomness, permutation
 
 
-class RowOrder:
+def row_order(scene: Scene) -> Finding:
     """Looks for a person's place of the original in the release."""
-
-    name = "row order"
-    asks = "Looks at the place of the release where a person stands in the original."
-    needs = "nothing more than the release and the original"
-
-    def run(self, scene: Scene) -> Finding:
-        """Correlate places."""
-        places = source_places(scene)
-        known = np.flatnonzero(~np.isnan(places))
-        if len(known) < SMALLEST or len(np.unique(places[known])) < 2:
-            raise CannotRunError("The released rows cannot be told apart well enough to ask where they stood.")
-        rho = rank_correlation(known, places[known])
-        limit = 3 / math.sqrt(len(known))
-        return Finding(
-            self.name,
-            LEAK if abs(rho) >= limit else NO_LEAK,
-            f"{len(known):,} of {len(places):,} released rows could be looked for in the original.",
-            measured=rho,
-            control=0.0,
-            interval=correlation_interval(rho, len(known)),
-            goal=limit,
-            unit="Spearman's rho",
-            details={"rows": float(len(known)), "different places": float(len(np.unique(places[known])))},
-        )
+    places = source_places(scene)
+    known = np.flatnonzero(~np.isnan(places))
+    if len(known) < SMALLEST or len(np.unique(places[known])) < 2:
+        raise CannotRunError("The released rows cannot be told apart well enough to ask where they stood.")
+    rho = rank_correlation(known, places[known])
+    limit = 3 / math.sqrt(len(known))
+    return Finding(
+        LEAK if abs(rho) >= limit else NO_LEAK,
+        f"{len(known):,} of {len(places):,} released rows could be looked for in the original.",
+        measured=rho,
+        control=0.0,
+        interval=correlation_interval(rho, len(known)),
+        goal=limit,
+        unit="Spearman's rho",
+        details={"rows": float(len(known)), "different places": float(len(np.unique(places[known])))},
+    )
 
 
 def source_places(scene: Scene) -> Floats:
@@ -80,35 +71,27 @@ SEEDS = (0, 1, 2, 3, 7, 10, 42, 99, 100, 123, 1234, 12345, 123456, 1337, 2020, 2
 PATIENCE = 3.0  # seconds for releases made again, so that a slow method does not make the attack slow
 
 
-class SeedRerun:
+def seed_rerun(scene: Scene) -> Finding:
     """Shuffles again with the seeds that people use."""
-
-    name = "seed re-run"
-    asks = "Shuffles and releases again with the seeds that people use, and looks whether the release comes out."
-    needs = "nothing more than the release and the original; how it was made, to release again"
-
-    def run(self, scene: Scene) -> Finding:
-        """Try every seed with every generator."""
-        places = source_places(scene)
-        known = ~np.isnan(places)
-        if known.sum() < SMALLEST or len(np.unique(places[known])) < 2:
-            raise CannotRunError("The released rows cannot be told apart well enough to recognise an order.")
-        ours = centred_ranks(places[known])
-        tried = [abs(float(ours @ centred_ranks(order[known]))) for order in shuffles(len(places))]
-        again = [abs(float(ours @ centred_ranks(order[known]))) for order in _releases(scene, len(places))]
-        largest = max([*tried, *again])
-        limit = _limit(len(tried) + len(again), int(known.sum()))
-        return Finding(
-            self.name,
-            LEAK if largest > limit else NO_LEAK,
-            f"{len(tried)} shuffles and {len(again)} releases made again, with {len(SEEDS)} seeds.",
-            measured=largest,
-            control=limit,
-            interval=correlation_interval(largest, int(known.sum())),
-            goal=limit,
-            unit="Spearman's rho",
-            details={"shuffles tried": float(len(tried)), "releases made again": float(len(again))},
-        )
+    places = source_places(scene)
+    known = ~np.isnan(places)
+    if known.sum() < SMALLEST or len(np.unique(places[known])) < 2:
+        raise CannotRunError("The released rows cannot be told apart well enough to recognise an order.")
+    ours = centred_ranks(places[known])
+    tried = [abs(float(ours @ centred_ranks(order[known]))) for order in shuffles(len(places))]
+    again = [abs(float(ours @ centred_ranks(order[known]))) for order in _releases(scene, len(places))]
+    largest = max([*tried, *again])
+    limit = _limit(len(tried) + len(again), int(known.sum()))
+    return Finding(
+        LEAK if largest > limit else NO_LEAK,
+        f"{len(tried)} shuffles and {len(again)} releases made again, with {len(SEEDS)} seeds.",
+        measured=largest,
+        control=limit,
+        interval=correlation_interval(largest, int(known.sum())),
+        goal=limit,
+        unit="Spearman's rho",
+        details={"shuffles tried": float(len(tried)), "releases made again": float(len(again))},
+    )
 
 
 def _limit(tries: int, rows: int) -> float:

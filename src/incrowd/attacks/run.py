@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Attack, Finding, not_run
-from incrowd.attacks.catalog import find_attacks
+from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
+from incrowd.attacks.catalog import Attack, find_attacks
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.options import AttackOptions
 from incrowd.attacks.scene import Scene
@@ -24,9 +24,9 @@ class AttackReport:
 
     Examples
     --------
-    >>> report = AttackReport((not_run("minimality", "How the release was made is not known."),))
+    >>> report = AttackReport((Finding("not run", "How it was made is not known.", attack="minimality"),))
     >>> print(report)
-    minimality: not run. How the release was made is not known.
+    minimality: not run. How it was made is not known.
     0 of 1 attacks found a leak; 1 did not run, which says nothing about the risk.
     """
 
@@ -71,7 +71,7 @@ class AttackReport:
 
 def attack_scene(scene: Scene, only: Iterable[str] | None = None, progress: Progress | None = None) -> AttackReport:
     """Run the attacks, all or those named; one that cannot run says so and does not stop the others."""
-    attacks: Sequence[Attack] = find_attacks(only)
+    attacks = find_attacks(only)
     tell = progress or (lambda _: None)
     findings = []
     for number, attack in enumerate(attacks, start=1):
@@ -86,8 +86,8 @@ def run_attack(attack: Attack, scene: Scene) -> Finding:
     try:
         finding = attack.run(scene)
     except IncrowdError as error:
-        finding = not_run(attack.name, str(error))
-    return finding.timed(time.perf_counter() - begun)
+        finding = Finding(NOT_RUN, str(error), attack=attack.name)
+    return replace(finding, seconds=time.perf_counter() - begun)
 
 
 @described(AttackOptions)

@@ -14,18 +14,35 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from incrowd.attacks.again import Again, Rows
 from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released, read_released
 from incrowd.compare.protocol import seed_of
-from incrowd.compare.releasing import Made
+from incrowd.compare.releasing import Made, release_rows
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.schema import Schema
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """How a release was made, as far as it takes to make another."""
+
+    method: str
+    requirement: Requirement  # what every release keeps
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    people: EncodedTable | None = None  # the population, if something is required of it
+
+    def release(self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int) -> Made:
+        """A release of all the given rows."""
+        return release_rows(table, frame, schema, self.method, self.parameters, self.requirement, seed, self.people)
+
 
 SMALLEST = 20  # rows: with fewer a 99 % interval is too wide to show anything
 OWN_HALF = "a release of a random half of the original, made for this attack; the other half is the control"
@@ -34,27 +51,11 @@ CONTROL_ROWS = "this release; the control rows supplied with it"
 
 @dataclass(frozen=True, eq=False)
 class Promised:
-    """What was promised, as far as an attack can hold the release to it.
+    """What was promised, as far as an attack can hold the release to it."""
 
-    Parameters
-    ----------
-    k
-        The smallest group of rows that may look alike.
-    diversity
-        For each column, the l of l-diversity.
-    closeness
-        For each column, the requirement of t-closeness.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.requirement import KAnonymity
-    >>> Promised.by(KAnonymity(5), "ill").k
-    5
-    """
-
-    k: int | None = None
-    diversity: Mapping[str, float] = field(default_factory=dict)
-    closeness: Mapping[str, TCloseness] = field(default_factory=dict)
+    k: int | None = None  # the smallest group of rows that may look alike
+    diversity: Mapping[str, float] = field(default_factory=dict)  # for each column, the l of l-diversity
+    closeness: Mapping[str, TCloseness] = field(default_factory=dict)  # for each column, the requirement of t-closeness
 
     @classmethod
     def by(cls, requirement: Requirement, target: str | None) -> Promised:
@@ -99,48 +100,21 @@ class Traced:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything an attack may look at.
-
-    Parameters
-    ----------
-    table, frame, schema
-        The original: as codes, as it was read, and what its columns are. The quasi-identifiers, and all columns that
-        are released as they are, are encoded.
-    release
-        The released rows as they were written.
-    sensitive
-        The columns that must not be inferred.
-    promised
-        What the release was to keep.
-    again
-        How the release was made; None if nobody knows.
-    control
-        Rows like those of the original that are not in the release, with the same dictionaries.
-    origin
-        The original row of each released row, where that is known.
-    earlier
-        Earlier releases of the same people, oldest first.
-    model
-        A published tree, as it was written.
-    hidden
-        Cells that were withheld one by one.
-    seed
-        Of all that the attacks draw.
-    """
+    """Everything an attack may look at."""
 
     table: EncodedTable
     frame: pl.DataFrame
     schema: Schema
-    release: pl.DataFrame
-    sensitive: tuple[str, ...]
-    promised: Promised = field(default_factory=Promised)
-    again: Again | None = None
+    release: pl.DataFrame  # the released rows as they were written
+    sensitive: tuple[str, ...]  # the columns that must not be inferred
+    promised: Promised = field(default_factory=Promised)  # what the release was to keep
+    again: Again | None = None  # how the release was made; None if nobody knows
     control: EncodedTable | None = None
-    origin: Rows | None = None
-    earlier: tuple[pl.DataFrame, ...] = ()
-    model: Mapping[str, Any] | None = None
-    hidden: HiddenCells | None = None
-    seed: int = 1
+    origin: Rows | None = None  # the original row of each released row, where that is known
+    earlier: tuple[pl.DataFrame, ...] = ()  # earlier releases of the same people, oldest first
+    model: Mapping[str, Any] | None = None  # A published tree, as it was written
+    hidden: HiddenCells | None = None  # cells that were withheld one by one
+    seed: int = 1  # of all that the attacks draw
 
     def generator(self, what: str) -> np.random.Generator:
         """Chance for one purpose."""

@@ -21,41 +21,33 @@ from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_cell import CellReader, Ints, ReleasedCell
 
 
-class SinglingOut:
+def singling_out(scene: Scene) -> Finding:
     """Describes people by the edge of their box."""
-
-    name = "singling out"
-    asks = "Says 'in the box of this class and at the edge of its interval', and hopes that one person fits."
-    needs = "quasi-identifiers that are numbers, released as intervals"
-
-    def run(self, scene: Scene) -> Finding:
-        """Try every edge of every class."""
-        released = scene.released
-        if not any(cell.edges for name in released.boxes.names for cell in released.boxes.cells[name]):
-            raise CannotRunError("No released cell is an interval with an end: there is no edge to name.")
-        people, times = _distinct(scene.table, released.boxes.names)
-        numeric = [name for name in released.boxes.names if scene.table[name].type.is_numeric]
-        steps = {name: CellReader(scene.schema[name], scene.table[name]).step for name in numeric}
-        isolated, chances, tries = 0, 0.0, 0
-        for number in range(len(released.boxes)):
-            edges = [_try(number, place, released, scene, (people, times), steps) for place in _edged(number, released)]
-            hits = [hit for one in edges for hit in one[0]]
-            tries += len(hits)
-            isolated += any(hits)
-            chances += 1 - float(np.prod([(1 - chance) ** len(caught) for caught, chance in edges]))
-        rows = len(released.boxes)
-        interval = share_interval(isolated, rows)
-        return Finding(
-            self.name,
-            LEAK if interval[0] > chances / rows else NO_LEAK,
-            f"An edge isolates one person in {isolated:,} of {rows:,} classes.",
-            measured=isolated / rows,
-            control=chances / rows,
-            interval=interval,
-            goal=chances / rows,
-            unit="share of classes",
-            details={"edges tried": float(tries)},
-        )
+    released = scene.released
+    if not any(cell.edges for name in released.boxes.names for cell in released.boxes.cells[name]):
+        raise CannotRunError("No released cell is an interval with an end: there is no edge to name.")
+    people, times = _distinct(scene.table, released.boxes.names)
+    numeric = [name for name in released.boxes.names if scene.table[name].type.is_numeric]
+    steps = {name: CellReader(scene.schema[name], scene.table[name]).step for name in numeric}
+    isolated, chances, tries = 0, 0.0, 0
+    for number in range(len(released.boxes)):
+        edges = [_try(number, place, released, scene, (people, times), steps) for place in _edged(number, released)]
+        hits = [hit for one in edges for hit in one[0]]
+        tries += len(hits)
+        isolated += any(hits)
+        chances += 1 - float(np.prod([(1 - chance) ** len(caught) for caught, chance in edges]))
+    rows = len(released.boxes)
+    interval = share_interval(isolated, rows)
+    return Finding(
+        LEAK if interval[0] > chances / rows else NO_LEAK,
+        f"An edge isolates one person in {isolated:,} of {rows:,} classes.",
+        measured=isolated / rows,
+        control=chances / rows,
+        interval=interval,
+        goal=chances / rows,
+        unit="share of classes",
+        details={"edges tried": float(tries)},
+    )
 
 
 def _distinct(table: EncodedTable, names: tuple[str, ...]) -> tuple[Ints, Ints]:

@@ -18,45 +18,34 @@ from incrowd.attacks.scene import Scene
 GOAL = 1.2
 
 
-class SuppressionPattern:
+def suppression_pattern(scene: Scene) -> Finding:
     """Withholds again for each value a cell may have."""
+    from incrowd.hiding.adversaries import adversary_named
+    from incrowd.hiding.bayes_hiders import GroupHider
+    from incrowd.hiding.evaluation import pattern_attack
+    from incrowd.hiding.methods import Options, method_named
+    from incrowd.hiding.published import PublishedTable
 
-    name = "suppression pattern"
-    asks = "Withholds cells again for each value the confidential one may have, and compares the patterns."
-    needs = "the confidential cells, and the method that hid them"
-
-    def run(self, scene: Scene) -> Finding:
-        """Attack each confidential cell."""
-        from incrowd.hiding.adversaries import adversary_named
-        from incrowd.hiding.evaluation import pattern_attack
-        from incrowd.hiding.methods import GroupHider, Options, method_named
-        from incrowd.hiding.published import PublishedTable
-
-        if scene.hidden is None or not scene.hidden.cells:
-            raise CannotRunError(
-                "No single cells were withheld. Name the confidential ones and the method that hid them."
-            )
-        adversaries = [adversary_named(name) for name in scene.hidden.adversaries]
-        hider = method_named(scene.hidden.method, adversaries).make(Options())
-        if isinstance(hider, GroupHider):
-            raise CannotRunError(f"{scene.hidden.method} withholds cells together; its patterns are not gone through.")
-        published = PublishedTable(scene.table, scene.schema)
-        guesses = [pattern_attack(published, row, column, hider) for row, column in scene.hidden.cells]
-        lifts = np.array([float(one.lift) for one in guesses])
-        interval = mean_interval(lifts, scene.generator(self.name))
-        return Finding(
-            self.name,
-            LEAK if interval[0] > GOAL else NO_LEAK,
-            f"The patterns of {len(guesses):,} confidential cells, hidden by {scene.hidden.method}, were gone through.",
-            measured=float(lifts.mean()),
-            control=1.0,
-            interval=interval,
-            goal=GOAL,
-            unit="posterior over prior",
-            details={
-                "worst pattern": max(float(one.worst_lift) for one in guesses),
-                "share of cells that some pattern leaves no doubt of": float(
-                    np.mean([one.worst == 1 for one in guesses])
-                ),
-            },
-        )
+    if scene.hidden is None or not scene.hidden.cells:
+        raise CannotRunError("No single cells were withheld. Name the confidential ones and the method that hid them.")
+    adversaries = [adversary_named(name) for name in scene.hidden.adversaries]
+    hider = method_named(scene.hidden.method, adversaries).make(Options())
+    if isinstance(hider, GroupHider):
+        raise CannotRunError(f"{scene.hidden.method} withholds cells together; its patterns are not gone through.")
+    published = PublishedTable(scene.table, scene.schema)
+    guesses = [pattern_attack(published, row, column, hider) for row, column in scene.hidden.cells]
+    lifts = np.array([float(one.lift) for one in guesses])
+    interval = mean_interval(lifts, scene.generator("suppression pattern"))
+    return Finding(
+        LEAK if interval[0] > GOAL else NO_LEAK,
+        f"The patterns of {len(guesses):,} confidential cells, hidden by {scene.hidden.method}, were gone through.",
+        measured=float(lifts.mean()),
+        control=1.0,
+        interval=interval,
+        goal=GOAL,
+        unit="posterior over prior",
+        details={
+            "worst pattern": max(float(one.worst_lift) for one in guesses),
+            "share of cells that some pattern leaves no doubt of": float(np.mean([one.worst == 1 for one in guesses])),
+        },
+    )

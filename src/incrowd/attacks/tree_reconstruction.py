@@ -21,43 +21,35 @@ from incrowd.attacks.scene import Scene
 Counts = list[int | None]
 
 
-class TreeReconstruction:
+def tree_reconstruction(scene: Scene) -> Finding:
     """Subtracts the counts of a tree from each other."""
-
-    name = "tree reconstruction"
-    asks = "Subtracts the counts of a published tree from each other until small groups are left."
-    needs = "a published model, supplied with the release"
-
-    def run(self, scene: Scene) -> Finding:
-        """Solve the counts."""
-        if scene.model is None:
-            raise CannotRunError("No published model is on the table.")
-        tree = read_tree(scene.model)
-        counts = solve(tree)
-        small = [
-            count
-            for node in tree.leaves
-            for count in ([_total(counts[node])] if tree.private else counts[node])
-            if count is not None and 0 < count < tree.k
-        ]
-        rows, exposed = scene.table.height, sum(small)
-        known = sum(count is not None for node in tree.leaves for count in counts[node])
-        return Finding(
-            self.name,
-            LEAK if exposed else NO_LEAK,
-            f"{known:,} counts of leaves are shown or follow; {exposed:,} people are in groups below {tree.k}.",
-            measured=exposed / rows,
-            control=0.0,
-            interval=share_interval(exposed, rows),
-            goal=0.0,
-            unit="share of people",
-            details={
-                "counts known": float(known),
-                "groups below k": float(len(small)),
-                "leaves": float(len(tree.leaves)),
-                "share, if the number of rows is known": _below_k(tree, counts, rows) / rows,
-            },
-        )
+    if scene.model is None:
+        raise CannotRunError("No published model is on the table.")
+    tree = read_tree(scene.model)
+    counts = solve(tree)
+    small = [
+        count
+        for node in tree.leaves
+        for count in ([_total(counts[node])] if tree.private else counts[node])
+        if count is not None and 0 < count < tree.k
+    ]
+    rows, exposed = scene.table.height, sum(small)
+    known = sum(count is not None for node in tree.leaves for count in counts[node])
+    return Finding(
+        LEAK if exposed else NO_LEAK,
+        f"{known:,} counts of leaves are shown or follow; {exposed:,} people are in groups below {tree.k}.",
+        measured=exposed / rows,
+        control=0.0,
+        interval=share_interval(exposed, rows),
+        goal=0.0,
+        unit="share of people",
+        details={
+            "counts known": float(known),
+            "groups below k": float(len(small)),
+            "leaves": float(len(tree.leaves)),
+            "share, if the number of rows is known": _below_k(tree, counts, rows) / rows,
+        },
+    )
 
 
 @dataclass(frozen=True)

@@ -72,66 +72,48 @@ def hidden_columns(traced: Traced, scene: Scene) -> list[QuasiIdentifier]:
     ]
 
 
-class UnchangedLinkage:
+def unchanged_linkage(scene: Scene) -> Finding:
     """Looks for the one row that has a person's unchanged values."""
-
-    name = "linkage by unchanged columns"
-    asks = "Looks for the one released row that has what it knows of a person in columns that are released unchanged."
-    needs = "columns beside the class that are released unchanged"
-
-    def run(self, scene: Scene) -> Finding:
-        """Count who is alone."""
-        columns = [one for one in unchanged_columns(scene.released, scene) if one.role != "target"]
-        if not columns:
-            raise CannotRunError("No column but the class is released unchanged.")
-        rows = len(scene.released.classes)
-        alone = count_alone(columns, rows)
-        share = alone.without_class / rows
-        telling = (
-            "" if alone.telling is None else f", {alone.telling.people:,} of them by {listed(alone.telling.columns)}"
-        )
-        return Finding(
-            self.name,
-            LEAK if alone.without_class else NO_LEAK,
-            f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}.",
-            measured=share,
-            control=share / rows,
-            interval=share_interval(alone.without_class, rows),
-            goal=0.0,
-            unit="share of people",
-            details={"alone by columns not called sensitive": float(alone.not_called_private)},
-        )
+    columns = [one for one in unchanged_columns(scene.released, scene) if one.role != "target"]
+    if not columns:
+        raise CannotRunError("No column but the class is released unchanged.")
+    rows = len(scene.released.classes)
+    alone = count_alone(columns, rows)
+    share = alone.without_class / rows
+    telling = "" if alone.telling is None else f", {alone.telling.people:,} of them by {listed(alone.telling.columns)}"
+    return Finding(
+        LEAK if alone.without_class else NO_LEAK,
+        f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}.",
+        measured=share,
+        control=share / rows,
+        interval=share_interval(alone.without_class, rows),
+        goal=0.0,
+        unit="share of people",
+        details={"alone by columns not called sensitive": float(alone.not_called_private)},
+    )
 
 
-class GiveBackAttack:
+def give_back(scene: Scene) -> Finding:
     """Fills in hidden cells from unchanged columns."""
-
-    name = "give-back"
-    asks = "Fills in hidden cells from columns that are released unchanged."
-    needs = "hidden cells, columns that are released unchanged, and the original row of each released row"
-
-    def run(self, scene: Scene) -> Finding:
-        """Count what is given back, and what would be by columns dealt anew."""
-        traced = scene.traced
-        hidden, k = hidden_columns(traced, scene), scene.promised.k or 1
-        dealt = scene.generator("dealt anew").permutation(len(traced.released.classes))
-        counts = _counts(hidden, unchanged_columns(traced.released, scene), k)
-        control = _counts(hidden, unchanged_columns(traced.released, scene, dealt), k)
-        cells = counts.hidden_cells
-        if not cells:
-            raise CannotRunError("No released cell hides anything.")
-        leak = not counts.sound if scene.promised.k else counts.given_back > control.given_back
-        return Finding(
-            self.name,
-            LEAK if leak else NO_LEAK,
-            f"{counts.given_back:,} of {cells:,} hidden cells are given back; the smallest group that is left has "
-            f"{counts.effective_k:,} people.",
-            measured=counts.given_back / cells,
-            control=control.given_back / cells,
-            interval=share_interval(counts.given_back, cells),
-            unit="share of hidden cells",
-            details={"effective k": float(counts.effective_k), "people below k": float(counts.people_below_k)},
-        )
+    traced = scene.traced
+    hidden, k = hidden_columns(traced, scene), scene.promised.k or 1
+    dealt = scene.generator("dealt anew").permutation(len(traced.released.classes))
+    counts = _counts(hidden, unchanged_columns(traced.released, scene), k)
+    control = _counts(hidden, unchanged_columns(traced.released, scene, dealt), k)
+    cells = counts.hidden_cells
+    if not cells:
+        raise CannotRunError("No released cell hides anything.")
+    leak = not counts.sound if scene.promised.k else counts.given_back > control.given_back
+    return Finding(
+        LEAK if leak else NO_LEAK,
+        f"{counts.given_back:,} of {cells:,} hidden cells are given back; the smallest group that is left has "
+        f"{counts.effective_k:,} people.",
+        measured=counts.given_back / cells,
+        control=control.given_back / cells,
+        interval=share_interval(counts.given_back, cells),
+        unit="share of hidden cells",
+        details={"effective k": float(counts.effective_k), "people below k": float(counts.people_below_k)},
+    )
 
 
 def _counts(hidden: Sequence[QuasiIdentifier], unchanged: Sequence[UnchangedColumn], k: int) -> UnchangedCounts:

@@ -99,8 +99,8 @@ def compare(
 
 
 def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Question, watch: Watcher) -> Prepared:
-    from incrowd.compare.run import Step, prepare, read_subject
-    from incrowd.compare.subject import find_table
+    from incrowd.compare.run import Step, prepare
+    from incrowd.compare.subject import find_table, read_subject
 
     watch(Step("reading"))
     named = find_table(table, data, lambda sentence: watch(Step(sentence)))

@@ -17,12 +17,12 @@ import typer.main
 
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
-# in the order of the help; each is in the module of its name, but for two
+# in the order of the help; each is in the module of its name, but for three
 COMMANDS = (
     *("inspect", "risk", "compare", "release", "model", "hide", "verify", "attack", "explain", "transform", "decode"),
-    *("methods", "learners", "datasets", "recipe-schema", "demo", "hierarchy", "keys", "ledger"),
+    *("methods", "presets", "learners", "datasets", "recipe-schema", "demo", "hierarchy", "keys", "ledger"),
 )
-_ELSEWHERE = {"learners": "methods", "datasets": "methods"}
+_ELSEWHERE = {"presets": "methods", "learners": "methods", "datasets": "methods"}
 
 
 class CommandsByName(typer.core.TyperGroup):

@@ -1,4 +1,4 @@
-"""``incrowd methods``, ``incrowd learners``, ``incrowd datasets``: what can be named in other commands."""
+"""``incrowd methods``, ``presets``, ``learners``, ``datasets``: what can be named in other commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from incrowd.cli.shared import Json, print_json
 
 if TYPE_CHECKING:
-    from incrowd.compare.datasets.entry import Dataset
+    from incrowd.compare.datasets.catalog import Dataset
 _FACTS = ("name", "summary", "paper", "needs_target", "generalizes", "loses_rows", "forms", "numeric")
 
 
@@ -24,6 +24,18 @@ def methods(json: Json = False) -> None:
     width = max(map(len, METHODS))
     for entry in METHODS.values():
         typer.echo(f"{entry.name:<{width}} {entry.summary}\n{'':<{width}} {entry.paper}")
+
+
+def presets(name: Annotated[str | None, typer.Argument(help="One preset: the recipe fragment it is.")] = None) -> None:
+    """List the presets of a release, or show one: a recipe fragment, which your own options overrule."""
+    from incrowd.tables.preset import preset_names, preset_text
+
+    if name is not None:
+        typer.echo(preset_text(name), nl=False)
+        return
+    for known in preset_names():
+        typer.echo(f"{known:<12} {preset_text(known).splitlines()[0].removeprefix('# ')}")
+    typer.echo("\nOne of them: incrowd presets NAME. To use it: incrowd release FILE --preset NAME ...")
 
 
 def learners(json: Json = False) -> None:
@@ -68,7 +80,7 @@ def _facts(dataset: Dataset, where: str) -> dict[str, Any]:
         "rows": dataset.rows,
         "attributes": len(dataset.attributes),
         "numeric": len(dataset.numeric),
-        "quasi-identifiers": ["all", *(chosen.name for chosen in dataset.attribute_sets)],
+        "quasi-identifiers": ["all", *dataset.attribute_sets],
         "from": where,
         "citation": dataset.citation,
         "licence": dataset.licence,

@@ -62,11 +62,11 @@ def class_sensitive(options: dict[str, Any]) -> bool | None:
 
     The option answers it, the recipe, or the person at the terminal; without a target there is no question.
     """
-    answer, recipe, target = options["class_sensitive"], options["recipe"], options["target"]
-    if answer is None and recipe is not None:
-        from incrowd.tables.recipe import read_recipe
+    answer, target = options["class_sensitive"], options["target"]
+    if answer is None and (options["recipe"] or options["preset"]):
+        from incrowd.tables.recipe import asked_recipe
 
-        read = read_recipe(recipe)
+        read = asked_recipe({"recipe": options["recipe"], "preset": options["preset"]})
         answer, target = read.class_sensitive, target or read.target
     if answer is not None or target is None:
         return answer  # type: ignore[no-any-return]

@@ -2,8 +2,9 @@
 
 ::
 
-    subject, protocol -> run -> trials (releasing, feeding, learners, scores) -> results -> summary -> comparison, page
+    subject, protocol -> run -> trials (releasing, feeding, learners) -> results -> summary -> comparison, page
 
-``datasets`` has tables by name, ``learners`` what is trained, ``statistics`` how sure a difference is, ``charts`` the
-drawings. Nothing here is published: there is a seed, and results are kept under the owner's key.
+``datasets`` has tables by name, ``learners`` what is trained, ``intervals`` how sure an accuracy is, ``page`` the
+charts. Nothing here is published: there is a seed, and results are kept under the owner's key. To add a learner, write
+its file and enter it in ``learners.catalog``. May import methods, models and rows, but neither releases nor the faces.
 """

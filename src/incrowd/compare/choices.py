@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from incrowd.compare.learners.catalog import find_learner, parsed
@@ -16,6 +15,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import METHODS, make_method
 from incrowd.models.induction.kadet import KAdet
 from incrowd.vocabulary.forms import check_form
+from incrowd.vocabulary.option import nearest
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
 STANDARDS = (UNPROTECTED, MAJORITY)
@@ -23,33 +23,18 @@ STANDARDS = (UNPROTECTED, MAJORITY)
 
 @dataclass(frozen=True)
 class Choice:
-    """A method with its parameters.
-
-    Examples
-    --------
-    >>> str(Choice("kactus", (("numeric", "mean"),)))
-    "kactus(numeric='mean')"
-    """
+    """A method with its parameters."""
 
     method: str
     parameters: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Choice:
-        """The choice of a text such as ``kactus`` or ``kactus(numeric='mean')``; what does not exist is refused.
-
-        Examples
-        --------
-        >>> Choice.of("kaktus")
-        Traceback (most recent call last):
-        ...
-        incrowd.errors.ParameterError: There is no method 'kaktus'. Did you mean 'kactus'? ...
-        """
+        """The choice of a text such as ``kactus`` or ``kactus(numeric='mean')``; what does not exist is refused."""
         method, parameters = parsed(text)
         known = (*METHODS, KADET, *STANDARDS)
         if method not in known:
-            close = get_close_matches(method, known, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = nearest(method, {name: repr(name) for name in known})
             raise ParameterError(f"There is no method {method!r}.{hint} Methods: {', '.join(known)}.")
         if method in STANDARDS and parameters:
             raise ParameterError(f"{method} has no parameters.")
@@ -96,13 +81,7 @@ def learner_names(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def listed(text: str) -> list[str]:
-    """The entries of ``a,b(x=1, y=2),c``: commas inside brackets or quotes part nothing.
-
-    Examples
-    --------
-    >>> listed("kactus, kactus-plus(numeric='mean', reading='literal')")
-    ['kactus', "kactus-plus(numeric='mean', reading='literal')"]
-    """
+    """The entries of ``a,b(x=1, y=2),c``: commas inside brackets or quotes part nothing."""
     entries, depth, quote = [""], 0, ""
     for letter in text:
         if quote:

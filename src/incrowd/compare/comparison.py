@@ -23,17 +23,7 @@ _PACKAGES = ("incrowd", "numpy", "polars", "numba", "scikit-learn")
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Methods, compared on a table.
-
-    Attributes
-    ----------
-    results
-        A row for each learner on each release: a polars frame.
-    summary
-        Means and intervals for each method, k and learner.
-    recommendation
-        What to use, in words.
-    """
+    """Methods, compared on a table."""
 
     name: str
     rows: int

@@ -20,13 +20,7 @@ STARTUP = 4.0
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of a trial of each method: a fixed part, and one for each row that is released or tested.
-
-    Examples
-    --------
-    >>> Cost({"kactus": (0.1, 0.001)}).of("kactus", 1000)
-    1.1
-    """
+    """Seconds of a trial of each method: a fixed part, and one for each row that is released or tested."""
 
     lines: dict[str, tuple[float, float]]
 
@@ -51,15 +45,7 @@ def measure_cost(
     learners: Sequence[str],
     tell: Callable[[str], None],
 ) -> Cost:
-    """Time a trial of each method on few and on more rows. It also loads, or compiles, every kernel once.
-
-    Parameters
-    ----------
-    k
-        The smallest one: it costs most.
-    tell
-        Is told which method is being timed.
-    """
+    """Time a trial of each method on few and on more rows. It also loads, or compiles, every kernel once."""
     lines = {}
     for choice in methods:
         tell(str(choice))
@@ -96,13 +82,7 @@ def _first_rows(subject: Subject, rows: int) -> Subject:
 
 
 def in_words(seconds: float) -> str:
-    """A duration, roughly.
-
-    Examples
-    --------
-    >>> [in_words(seconds) for seconds in (0.4, 12, 100, 7000)]
-    ['a second', '12 seconds', '2 minutes', '1.9 hours']
-    """
+    """A duration, roughly."""
     if seconds < 1.5:
         return "a second"
     if seconds < 90:

@@ -11,56 +11,220 @@ elsewhere they are as they are, numbers in the plan's public bins.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from incrowd.compare.examples import Attribute, Codes, Examples
-from incrowd.compare.fed_cells import Cells, ReleasedCells, Ways, raw_cells
+from incrowd.compare.examples import Attribute, Codes, Examples, Numbers
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import find_method
-from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
 from incrowd.recipients.counted_table import CountedTable
 from incrowd.recipients.decoding import DEALS, decode_table
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
+from incrowd.rows.memory.population import bin_column
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.released_value import (
+    Category,
+    Form,
+    Interval,
+    Level,
+    Mean,
+    Midpoint,
+    Range,
+    Shown,
+    Value,
+    ValueSet,
+    parse_interval,
+    render,
+)
 from incrowd.vocabulary.schema import ColumnType, Role, Schema
+
+Cells = Numbers | pl.Series
+"""A column as learners take it: numbers with NaN, or words with null."""
+FedCell = str | float | None
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How sets are taken, and whether intervals and public bins are categories."""
+
+    sets: str
+    worded_intervals: bool
+    worded_bins: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedCells:
+    """The cells of one attribute, and how they are taken."""
+
+    name: str
+    kind: ColumnType
+    forms: Mapping[str, Form]  # what each text that may stand in a cell says
+    words: bool  # fed as categories; else as numbers
+    sets: str  # ``missing``, ``category`` or ``draw``
+    spread: bool  # whether intervals are written as two columns
+    cuts: tuple[float, ...] | None  # the public cuts, where recipients see their own numbers as public bins
+
+    @classmethod
+    def of(cls, plan: ReleasePlan, name: str, ways: Ways) -> ReleasedCells:
+        """The cells of an attribute of the plan."""
+        kind = plan.schema[name].type
+        binned = name in plan.binned and name not in plan.levelled
+        return cls(
+            name,
+            kind,
+            {str(render(form, kind)): form for form in plan.forms(name)},
+            _are_words(plan, name, ways),
+            ways.sets,
+            name in plan.spread,
+            plan.cuts[name] if binned and ways.worded_bins else None,
+        )
+
+    def taken(self, frame: pl.DataFrame, generator: np.random.Generator) -> Cells:
+        """Cells of released rows; a set may be a member of it, drawn row by row."""
+        numbers = self._numbers(frame)
+        if numbers is not None:
+            return self._as_fed(numbers)
+        texts, codes = _numbered(frame[self.name])
+        options = [self._options(text) for text in texts]
+        return self._picked(options, codes, generator.random(len(codes)))
+
+    def tested(self, own: EncodedColumn, seen: pl.DataFrame | None) -> Cells:
+        """Cells of test rows: as the plan shows them, or their own, in public bins.
+
+        Where sets are drawn from, a test row that shows a set has its own value.
+        """
+        mine = raw_cells(own if self.cuts is None else bin_column(own, self.cuts))
+        mine = mine if isinstance(mine, pl.Series) else self._as_fed(mine)
+        if seen is None:
+            return mine
+        numbers = self._numbers(seen)
+        if numbers is not None:
+            return self._as_fed(numbers)
+        texts, codes = _numbered(seen[self.name])
+        shown = self._picked([self._options(text)[:1] for text in texts], codes, np.zeros(len(codes)))
+        if self.sets != "draw":
+            return shown
+        is_set = np.append([isinstance(self.forms.get(text), ValueSet) for text in texts], False).astype(bool)
+        return _chosen(is_set[codes], mine, shown)
+
+    def _numbers(self, frame: pl.DataFrame) -> Numbers | None:
+        """The cells, where they are written as numbers or as the two ends of an interval."""
+        if self.spread:
+            return _middles(_floats(frame[self.name + LOW]), _floats(frame[self.name + HIGH]))
+        cells = frame[self.name]
+        return _floats(cells) if self.kind.is_numeric and cells.dtype != pl.String else None
+
+    def _as_fed(self, numbers: Numbers) -> Cells:
+        if not self.words:
+            return numbers
+        return pl.Series([None if np.isnan(number) else f"{number:g}" for number in numbers], dtype=pl.String)
+
+    def _options(self, text: str) -> list[FedCell]:
+        """What a cell with this text becomes for the learner: one thing, or several to draw from."""
+        form = self.forms.get(text)
+        if isinstance(form, ValueSet):
+            if self.sets == "draw":
+                return [self._member(value) for value in form.values]
+            return [text if self.sets == "category" and self.words else None]
+        if self.words:
+            return [text]
+        match form:
+            case Interval(low, high) | Range(low, high):
+                return [middle(low, high)]
+            case Shown(value) | Mean(value) | Level(value=value) | Midpoint(value=value):
+                return [None if value is None else float(value)]
+            case _:
+                return [None]
+
+    def _member(self, value: Value) -> FedCell:
+        """A value drawn from a set; of public bins that are fed as numbers, the middle."""
+        if self.words:
+            return str(value)
+        if not isinstance(value, str):
+            return float(value)
+        interval = parse_interval(value, dates=self.kind is ColumnType.DATE)
+        return None if interval is None else middle(interval.low, interval.high)
+
+    def _picked(self, options: Sequence[Sequence[FedCell]], codes: Codes, chance: Numbers) -> Cells:
+        """One of the options of each row's text; the last code is a missing cell."""
+        every = [*options, [None]]
+        sizes = np.array([len(one) for one in every])
+        starts = np.cumsum(sizes) - sizes
+        places = starts[codes] + (chance * sizes[codes]).astype(np.int64)
+        flat = pl.Series([option for one in every for option in one], dtype=pl.String if self.words else pl.Float64)
+        picked = flat.gather(places)
+        return picked if self.words else _floats(picked)
+
+
+def raw_cells(column: EncodedColumn) -> Cells:
+    """The values themselves."""
+    if column.type.is_numeric:
+        return np.append(column.numbers.astype(np.float64), np.nan)[column.codes]
+    words = pl.concat([column.dictionary.cast(pl.String).alias(""), pl.Series("", [None], pl.String)])
+    return words.gather(column.codes.astype(np.int64))
+
+
+def middle(low: float | None, high: float | None) -> float | None:
+    """The middle of an interval; of an open one the number just inside its only end; None if it has no end."""
+    if low is None:
+        return None if high is None else float(high)
+    return float(np.nextafter(low, np.inf)) if high is None else low / 2 + high / 2
+
+
+def _are_words(plan: ReleasePlan, name: str, ways: Ways) -> bool:
+    """Whether an attribute is fed as categories."""
+    forms = plan.forms(name)
+    if not plan.schema[name].type.is_numeric or any(isinstance(form, Category) for form in forms):
+        return True
+    if name in plan.binned:
+        return ways.worded_bins and name not in plan.levelled
+    return ways.worded_intervals and any(isinstance(form, Interval | Range | ValueSet) for form in forms)
+
+
+def _numbered(cells: pl.Series) -> tuple[list[str], Codes]:
+    """The distinct texts, and the position of each cell's; one past the last for a missing cell."""
+    words = cells.cast(pl.String)
+    texts = words.drop_nulls().unique().sort()
+    codes = words.cast(pl.Enum(texts)).to_physical().cast(pl.Int64).fill_null(len(texts))
+    return texts.to_list(), codes.to_numpy()
+
+
+def _floats(cells: pl.Series) -> Numbers:
+    return cells.to_physical().cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def _middles(low: Numbers, high: Numbers) -> Numbers:
+    """Middles of intervals, row by row, as :func:`middle` has them."""
+    both = low / 2 + high / 2
+    return np.where(np.isnan(low), high, np.where(np.isnan(high), np.nextafter(low, np.inf), both))
+
+
+def _chosen(where: np.ndarray[tuple[int], np.dtype[np.bool_]], mine: Cells, shown: Cells) -> Cells:
+    if isinstance(mine, pl.Series) and isinstance(shown, pl.Series):
+        return pl.select(pl.when(pl.Series(where)).then(mine).otherwise(shown)).to_series()
+    return np.where(where, mine, shown)
+
 
 MISSING_CLASS, NOTHING = "(missing)", "(nothing)"
 
 
 @dataclass(frozen=True)
 class Feeding:
-    """How learners take cells that are no plain values.
+    """How learners take cells that are no plain values."""
 
-    Parameters
-    ----------
-    sets
-        A set of values is ``"missing"``; a ``"category"`` of its own; or one of its values, ``"draw"``: at random in
-        rows to learn from, its own value in test rows. ``"auto"``: a category where test rows are seen in the same
-        words, that is where the method generalizes, else missing.
-    intervals
-        An interval that is no public bin is its ``"middle"`` (of an open one the number just inside its only end), or
-        a ``"category"``. A category needs test rows in the same words: where the method does not generalize, it is the
-        middle.
-    bins
-        A public bin is a ``"category"``, of which sets may be made, or its ``"middle"``.
-    hidden
-        A cell that shows nothing is ``"missing"``, or, among categories, a ``"category"`` of its own: what becomes of a
-        ``*`` that a learner reads as a value.
-
-    Examples
-    --------
-    >>> print(Feeding(sets="draw"))
-    sets: draw, intervals: middle, bins: category, hidden: missing
-    """
-
+    # A set of values is "missing", a "category", or its value ("draw": at random in training, its own in testing);
+    # "auto" is a category where the method generalizes, so that test rows are seen in the same words, else missing.
     sets: str = "auto"
+    # An interval that is no public bin is its "middle" (open: the number just inside its only end), or a "category"
+    # where the method generalizes.
     intervals: str = "middle"
-    bins: str = "category"
-    hidden: str = "missing"
+    bins: str = "category"  # A public bin is a ``"category"``, of which sets may be made, or its ``"middle"``
+    hidden: str = "missing"  # or, among categories, a "category": a learner that reads ``*`` as a value
 
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "sets": ("auto", "missing", "category", "draw"),
@@ -79,13 +243,7 @@ class Feeding:
 
 
 def parse_feeding(text: str) -> Feeding:
-    """The feeding of a text such as ``sets=draw,bins=middle``; what is not named keeps its default.
-
-    Examples
-    --------
-    >>> parse_feeding("sets=category")
-    Feeding(sets='category', intervals='middle', bins='category', hidden='missing')
-    """
+    """The feeding of a text such as ``sets=draw,bins=middle``; what is not named keeps its default."""
     settings = {}
     for setting in filter(None, text.split(",")):
         name, equals, value = (part.strip() for part in setting.partition("="))
@@ -135,21 +293,7 @@ def feed_unprotected(parts: Parts) -> tuple[Examples, Examples]:
 def feed_release(
     parts: Parts, plan: ReleasePlan, draft: Draft, test_frame: pl.DataFrame, feeding: Feeding, seed: int
 ) -> tuple[Examples, Examples]:
-    """Released rows to learn from, and test rows as the recipient of the release would have them.
-
-    Parameters
-    ----------
-    parts
-        The rows that were released, and the rows to test on.
-    plan, draft
-        The release; its rows are in the draft's order.
-    test_frame
-        The test rows as they were read.
-    feeding
-        How to take what is no plain value.
-    seed
-        Of the values that are drawn from sets.
-    """
+    """Released rows to learn from, and test rows as the recipient of the release would have them."""
     if plan.counted:
         return feed_decoded(parts, plan, draft, test_frame, seed)
     generator = np.random.Generator(np.random.Philox(seed))
@@ -184,14 +328,17 @@ def _ways(feeding: Feeding, same_words: bool) -> Ways:
 
 
 def _examples(
-    parts: Parts, rows: np.ndarray[tuple[int], np.dtype[np.intp]], attributes: list[tuple[Attribute, Attribute]]
+    parts: Parts,
+    rows: np.ndarray[tuple[int], np.dtype[np.intp]],
+    attributes: list[tuple[Attribute, Attribute]],
+    weights: Numbers | None = None,
 ) -> tuple[Examples, Examples]:
     target = parts.train[parts.target]
     labels = label_names(target, bool(target.counts[-1] or parts.test[parts.target].counts[-1]))
-    trained, tested = target.codes[rows].astype(np.int64), parts.truth
+    trained = target.codes[rows].astype(np.int64)
     return (
-        Examples(tuple(pair[0] for pair in attributes), trained, labels),
-        Examples(tuple(pair[1] for pair in attributes), tested, labels),
+        Examples(tuple(pair[0] for pair in attributes), trained, labels, weights),
+        Examples(tuple(pair[1] for pair in attributes), parts.truth, labels),
     )
 
 
@@ -229,10 +376,7 @@ _WEIGHT = "\x1fweight"  # begins with a letter that names do not have
 def feed_decoded(
     parts: Parts, plan: ReleasePlan, draft: Draft, test_frame: pl.DataFrame, seed: int, deals: int = DEALS
 ) -> tuple[Examples, Examples]:
-    """Every released row once for each deal, weighted; test rows with their own values, numbers in the public bins.
-
-    See :func:`incrowd.compare.feeding.feed_release` for the parameters.
-    """
+    """Every released row once for each deal, weighted; test rows with their own values, numbers in the public bins."""
     table = CountedTable.of(draft.frame.select(plan.counted), plan.counted)
     plain = decode_table(table, deals=deals, weight=_WEIGHT, seed=seed)
     seen = EmbeddedEngine().transform(plan, parts.test, test_frame)
@@ -243,11 +387,4 @@ def feed_decoded(
         else joined(name, raw_cells(parts.train[name].take(rows)), raw_cells(parts.test[name]))
         for name in parts.inputs
     ]
-    target = parts.train[parts.target]
-    labels = label_names(target, bool(target.counts[-1] or parts.test[parts.target].counts[-1]))
-    return (
-        Examples(
-            tuple(pair[0] for pair in pairs), target.codes[rows].astype(np.int64), labels, plain[_WEIGHT].to_numpy()
-        ),
-        Examples(tuple(pair[1] for pair in pairs), parts.truth, labels),
-    )
+    return _examples(parts, rows, pairs, plain[_WEIGHT].to_numpy())

@@ -11,15 +11,7 @@ from itertools import pairwise
 from incrowd.compare.comparison import Comparison
 from incrowd.compare.recommend import name_of
 from incrowd.compare.summary import Summary, SummaryCell
-from incrowd.compare.tables import (
-    Score,
-    ScoreTable,
-    how_measured,
-    release_header,
-    release_rows,
-    score_tables,
-    troubles,
-)
+from incrowd.compare.tables import RELEASE_HEADER, Score, ScoreTable, how_measured, release_rows, score_tables, troubles
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.svg import (
@@ -136,14 +128,7 @@ def _release(cell: SummaryCell) -> ParetoPoint | None:
 
 
 def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
-    """The releases that no other beats, the safest first.
-
-    Examples
-    --------
-    >>> points = [ParetoPoint("a", 5, 0.2, 0.8), ParetoPoint("b", 5, 0.2, 0.7), ParetoPoint("a", 20, 0.05, 0.75)]
-    >>> [(one.method, one.k) for one in frontier(points)]
-    [('a', 20), ('a', 5)]
-    """
+    """The releases that no other beats, the safest first."""
     best = [one for one in releases if not any(other.beats(one) for other in releases)]
     return sorted(best, key=lambda one: (one.risk, one.accuracy))
 
@@ -234,9 +219,7 @@ def _sections(comparison: Comparison) -> Iterator[Html]:
         "What the releases are like",
         "releases",
         paragraph("Means over the splits. Risk and groups are counted on the released rows.", class_="aside"),
-        table(
-            "Releases", texts(*release_header()), (texts(*row) for row in release_rows(summary)), numbers=range(1, 9)
-        ),
+        table("Releases", texts(*RELEASE_HEADER), (texts(*row) for row in release_rows(summary)), numbers=range(1, 9)),
     )
     if problems := troubles(summary):
         yield section("What could not be done", "troubles", bullets(map(text, problems)))
@@ -292,7 +275,7 @@ def _markdown_lines(comparison: Comparison) -> Iterator[str]:
     for scores in score_tables(summary):
         yield from _score_lines(scores)
     yield "\n## What the releases are like\n"
-    yield from _markdown_table(release_header(), release_rows(summary))
+    yield from _markdown_table(RELEASE_HEADER, release_rows(summary))
     if problems := troubles(summary):
         yield "\n## What could not be done\n"
         yield from (f"- {_safe(problem)}" for problem in problems)

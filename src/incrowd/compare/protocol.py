@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol as Shape
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +16,11 @@ import numpy.typing as npt
 from incrowd.compare.examples import Codes
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.wording import counted
+from incrowd.trees.c45 import at_least
 
 
 def seed_of(*parts: str | int) -> int:
-    """A seed below 2**63 for the named draw.
-
-    Examples
-    --------
-    >>> seed_of(1, "split", 0) == seed_of(1, "split", 0), seed_of(1, "split", 0) == seed_of(1, "split", 1)
-    (True, False)
-    """
+    """A seed below 2**63 for the named draw."""
     digest = hashlib.sha256(json.dumps(parts).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
@@ -45,50 +38,17 @@ class RowSplit:
     test: Rows
 
 
-class Protocol(Shape):
-    """A way to part rows."""
-
-    def splits(self, classes: Codes, seed: int) -> list[RowSplit]:
-        """All splits, in order."""
-        ...
-
-    @property
-    def repetitions(self) -> int:
-        """How often the rows are drawn anew."""
-        ...
-
-    @property
-    def folds(self) -> int:
-        """Splits of a repetition."""
-        ...
-
-
 @dataclass(frozen=True)
 class KFold:
-    """The rows in equal folds; each fold is the test of a split, the others are what is learned from.
+    """The rows in equal folds; each fold is the test of a split, the others are what is learned from."""
 
-    Parameters
-    ----------
-    folds
-        How many.
-    stratified
-        Whether every class is spread evenly over the folds.
-    repetitions
-        How often the rows are dealt anew.
-
-    Examples
-    --------
-    >>> [split.test.tolist() for split in KFold(2).splits(np.array([0, 0, 1, 1]), seed=1)]
-    [[1, 3], [0, 2]]
-    """
-
-    folds: int = 10
-    stratified: bool = True
-    repetitions: int = 1
+    folds: int = 10  # how many
+    stratified: bool = True  # whether every class is spread evenly over the folds
+    repetitions: int = 1  # how often the rows are dealt anew
 
     def __post_init__(self) -> None:
-        _at_least("folds", self.folds, 2)
-        _at_least("repetitions", self.repetitions, 1)
+        at_least("folds", self.folds, 2)
+        at_least("repetitions", self.repetitions, 1)
 
     def splits(self, classes: Codes, seed: int) -> list[RowSplit]:
         """All splits, repetition by repetition."""
@@ -116,19 +76,13 @@ class FiveByTwo:
     """Repeated halves: learn from one half, test on the other, swap; five times unless said otherwise.
 
     Alpaydin (1999) tests with five. kACTUS' authors evidently did not stratify, hence the default.
-
-    Examples
-    --------
-    >>> splits = FiveByTwo().splits(np.zeros(10, np.int64), seed=1)
-    >>> len(splits), splits[0].train.tolist() == splits[1].test.tolist()
-    (10, True)
     """
 
     repetitions: int = 5
     stratified: bool = False
 
     def __post_init__(self) -> None:
-        _at_least("repetitions", self.repetitions, 1)
+        at_least("repetitions", self.repetitions, 1)
 
     @property
     def folds(self) -> int:
@@ -146,36 +100,19 @@ class FiveByTwo:
 
 @dataclass(frozen=True)
 class FixedSplit:
-    """One split: a random share of the rows is the test, or the first rows are what is learned from.
+    """One split: a random share of the rows is the test, or the first rows are what is learned from."""
 
-    Parameters
-    ----------
-    test_share
-        The share of the rows to test on, drawn at random.
-    train_first
-        Learn from this many rows, the first ones, and test on the others; ``test_share`` says nothing then.
-    stratified
-        Whether the test has the same share of every class, as far as whole rows allow.
-    repetitions
-        How often the test is drawn anew.
-
-    Examples
-    --------
-    >>> FixedSplit(train_first=3).splits(np.zeros(5, np.int64), seed=1)[0].test.tolist()
-    [3, 4]
-    """
-
-    test_share: float = 1 / 3
-    train_first: int | None = None
-    stratified: bool = False
-    repetitions: int = 1
+    test_share: float = 1 / 3  # the share of the rows to test on, drawn at random
+    train_first: int | None = None  # learn from the first rows, so many; no test_share then
+    stratified: bool = False  # whether the test has the same share of every class, as far as whole rows allow
+    repetitions: int = 1  # how often the test is drawn anew
 
     def __post_init__(self) -> None:
-        _at_least("repetitions", self.repetitions, 1)
+        at_least("repetitions", self.repetitions, 1)
         if not 0 < self.test_share < 1:
             raise ParameterError("test_share must be between 0 and 1.")
         if self.train_first is not None:
-            _at_least("train_first", self.train_first, 1)
+            at_least("train_first", self.train_first, 1)
             if self.repetitions > 1:
                 raise ParameterError("The first rows are always the same: with train_first there is one repetition.")
 
@@ -208,15 +145,14 @@ class FixedSplit:
         return f"tested on {self.test_share:.0%} of the rows, drawn at random{how}{times}"
 
 
+Protocol = KFold | FiveByTwo | FixedSplit
+"""A way to part rows."""
+
+
 def parse_protocol(text: str, repetitions: int | None = None) -> Protocol:
     """The protocol of a short text: ``5x2``, ``10-fold``, ``holdout``, ``first 30162``.
 
     ``5x2`` and ``first …`` do not stratify. ``repetitions`` replaces what the text says.
-
-    Examples
-    --------
-    >>> parse_protocol("5x2"), parse_protocol("10-fold")
-    (FiveByTwo(repetitions=5, stratified=False), KFold(folds=10, stratified=True, repetitions=1))
     """
     words = text.lower().replace("-", " ").split()
     match words:
@@ -241,8 +177,3 @@ def _shuffled(classes: Codes, stratified: bool, seed: int, repetition: int) -> R
 def _evenly(rows: int, count: int) -> Rows:
     """``count`` places out of ``rows``, evenly spread."""
     return np.asarray(np.arange(count) * rows // count, np.intp)
-
-
-def _at_least(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least or not math.isfinite(value):
-        raise ParameterError(f"{name} must be a whole number of at least {least}.")

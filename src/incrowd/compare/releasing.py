@@ -1,46 +1,39 @@
-"""The release of a part of a table, in memory, with its promise counted exactly."""
+"""What a trial publishes of a part of a table, in memory: a release, or a tree by kADET; its promise is counted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from incrowd.errors import VerificationError
+from incrowd.compare.examples import Numbers
+from incrowd.compare.feeding import Parts
+from incrowd.errors import RequirementError, VerificationError
 from incrowd.methods.catalog import make_method
 from incrowd.methods.release_forms import fitted, formed, suited
+from incrowd.models.induction.kadet import KAdet
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
+from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import Requirement, subject_names
-from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.schema import ColumnType, Schema
 
 
 @dataclass(frozen=True)
 class ReleaseRisk:
-    """Groups of rows that look alike, counted.
-
-    Parameters
-    ----------
-    groups, smallest
-        How many there are, and the rows of the smallest.
-    average, largest
-        The chance to pick the right row of somebody who is known to be among them (prosecutor risk): the mean over
-        the rows of one over the size of their group, and the largest such chance.
-    pure
-        Share of the rows in groups of one class, of whom the class is known without picking anybody.
-    """
+    """Groups of rows that look alike, counted."""
 
     groups: int
     smallest: int
     average: float
     largest: float
-    pure: float
+    pure: float  # share of the rows in groups of one class, of whom the class is known without picking anybody
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +55,7 @@ def release_rows(
     seed: int,
     people: EncodedTable | None = None,
 ) -> Made:
-    """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame.
-
-    Parameters
-    ----------
-    table, frame
-        The rows, encoded and as they were read; values that no row has are forgotten first.
-    parameters
-        Those of the method, and ``form``, the form of the release.
-    people
-        The population, if something is required of it.
-    """
+    """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame."""
     requirement.check_possible(table.height)
     protected = subject_names(requirement, schema.target)
     names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *protected]
@@ -102,13 +85,7 @@ def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | Non
 
 
 def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> ReleaseRisk:
-    """The groups of rows that are equal in all columns; missing is a value.
-
-    Examples
-    --------
-    >>> risk_of(pl.DataFrame({"age": [30, 30, None, None]}))
-    ReleaseRisk(groups=2, smallest=2, average=0.5, largest=0.5, pure=0.0)
-    """
+    """The groups of rows that are equal in all columns; missing is a value."""
     if not frame.height:
         return ReleaseRisk(0, 0, 0.0, 0.0, 0.0)
     classes = pl.Series("class", np.zeros(frame.height, np.int32) if target is None else target.codes)
@@ -125,15 +102,7 @@ def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> Release
 
 
 def without_unused(table: EncodedTable) -> EncodedTable:
-    """The table with dictionaries of only the values that its rows have.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> column = EncodedColumn("a", ColumnType.TEXT, np.array([1, 2], np.int32), pl.Series(["x", "y"]))
-    >>> without_unused(EncodedTable.of([column]))["a"].codes.tolist()
-    [0, 1]
-    """
+    """The table with dictionaries of only the values that its rows have."""
     return EncodedTable.of(_column_without_unused(column) for column in table.columns.values())
 
 
@@ -145,3 +114,38 @@ def _column_without_unused(column: EncodedColumn) -> EncodedColumn:
     places[used] = np.arange(len(used), dtype=np.int32)
     places[-1] = len(used)
     return EncodedColumn(column.name, column.type, places[column.codes], column.dictionary.gather(used))
+
+
+FILL = "mode"
+
+
+def publish_and_score(
+    parts: Parts, schema: Schema, k: int, parameters: Mapping[str, Any]
+) -> tuple[Numbers, ReleaseRisk]:
+    """Grow a tree on the rows to learn from, recount it, and score the test rows.
+
+    Quasi-identifiers are public, other columns and the class private. The most frequent value, or the median, stands
+    for a missing one, unless the parameters say otherwise. ``Risk`` is about spans: people who look alike to the tree.
+    """
+    schema = Schema(tuple(replace(column, type=_written(column.type)) for column in schema.columns))
+    train, test = _retyped(without_unused(parts.train)), _retyped(parts.test)
+    private = tuple(name for name in parts.inputs if name not in schema.quasi_identifiers)
+    induction = KAdet(k=k, private=private, **{"fill": FILL, **parameters}).induce(train, schema)
+    if induction.model is None:
+        raise RequirementError(f"No tree is possible. {induction.reason}")
+    verdict = verify_spans(induction.model.to_json(), train)
+    if not verdict.passed:
+        raise VerificationError("kadet broke its promise. This is a bug: please report it.")
+    sizes = verdict.sizes
+    risk = ReleaseRisk(sizes.classes, sizes.smallest, sizes.classes / train.height, 1 / max(1, sizes.smallest), 0.0)
+    place = {value: number for number, value in enumerate([*parts.train[parts.target].dictionary.to_list(), None])}
+    return induction.model.class_shares(test, [place[value] for value in induction.model.classes], len(place)), risk
+
+
+def _retyped(table: EncodedTable) -> EncodedTable:
+    return EncodedTable.of(replace(column, type=_written(column.type)) for column in table.columns.values())
+
+
+def _written(kind: ColumnType) -> ColumnType:
+    """Truth values are categories to a tree that others read."""
+    return ColumnType.CATEGORICAL if kind is ColumnType.BOOLEAN else kind

@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
@@ -40,7 +40,7 @@ class Results:
         """Keep a result, on disk before this returns."""
         self.by_fingerprint[fingerprint] = result
         if self._file is not None:
-            json.dump({"fingerprint": fingerprint, **result.to_json()}, self._file, allow_nan=False)
+            json.dump({"fingerprint": fingerprint, **asdict(result)}, self._file, allow_nan=False)
             self._file.write("\n")
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -112,8 +112,7 @@ def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
 
     Splits of a repetition do not depend on how many repetitions there are: a longer run goes on where a shorter ended.
     """
-    protocol: Any = setup.protocol
-    split = repr(replace(protocol, repetitions=1))
+    split = repr(replace(setup.protocol, repetitions=1))
     feeding = repr(setup.feeding)
     shared = [version("incrowd"), digest, split, feeding, setup.seed, setup.discretize, *trial.name]
     return {
@@ -123,13 +122,7 @@ def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
 
 
 def as_frame(results: Sequence[Result]) -> pl.DataFrame:
-    """Results as a table, a row for each learner's part of a trial.
-
-    Examples
-    --------
-    >>> as_frame([Result("kactus", 5, 0, 0, "c45", accuracy=0.8)]).select("method", "accuracy").rows()
-    [('kactus', 0.8)]
-    """
+    """Results as a table, a row for each learner's part of a trial."""
     schema = {each.name: _TYPES[str(each.type).split(" ")[0]] for each in fields(Result)}
-    rows: list[dict[str, Any]] = [result.to_json() for result in results]
+    rows: list[dict[str, Any]] = [asdict(result) for result in results]
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -20,7 +20,7 @@ from incrowd.compare.cost import STARTUP, Cost, measure_cost
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, Protocol
 from incrowd.compare.results import Results, digest_of, fingerprints, opened
-from incrowd.compare.subject import NamedTable, Subject, discretized, find_table, understand_table
+from incrowd.compare.subject import Subject, discretized, find_table, read_subject
 from incrowd.compare.trial import Laboratory, Setup, Trial, learners_of
 from incrowd.compare.workers import run_trials
 from incrowd.errors import ParameterError
@@ -55,19 +55,7 @@ Watcher = Callable[[Step], None]
 
 @dataclass(frozen=True)
 class Question:
-    """What to compare. What is None is chosen to fit the table.
-
-    Parameters
-    ----------
-    methods, ks, learners
-        Names as in the catalogs, with parameters in brackets: ``kactus(numeric='mean')``.
-    protocol
-        How rows are split; without one, two-fold cross-validation, repeated as often as the time allows.
-    feeding, seed, discretize
-        As in :class:`incrowd.compare.trial.Setup`.
-    jobs
-        Processes; one for each core, if not given.
-    """
+    """What to compare. What is None is chosen to fit the table."""
 
     methods: Sequence[str] | None = None
     ks: Sequence[int] | None = None
@@ -76,7 +64,7 @@ class Question:
     feeding: Feeding = field(default_factory=Feeding)
     seed: int = 1
     discretize: str | None = None
-    jobs: int | None = None
+    jobs: int | None = None  # processes; one for each core, if not given
 
     def __post_init__(self) -> None:
         choices(self.methods or ())
@@ -198,25 +186,6 @@ def compare(
     return run(prepared, None if to is None else Path(to), watch)
 
 
-def read_subject(
-    named: NamedTable, *, target: str | None, quasi_identifiers: Iterable[str] | None, **how: Any
-) -> Subject:
-    """The table, or the data set, as it is compared on."""
-    goal = target or named.target
-    if goal is None:
-        raise ParameterError("Name the class to predict: --target, or target= in Python.")
-    known = named.quasi_identifiers(None if quasi_identifiers is None else list(quasi_identifiers))
-    return understand_table(
-        named.table,
-        target=goal,
-        quasi_identifiers=known,
-        identifiers=named.identifiers,
-        numeric=named.numeric,
-        name=named.name,
-        **how,
-    )
-
-
 def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:
     """Settle what is open, and find out what it costs."""
     begun = perf_counter()
@@ -271,13 +240,7 @@ def default_methods(subject: Subject) -> tuple[str, ...]:
 
 
 def possible_ks(rows: int) -> tuple[int, ...]:
-    """The usual k, as far as so many rows make at least two groups.
-
-    Examples
-    --------
-    >>> possible_ks(10_000), possible_ks(60), possible_ks(7)
-    ((5, 20, 100), (5, 20), (3,))
-    """
+    """The usual k, as far as so many rows make at least two groups."""
     return tuple(k for k in KS if 2 * k <= rows) or (max(2, rows // 2),)
 
 

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.compare.datasets.catalog import find_dataset
-from incrowd.compare.datasets.entry import Dataset
+from incrowd.compare.datasets.catalog import Dataset, find_dataset
 from incrowd.compare.datasets.load import load
 from incrowd.compare.feeding import Parts, learnable
 from incrowd.compare.protocol import RowSplit, seed_of
-from incrowd.errors import InputError, Notice, SchemaError
+from incrowd.errors import InputError, Notice, ParameterError, SchemaError
 from incrowd.measures.mdl import mdl_cuts
 from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
@@ -33,27 +32,13 @@ NAMED = 12  # names of columns in a notice: more would not be read
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A table, understood: only the columns that a learner may use, and the target.
+    """A table, understood: only the columns that a learner may use, and the target."""
 
-    Parameters
-    ----------
-    name
-        What results call it.
-    frame
-        The rows as they were read.
-    schema
-        Roles, types and hierarchies of the columns.
-    table
-        The rows as codes.
-    notices
-        What was decided, and should be known.
-    """
-
-    name: str
-    frame: pl.DataFrame
-    schema: Schema
-    table: EncodedTable
-    notices: tuple[Notice, ...] = ()
+    name: str  # what results call it
+    frame: pl.DataFrame  # the rows as they were read
+    schema: Schema  # roles, types and hierarchies of the columns
+    table: EncodedTable  # the rows as codes
+    notices: tuple[Notice, ...] = ()  # what was decided, and should be known
 
     @property
     def target(self) -> str:
@@ -85,29 +70,7 @@ def understand_table(
     seed: int = 1,
     name: str | None = None,
 ) -> Subject:
-    """Read a table and settle what every column is.
-
-    Parameters
-    ----------
-    table
-        A path, or a pandas, polars or PyArrow table.
-    target
-        The class.
-    quasi_identifiers
-        The columns an attacker may know; those that the draft of the schema suggests, if left out.
-    identifiers
-        Columns to leave out, besides those that look like identifiers.
-    numeric
-        The columns that are numbers, all others being categories; detected, if left out.
-    hierarchies
-        By column.
-    reading
-        delimiter, encoding, missing, for text files.
-    complete
-        Use only rows in which nothing is missing.
-    rows
-        Use at most so many rows, drawn at random by the seed.
-    """
+    """Read a table and settle what every column is."""
     source = read(table, **(reading or {}))
     source, draft = _without_identifiers(source, target, quasi_identifiers, tuple(identifiers))
     known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
@@ -217,45 +180,30 @@ def _as_category(column: Column) -> Column:
     return replace(column, type=ColumnType.CATEGORICAL)
 
 
-@dataclass(frozen=True, eq=False)
-class NamedTable:
-    """A file, a frame or a data set that a user named, with what is known of a data set beforehand."""
-
-    table: Any
-    name: str | None = None
-    dataset: Dataset | None = None
-
-    @property
-    def target(self) -> str | None:
-        """The class."""
-        return self.dataset.target if self.dataset else None
-
-    @property
-    def identifiers(self) -> tuple[str, ...]:
-        """Columns never to learn from."""
-        return self.dataset.identifiers if self.dataset else ()
-
-    @property
-    def numeric(self) -> tuple[str, ...] | None:
-        """The columns that are numbers; None if nobody knows."""
-        return self.dataset.numeric if self.dataset else None
-
-    def quasi_identifiers(self, named: Sequence[str] | None) -> Sequence[str] | None:
-        """Those named; of a data set also by the name of a paper's choice, such as ``8/14``; all inputs by default."""
-        if self.dataset is None:
-            return named
-        if named is None:
-            return self.dataset.quasi_identifiers()
-        chosen = {one.name for one in self.dataset.attribute_sets} | {"all"}
-        return self.dataset.quasi_identifiers(named[0]) if len(named) == 1 and named[0] in chosen else named
+NamedTable = tuple[Any, Dataset | None]
+"""A file, a frame or a data set that a user named, with what is known of a data set beforehand."""
 
 
 def find_table(named: Any, folder: Path | None, tell: Callable[[str], None]) -> NamedTable:
-    """The file or frame, or the data set of that name.
-
-    A name without an ending that is no file is the name of a data set.
-    """
+    """The file or frame, or the data set of that name: a name without an ending that is no file."""
     if not isinstance(named, str | Path) or Path(named).exists() or Path(named).suffix:
-        return NamedTable(named)
+        return named, None
     dataset = find_dataset(str(named))
-    return NamedTable(load(dataset.name, folder, tell), dataset.name, dataset)
+    return load(dataset.name, folder, tell), dataset
+
+
+def read_subject(
+    named: NamedTable, *, target: str | None, quasi_identifiers: Iterable[str] | None, **how: Any
+) -> Subject:
+    """The table as it is compared on; of a data set, quasi-identifiers may be a paper's choice, such as ``8/14``."""
+    table, dataset = named
+    known = None if quasi_identifiers is None else list(quasi_identifiers)
+    facts: dict[str, Any] = {}
+    if dataset is not None:
+        target = target or dataset.target
+        facts = {"identifiers": dataset.identifiers, "numeric": dataset.numeric, "name": dataset.name}
+        if known is None or (len(known) == 1 and known[0] in ("all", *dataset.attribute_sets)):
+            known = list(dataset.quasi_identifiers(*(known or ())))
+    if target is None:
+        raise ParameterError("Name the class to predict: --target, or target= in Python.")
+    return understand_table(table, target=target, quasi_identifiers=known, **facts, **how)

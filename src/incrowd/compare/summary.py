@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from incrowd.compare.choices import KADET, MAJORITY, UNPROTECTED
-from incrowd.compare.statistics.intervals import ConfidenceInterval, corrected_t_interval, wilson_interval
+from incrowd.compare.intervals import ConfidenceInterval, corrected_t_interval, wilson_interval
 from incrowd.compare.trial import DONE, Result
 
 ENOUGH_FOLDS = 6

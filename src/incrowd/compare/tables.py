@@ -65,19 +65,17 @@ def _of(cell: SummaryCell, best: bool = False) -> Score:
     return Score(f"{100 * cell.accuracy:.1f}", f"±{100 * half:.1f}", best)
 
 
-def release_header() -> tuple[str, ...]:
-    """The columns of :func:`release_rows`."""
-    return (
-        "method",
-        "k",
-        "smallest group",
-        "groups",
-        "cells shown",
-        "rows lost",
-        "average risk",
-        "rows in pure groups",
-        "seconds",
-    )
+RELEASE_HEADER = (
+    "method",
+    "k",
+    "smallest group",
+    "groups",
+    "cells shown",
+    "rows lost",
+    "average risk",
+    "rows in pure groups",
+    "seconds",
+)
 
 
 def release_rows(summary: Summary) -> list[tuple[str, ...]]:
@@ -150,12 +148,7 @@ def how_measured(comparison: Comparison) -> dict[str, str]:
 
 
 def _interval_words(comparison: Comparison) -> str:
-    folds = setup_folds(comparison)
+    folds = comparison.setup.protocol.folds * comparison.setup.protocol.repetitions
     if folds >= ENOUGH_FOLDS:
         return f"95 %, t over {folds} splits, corrected for shared training rows (Nadeau, Bengio 2003)"
     return "95 %, Wilson, as if each row had been tested once; there are too few splits to see how they differ"
-
-
-def setup_folds(comparison: Comparison) -> int:
-    """How many splits there are."""
-    return comparison.setup.protocol.folds * comparison.setup.protocol.repetitions

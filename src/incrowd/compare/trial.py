@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from incrowd.compare import choices
 from incrowd.compare.choices import KADET, MAJORITY, UNPROTECTED, Choice
-from incrowd.compare.examples import Codes, Examples, Numbers
+from incrowd.compare.examples import Codes, Examples, Numbers, discretize
 from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.compare.learners.catalog import find_learner
+from incrowd.compare.learners.learner import predicted
 from incrowd.compare.protocol import Protocol, RowSplit, seed_of
-from incrowd.compare.published import publish_and_score
-from incrowd.compare.releasing import ReleaseRisk, release_rows, risk_of
-from incrowd.compare.scores import quality
+from incrowd.compare.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of
 from incrowd.compare.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, VerificationError
 from incrowd.vocabulary.requirement import KAnonymity
@@ -47,25 +44,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Setup:
-    """What all trials of a comparison share, besides the table.
+    """What all trials of a comparison share, besides the table."""
 
-    Parameters
-    ----------
-    protocol
-        How rows are split.
-    feeding
-        How learners take released cells.
-    seed
-        Of everything that is drawn.
-    discretize
-        ``"train"``: numbers are cut (MDL) on the rows to learn from, after the release; ``"before"``: on all rows,
-        before the splits, as the kACTUS paper evidently did.
-    """
-
-    protocol: Protocol
-    feeding: Feeding = field(default_factory=Feeding)
-    seed: int = 1
-    discretize: str | None = None
+    protocol: Protocol  # how rows are split
+    feeding: Feeding = field(default_factory=Feeding)  # how learners take released cells
+    seed: int = 1  # of everything that is drawn
+    discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
 
     def __post_init__(self) -> None:
         if self.discretize not in DISCRETIZE:
@@ -97,10 +81,6 @@ class Result:
     release_seconds: float = 0.0
     learn_seconds: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """The result as plain data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, eq=False)
 class Laboratory:
@@ -131,18 +111,17 @@ class Laboratory:
 
     def _results(self, trial: Trial, split: RowSplit, parts: Parts, blank: Result) -> Iterator[Result]:
         begun = time.process_time()
-        match trial.choice.method:
-            case choices.MAJORITY:
-                yield _judged(replace(blank, learner=MAJORITY), _majority(parts), parts.truth)
-            case choices.KADET:
-                scores, risk = publish_and_score(parts, self.subject.schema, trial.k, dict(trial.choice.parameters))
-                spent = time.process_time() - begun
-                known = _with_risk(replace(blank, learner=KADET, release_seconds=spent), risk)
-                yield _judged(known, scores, parts.truth)
-            case _:
-                train, test, known = self._fed(trial, split, parts, blank)
-                for learner in trial.learners:
-                    yield self._learned(learner, trial, train, test, known)
+        if trial.choice.method == MAJORITY:
+            yield _judged(replace(blank, learner=MAJORITY), _majority(parts), parts.truth)
+        elif trial.choice.method == KADET:
+            scores, risk = publish_and_score(parts, self.subject.schema, trial.k, dict(trial.choice.parameters))
+            spent = time.process_time() - begun
+            known = _with_risk(replace(blank, learner=KADET, release_seconds=spent), risk)
+            yield _judged(known, scores, parts.truth)
+        else:
+            train, test, known = self._fed(trial, split, parts, blank)
+            for learner in trial.learners:
+                yield self._learned(learner, trial, train, test, known)
 
     def _fed(self, trial: Trial, split: RowSplit, parts: Parts, blank: Result) -> tuple[Examples, Examples, Result]:
         """The rows as the learners get them, and what is known of the release."""
@@ -172,8 +151,6 @@ class Laboratory:
             unseen, seed = self.subject.frame[split.test], self._seed("feeding", trial)
             train, test = feed_release(parts, made.plan, made.draft, unseen, self.setup.feeding, seed)
         if self.setup.discretize == "train":
-            from incrowd.compare.discretization import discretize
-
             train, test = discretize(train, test)
         return train, test, known
 
@@ -220,3 +197,43 @@ def _with_risk(result: Result, risk: ReleaseRisk) -> Result:
         largest_risk=risk.largest,
         pure_rows=risk.pure,
     )
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Accuracy, mean recall of the classes, and area under the ROC curve (NaN where there is none)."""
+
+    accuracy: float
+    balanced_accuracy: float
+    auc: float
+
+
+def quality(scores: Numbers, truth: Codes) -> Quality:
+    """All measures at once."""
+    right = predicted(scores) == truth
+    rows = np.bincount(truth)
+    recalls = np.bincount(truth, right)[rows > 0] / rows[rows > 0]
+    return Quality(float(np.mean(right)), float(np.mean(recalls)), auc(scores, truth))
+
+
+def auc(scores: Numbers, truth: Codes) -> float:
+    """Area under the ROC curve; of several classes the mean of each against the rest, weighted by its rows.
+
+    The rank statistic: the chance that a row of the class scores higher than a row of the rest, a tie counts half
+    (Hanley and McNeil 1982; the weighted mean: Provost and Domingos 2001). NaN if only one class occurs.
+    """
+    rows = np.bincount(truth, minlength=scores.shape[1])
+    occurring = np.flatnonzero(rows)
+    if len(occurring) < 2:
+        return float("nan")
+    if scores.shape[1] == 2:
+        return _against_the_rest(scores[:, 1] - scores[:, 0], truth == 1)
+    areas = [_against_the_rest(scores[:, label], truth == label) for label in occurring]
+    return float(np.average(areas, weights=rows[occurring]))
+
+
+def _against_the_rest(scores: Numbers, inside: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+    from scipy.stats import rankdata
+
+    ones = int(inside.sum())
+    return float((rankdata(scores)[inside].sum() - ones * (ones + 1) / 2) / (ones * (len(inside) - ones)))

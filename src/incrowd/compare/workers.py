@@ -72,10 +72,7 @@ def _started() -> subprocess.Popen[bytes]:
 
 
 def _serve(
-    process: subprocess.Popen[bytes],
-    packed: bytes,
-    waiting: queue.SimpleQueue[Trial],
-    answers: queue.Queue[Answer],
+    process: subprocess.Popen[bytes], packed: bytes, waiting: queue.SimpleQueue[Trial], answers: queue.Queue[Answer]
 ) -> None:
     """Hand trials to one worker until none is left."""
     assert process.stdin is not None

@@ -1,1 +1,4 @@
-"""What is made for human eyes: one palette, one escaper, one table of text widths; pages and SVG drawings of them."""
+"""All that is made for human eyes, once: the palette, light and dark; the escaper; words for numbers; pages; SVG.
+
+Imports nothing of incrowd. Text enters a page by ``markup.text`` only, a colour by its name in ``palette``.
+"""

@@ -16,17 +16,7 @@ _AROUND = Html(
 
 
 def page(title: str, *parts: Html, whole: bool = True) -> str:
-    """A page of its own, or a fragment for a notebook that touches nothing else there.
-
-    Parameters
-    ----------
-    title
-        What a browser shows in its tab.
-    parts
-        What stands on the page: its head, its sections.
-    whole
-        A fragment has no page around it.
-    """
+    """A page of its own, or a fragment for a notebook that touches nothing else there."""
     body, rules = element("div", *parts, class_=SCOPE), Html(page_style())
     if not whole:
         return join([element("style", rules), body])
@@ -89,17 +79,7 @@ def table(
     numbers: Collection[int] = (),
     **attributes: str,
 ) -> Html:
-    """A table with column headers, and the first cell of every row as its header.
-
-    Parameters
-    ----------
-    caption
-        What the table shows; may be empty where the title of the section says it.
-    header, rows
-        The cells.
-    numbers
-        Places of columns that hold numbers, which stand at the right.
-    """
+    """A table with column headers, and the first cell of every row as its header."""
     kinds = [{"class_": "number"} if place in numbers else {} for place in range(len(header))]
     heads = join(element("th", cell, scope="col", **kind) for cell, kind in zip(header, kinds, strict=True))
     body = join(

@@ -44,13 +44,7 @@ _RULE = re.compile(r"(?m)^( *)([^@{}\n]+?) \{")
 
 
 def scoped(sheet: str) -> str:
-    """A style sheet whose rules hold below the class of the kit; ``&`` is the element that has it.
-
-    Examples
-    --------
-    >>> scoped("th, td { padding: 0 }")
-    '.incrowd th, .incrowd td { padding: 0 }'
-    """
+    """A style sheet whose rules hold below the class of the kit; ``&`` is the element that has it."""
     return _RULE.sub(lambda rule: f"{rule[1]}{', '.join(map(_below, rule[2].split(', ')))} {{", sheet)
 
 

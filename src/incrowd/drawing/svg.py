@@ -37,13 +37,7 @@ _LETTER, _STRONG = 0.64, 1.12  # digits and most small letters; how much wider b
 
 
 def text_width(words: str, size: float = SIZE, strong: bool = False) -> float:
-    """How wide words are at most.
-
-    Examples
-    --------
-    >>> text_width("") < text_width("ill") < text_width("www") < text_width("www", strong=True)
-    True
-    """
+    """How wide words are at most."""
     wide = sum(_LETTERS.get(letter) or _other_letter(letter) for letter in words)
     return size * wide * (_STRONG if strong else 1)
 
@@ -55,13 +49,7 @@ def _other_letter(letter: str) -> float:
 
 
 def fitted(words: str, width: float, size: float = SIZE, strong: bool = False) -> str:
-    """As much of the words as there is room for.
-
-    Examples
-    --------
-    >>> fitted("marital-status", 60), fitted("age", 60)
-    ('marita…', 'age')
-    """
+    """As much of the words as there is room for."""
     words = plain(words)
     if text_width(words, size, strong) <= width:
         return words
@@ -140,13 +128,7 @@ class Scale:
 
 
 def even_scale(values: Iterable[float], start: float, end: float) -> Scale:
-    """From a round number below all values to one above.
-
-    Examples
-    --------
-    >>> even_scale([75.2, 83.1], 100, 0).ticks
-    (74.0, 76.0, 78.0, 80.0, 82.0, 84.0)
-    """
+    """From a round number below all values to one above."""
     numbers = list(values)
     low, high = min(numbers), max(numbers)
     step = _step((high - low) or 1.0)
@@ -170,13 +152,7 @@ def log_scale(values: Iterable[float], start: float, end: float, margin: float =
 
 
 def powers(scale: Scale) -> Scale:
-    """The scale with round numbers (1, 2, 5 times powers of ten, or these alone if they are many) as ticks.
-
-    Examples
-    --------
-    >>> powers(log_scale([0.03, 0.6], 0, 1)).ticks
-    (0.05, 0.1, 0.2, 0.5)
-    """
+    """The scale with round numbers (1, 2, 5 times powers of ten, or these alone if they are many) as ticks."""
     first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
     sizes = (1, 2, 5) if last - first <= 4 else (1,)
     numbers = [float(f"{size}e{power}") for power in range(first, last + 1) for size in sizes]
@@ -199,13 +175,7 @@ def axes(across: Scale, up: Scale, names: tuple[str, str], label: Callable[[floa
 
 
 def apart(labels: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """The labels of an axis that do not touch the one after; the last one is always there.
-
-    Examples
-    --------
-    >>> apart([("1", 0), ("750", 100), ("1,000", 110), ("2,000", 190)])
-    [('1', 0), ('1,000', 110), ('2,000', 190)]
-    """
+    """The labels of an axis that do not touch the one after; the last one is always there."""
     kept: list[tuple[str, float]] = []
     end = math.inf
     for label, x in reversed(labels):
@@ -335,22 +305,7 @@ _THICK, _LINE, _BETWEEN, _LONGEST_LABEL = 16, 20, 6, 200
 def bars(
     groups: Sequence[BarGroup], longest: float, top: float = 0.0
 ) -> tuple[list[Html], float, Callable[[float], float]]:
-    """Bars with their labels at the left and their notes at the right.
-
-    Parameters
-    ----------
-    groups
-        What is drawn.
-    longest
-        The length that takes the room that all bars have beside their notes.
-    top
-        Where the first bar begins.
-
-    Returns
-    -------
-    tuple
-        What is drawn, where it ends, and where a length lies.
-    """
+    """Bars with their labels at the left and their notes at the right."""
     left = 10 + min(_LONGEST_LABEL, max((text_width(group.label) for group in groups), default=0.0))
     rooms = (
         (WIDTH - left - 8 - text_width(bar.note)) * longest / bar.length

@@ -11,47 +11,23 @@ _NEAR = 1e-9  # a sum of shares misses 0 and 1 by rounding errors
 
 
 def plain(words: str) -> str:
-    r"""One line of visible text: no control characters, no change of writing direction, no half characters.
-
-    Examples
-    --------
-    >>> plain("zip\ncode \x1b[31m")
-    'zip code \ufffd[31m'
-    """
+    r"""One line of visible text: no control characters, no change of writing direction, no half characters."""
     return _UNPRINTABLE.sub("\ufffd", _SPACES.sub(" ", words))
 
 
 def clipped(words: str, longest: int) -> str:
-    """Plain words, cut to a number of letters.
-
-    Examples
-    --------
-    >>> clipped("marital-status", 8)
-    'marital…'
-    """
+    """Plain words, cut to a number of letters."""
     words = plain(words)
     return words if len(words) <= longest else words[: longest - 1] + "…"
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "group"), counted(2500, "row")
-    ('1 group', '2,500 rows')
-    """
+    """A number with its noun."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def percent(share: float) -> str:
-    """A share in per cent; only nothing is 0 % and only all is 100 %.
-
-    Examples
-    --------
-    >>> percent(0.5), percent(0.0001), percent(0.9999), percent(1.0), percent(-0.021)
-    ('50.0 %', '<0.1 %', '>99.9 %', '100 %', '-2.1 %')
-    """
+    """A share in per cent; only nothing is 0 % and only all is 100 %."""
     if abs(share) <= _NEAR or abs(share - 1) <= _NEAR:
         return "0 %" if share < 0.5 else "100 %"
     if 0 < share < 0.0005 or share >= 0.9995:
@@ -65,35 +41,17 @@ def unbroken(words: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """The words with a capital and a full stop.
-
-    Examples
-    --------
-    >>> sentence("satisfies 10-anonymity")
-    'Satisfies 10-anonymity.'
-    """
+    """The words with a capital and a full stop."""
     return f"{words[:1].upper()}{words[1:]}."
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    Examples
-    --------
-    >>> listed(["age"]), listed(["age", "sex"]), listed(["age", "sex", "job"])
-    ('age', 'age and sex', 'age, sex and job')
-    """
+    """Names in a sentence."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))
 
 
 def short_number(number: float | None) -> str:
-    """A measured number with three digits; a dash where there is none.
-
-    Examples
-    --------
-    >>> short_number(0.0432109), short_number(5e-44), short_number(-7e-9), short_number(None)
-    ('0.0432', '<0.001', '>-0.001', '–')
-    """
+    """A measured number with three digits; a dash where there is none."""
     if number is None:
         return "–"
     if 0 < abs(number) < 0.0005:

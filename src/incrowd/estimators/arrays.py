@@ -47,13 +47,7 @@ def numbered_classes(estimator: Any, y: Any, rows: int) -> tuple[npt.NDArray[Any
 
 
 def column_type(dtype: pl.DataType) -> ColumnType:
-    """The type of a column of X, by the type its frame gives it.
-
-    Examples
-    --------
-    >>> column_type(pl.Int32()), column_type(pl.String())
-    (<ColumnType.INTEGER: 'integer'>, <ColumnType.CATEGORICAL: 'categorical'>)
-    """
+    """The type of a column of X, by the type its frame gives it."""
     if dtype.is_integer():
         return ColumnType.INTEGER
     if dtype.is_numeric():

@@ -120,7 +120,7 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row: the label of the leaf, or of the node that does not know its value."""
         table = self._encoded(X)
-        return np.asarray(self.classes_[self._places()[self.model_.predict(table)]])
+        return np.asarray(self.classes_[np.array(self._places())[self.model_.predict(table)]])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The class shares of each row's leaf, where the model shows its counts; else 1 for the label.
@@ -128,14 +128,7 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What the model hides is not used: a probability of exactly 1 may mean that the shares are not public.
         """
         table = self._encoded(X)
-        model, places = self.model_, self._places()
-        shares = np.zeros((len(model.labels), len(self.classes_)))
-        for node, (label, counts) in enumerate(zip(model.labels, model.safe_counts, strict=True)):
-            if counts is None:
-                shares[node, places[label]] = 1.0
-            else:
-                shares[node, places] = np.array(counts) / sum(counts)
-        return shares[model.leaf_of(table)]
+        return self.model_.class_shares(table, self._places(), len(self.classes_))
 
     def export_text(self, *, max_depth: int | None = None) -> str:
         """The tree as text."""
@@ -207,10 +200,10 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return EncodedTable({}, frame.height)
         return encode(Source(frame, origin), Schema(tuple(columns)), names)[0]
 
-    def _places(self) -> npt.NDArray[np.int64]:
+    def _places(self) -> list[int]:
         """For each class of the model its place in ``classes_``."""
         known = {_plain(value): place for place, value in enumerate(self.classes_)}
-        return np.array([known[value] for value in self.model_.classes], np.int64)
+        return [known[value] for value in self.model_.classes]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

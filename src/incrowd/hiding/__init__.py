@@ -4,11 +4,12 @@
 
     pipeline -> request     what is asked for, and the table, read and encoded (on_disk: larger than memory)
              -> planner     many cells in one plan, by one of the methods
-                methods       the hiders by name: bayes_hiders (other_rows, own_row), id3, generic
+                methods       the hiders by name: bayes_hiders (with other_rows), id3, generic
                 adversaries   who guesses: naive_bayes, id3, any classifier of scikit-learn
                 secret        one confidential cell, the draws, the steps
                 published     what cells show (taxonomy), counted cell by cell, with a way back
              -> account     what the verification and the reader are told; evaluation: costs, pattern attack
 
-Hiders change a :class:`~incrowd.hiding.published.PublishedTable`, never the source.
+Hiders change a :class:`~incrowd.hiding.published.PublishedTable`, never the source. New ones go into ``methods``.
+``options`` is imported by help and imports nothing heavy. May import models, report and tables, not compare or attacks.
 """

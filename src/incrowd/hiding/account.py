@@ -13,8 +13,9 @@ import polars as pl
 
 from incrowd.errors import Notice
 from incrowd.hiding.adversaries import Adversary
+from incrowd.hiding.bayes_hiders import GroupHider
 from incrowd.hiding.evaluation import costs, pattern_attack
-from incrowd.hiding.methods import GroupHider, method_named
+from incrowd.hiding.methods import method_named
 from incrowd.hiding.planner import CellOutcome, HidingPlan, Prediction, replay
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.request import MOST_VALUES, HidingInput
@@ -97,22 +98,12 @@ def _codes(column: EncodedColumn, rows: slice) -> pl.Series:
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """What the facts of a report are drawn from.
-
-    Parameters
-    ----------
-    plan, source
-        What was done, and to what.
-    adversaries
-        Who judged.
-    first_row
-        The number of the first row.
-    """
+    """What the facts of a report are drawn from."""
 
     plan: HidingPlan
     source: HidingInput
-    adversaries: tuple[Adversary, ...]
-    first_row: int = 0
+    adversaries: tuple[Adversary, ...]  # who judged
+    first_row: int = 0  # the number of the first row
 
     def facts(
         self,

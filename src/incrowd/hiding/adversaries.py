@@ -6,6 +6,7 @@ against have files of their own: :mod:`incrowd.hiding.naive_bayes` and :mod:`inc
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -85,39 +86,21 @@ class School:
         return [student.guess(row) for student in students]
 
 
-def _svm() -> Any:
-    from sklearn.svm import LinearSVC
-
-    return LinearSVC(random_state=0)
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(n_estimators=100, random_state=0)
-
-
-def _boosting() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=0)
-
-
-def _neighbours() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier()
-
-
-ESTIMATORS: Mapping[str, Callable[[], Any]] = MappingProxyType(
-    {"svm": _svm, "logistic": _logistic, "forest": _forest, "boosting": _boosting, "knn": _neighbours}
+ESTIMATORS: Mapping[str, tuple[str, str, Mapping[str, int]]] = MappingProxyType(
+    {
+        "svm": ("svm", "LinearSVC", {"random_state": 0}),
+        "logistic": ("linear_model", "LogisticRegression", {"max_iter": 1000}),
+        "forest": ("ensemble", "RandomForestClassifier", {"n_estimators": 100, "random_state": 0}),
+        "boosting": ("ensemble", "HistGradientBoostingClassifier", {"random_state": 0}),
+        "knn": ("neighbors", "KNeighborsClassifier", {}),
+    }
 )
+
+
+def estimator_named(name: str) -> Any:
+    """A fresh classifier of scikit-learn, which is imported only now."""
+    module, kind, parameters = ESTIMATORS[name]
+    return getattr(importlib.import_module(f"sklearn.{module}"), kind)(**parameters)
 
 
 @dataclass(frozen=True)
@@ -179,7 +162,7 @@ class SklearnAdversary:
 
     def _fresh(self) -> Any:
         if self.estimator is None:
-            return ESTIMATORS[self.name]()
+            return estimator_named(self.name)
         from sklearn.base import clone
 
         return clone(self.estimator)
@@ -261,13 +244,7 @@ def _spread(taxonomy: CellTaxonomy) -> Any:
 
 
 def adversary_named(name: str) -> Adversary:
-    """An adversary by its name: nb, nb-ignored, nb-shared, id3, or a scikit-learn one.
-
-    Examples
-    --------
-    >>> adversary_named("id3").name
-    'id3'
-    """
+    """An adversary by its name: nb, nb-ignored, nb-shared, id3, or a scikit-learn one."""
     own: dict[str, Adversary] = {
         "nb": BayesAdversary(),
         "nb-ignored": BayesAdversary("ignored"),

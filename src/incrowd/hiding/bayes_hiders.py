@@ -1,7 +1,7 @@
-"""What all hiders against naive Bayes have in common: the opening, levels, and several cells at once.
+"""Hiders against naive Bayes: what all have in common, and DROPP, which changes the row itself.
 
 If the true value is predicted, another value is drawn that shall overtake it. DECP and INCP then change other rows
-(:mod:`incrowd.hiding.other_rows`), DROPP the row itself (:mod:`incrowd.hiding.own_row`).
+(:mod:`incrowd.hiding.other_rows`), DROPP the row itself; e-DROPP takes several cells of one row.
 
 The generalizing forms (names with ``-g``) show a cell one level up at a time instead of blanking it, first of all the
 confidential one, and work against an adversary who shares hidden cells out along the taxonomy.
@@ -13,12 +13,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf
+from operator import attrgetter
 from typing import ClassVar, TypeVar
 
 from incrowd.errors import ParameterError
-from incrowd.hiding.naive_bayes import BayesAdversary, Belief, Scores, best
+from incrowd.hiding.naive_bayes import BayesAdversary, Belief, Scores, best, without
 from incrowd.hiding.published import PublishedTable
-from incrowd.hiding.secret import Figure, Secret, Status, hide_or_delete
+from incrowd.hiding.secret import Chose, Figure, Secret, Status, hide_or_delete
+from incrowd.hiding.taxonomy import HIDDEN
 
 COUNTED = BayesAdversary("counted")
 SHARED = BayesAdversary("shared")
@@ -53,13 +56,7 @@ def open_case(secret: Secret, bayes: BayesAdversary, degree: int, *, nearest: bo
 
 
 def top(scores: Scores, degree: int) -> list[int]:
-    """The values with the highest scores, ties in the order of the domain.
-
-    Examples
-    --------
-    >>> top({1: Fraction(1, 4), 2: Fraction(1, 2), 3: Fraction(1, 4)}, 2)
-    [2, 1]
-    """
+    """The values with the highest scores, ties in the order of the domain."""
     return sorted(scores, key=lambda value: -scores[value])[:degree]
 
 
@@ -96,18 +93,9 @@ def duel(secret: Secret, bayes: BayesAdversary, guess: int) -> tuple[Fraction, F
 
 @dataclass(frozen=True)
 class AgainstBayes:
-    """The switches of all hiders against naive Bayes.
+    """The switches of all hiders against naive Bayes."""
 
-    Parameters
-    ----------
-    degree
-        The next best guess is drawn from so many most likely values, the true one included.
-    generalize
-        Show cells as groups of their hierarchies, level by level; an attribute without one has the root as its only
-        group. Otherwise cells are blanked.
-    """
-
-    degree: int = 2
+    degree: int = 2  # the next best guess is drawn from so many most likely values, the true one included
     generalize: bool = False
     kind: ClassVar[str]
 
@@ -155,7 +143,7 @@ class BayesHider(AgainstBayes, ABC):
 
 
 @dataclass(frozen=True)
-class JointBayesHider(AgainstBayes, ABC):
+class GroupHider(AgainstBayes, ABC):
     """Hides several cells at once; steps are noted with the first of those that need them."""
 
     @abstractmethod
@@ -225,3 +213,136 @@ def levels(published: PublishedTable, shown: Mapping[str, int]) -> int:
 def figures(parts: Mapping[str, T], **each: Callable[[T], Figure]) -> dict[str, dict[str, Figure]]:
     """Figures of candidates, by their name and the candidate."""
     return {name: {which: figure(part) for which, part in parts.items()} for name, figure in each.items()}
+
+
+@dataclass(frozen=True)
+class DropP(BayesHider):
+    """Drop cells of the row itself that speak for the true value: DROPP, DROPP-G.
+
+    The cell whose likelihood under the true value exceeds that under the next best guess by the largest ratio goes
+    first. At most n - 1 cells change. Where DROPP succeeds, no smaller set of cells of the row would do for this guess.
+    """
+
+    nearest: bool = False  # where no other value is possible: guess the closest, instead of deleting the row
+    kind = "dropp"
+
+    def open(self, secret: Secret) -> Opening | Status:
+        """The scores, and the value that is to overtake the true one."""
+        return open_case(secret, self.bayes, self.degree, nearest=self.nearest)
+
+    def press(self, secret: Secret, opening: Opening) -> None:
+        """Withhold cells of the row until the true value scores no more than the guess, or none speaks for it."""
+        for level, highs in ladder(secret.published, secret.known, generalize=self.generalize):
+            while highs and is_ahead(secret, self.bayes, opening.guess):
+                lifts = {name: Lift.of(secret, opening.guess, name, high, self.bayes) for name, high in highs.items()}
+                telling = tuple(name for name, lift in lifts.items() if lift.ratio > 1)
+                if not telling:
+                    break
+                chosen = max(telling, key=lambda name: lifts[name].ratio)
+                secret.steps.append(Chose(chosen, telling, _figures(lifts, generalize=self.generalize), level))
+                secret.show([secret.row], chosen, highs.pop(chosen))
+
+
+def ladder(
+    published: PublishedTable, start: Mapping[str, int], *, generalize: bool
+) -> Iterator[tuple[int, dict[str, int]]]:
+    """Level by level, what cells of a row may show next; where they are blanked, one step that is no level."""
+    if not generalize:
+        yield 0, dict.fromkeys(start, HIDDEN)
+        return
+    for level in range(1, levels(published, start) + 1):
+        taxonomies = {name: published.taxonomy(name) for name in start}
+        deep = (name for name, node in start.items() if level <= taxonomies[name].depth(node))
+        yield level, {name: taxonomies[name].up(start[name], level) for name in deep}
+
+
+@dataclass(frozen=True)
+class Lift:
+    """Raising a cell of the row: estimated rows that agree before and after, under the true value and the guess."""
+
+    actual_low: Fraction
+    actual_high: Fraction
+    guess_low: Fraction
+    guess_high: Fraction
+
+    @classmethod
+    def of(cls, secret: Secret, guess: int, name: str, high: int, bayes: BayesAdversary) -> Lift:
+        """Raising the row's cell of an attribute to a node. At the root it says nothing: its likelihood is 1."""
+        published, shown = secret.published, secret.shown(secret.attribute)
+        classes = without(published.counts(secret.attribute), shown)
+        joint, taxonomy = published.joint(secret.attribute, name), published.taxonomy(name)
+
+        def agree(value: int, node: int) -> Fraction:
+            if node == HIDDEN:
+                return bayes.support(secret.taxonomy, classes, value, shown)
+            return bayes.support(taxonomy, joint[value], node)
+
+        low = secret.shown(name)
+        return cls(agree(secret.actual, low), agree(secret.actual, high), agree(guess, low), agree(guess, high))
+
+    @property
+    def ratio(self) -> Fraction | float:
+        """How much it helps the guess over the true value; infinite if it makes the guess possible."""
+        if not self.actual_high or not self.actual_low or not self.guess_high:
+            return Fraction(0)
+        return self.guess_high * self.actual_low / (self.guess_low * self.actual_high) if self.guess_low else inf
+
+    @property
+    def odds(self) -> Fraction | float:
+        """Rows that agree before: those with the true value over those with the guess; infinite if there are none."""
+        return self.actual_low / self.guess_low if self.guess_low else inf
+
+
+def _figures(lifts: Mapping[str, Lift], *, generalize: bool) -> dict[str, dict[str, Figure]]:
+    if not generalize:
+        return figures(lifts, actual=attrgetter("actual_low"), guess=attrgetter("guess_low"), ratios=attrgetter("odds"))
+    parts = ("actual_low", "actual_high", "guess_low", "guess_high")
+    return figures(lifts, **{part: attrgetter(part) for part in parts}, ratios=attrgetter("ratio"))
+
+
+@dataclass(frozen=True)
+class JointDropP(GroupHider):
+    """Drop the cells of a row that speak most for the true values of several hidden ones, on average: e-DROPP(-G).
+
+    Withholding a cell for one attribute can expose another one again, so all are checked until none is predicted.
+    """
+
+    kind = "e-dropp"
+
+    def hide_all(self, secrets: Sequence[Secret]) -> list[Status]:
+        """Hide blanked cells of one row; if one of them stays predicted, the row is deleted."""
+        if len({secret.row for secret in secrets}) > 1:
+            raise ParameterError("e-DROPP hides cells of one row at a time. Group the cells by row.")
+        if not secrets:
+            return []
+        first, group, marks = secrets[0], SecretGroup(secrets, self), [secret.mark() for secret in secrets]
+        confidential = {secret.attribute for secret in secrets}
+        start = {name: node for name, node in first.known.items() if name not in confidential}
+        for level in self.class_levels(secrets):
+            if level:
+                group.raise_to(level, secrets if level == 1 else list(group.exposed()))
+            for rung, highs in ladder(first.published, start, generalize=self.generalize):
+                while self._drop_one(group, highs, rung):
+                    pass
+            if not any(group.exposed()):
+                return [group.end(secret) for secret in secrets]
+        for secret, mark in zip(secrets, marks, strict=True):
+            secret.back(mark)
+        first.delete_row()
+        return [Status.DELETED] * len(secrets)
+
+    def _drop_one(self, group: SecretGroup, highs: dict[str, int], level: int) -> bool:
+        """Withhold the cell that counts most, on average over the live attributes; False if none helps."""
+        live, first = group.live(), group.secrets[0]
+        impact: dict[str, Fraction | float] = {}
+        for name, high in highs.items() if live else ():
+            if first.published.taxonomy(name).below(first.shown(name), high):
+                lifts = [Lift.of(one, group.guesses[one], name, high, self.bayes) for one in live]
+                if any(lift.ratio > 1 for lift in lifts):
+                    impact[name] = sum(lift.ratio if self.generalize else lift.odds for lift in lifts) / len(lifts)
+        if not impact:
+            return False
+        chosen = max(impact, key=lambda name: impact[name])
+        live[0].steps.append(Chose(chosen, tuple(impact), {"impact": impact}, level))
+        live[0].show([first.row], chosen, highs.pop(chosen))
+        return True

@@ -154,23 +154,12 @@ class Script:
 
 @dataclass(frozen=True)
 class PatternAttack:
-    """What the pattern tells about one confidential cell.
+    """What the pattern tells about one confidential cell."""
 
-    Parameters
-    ----------
-    prior
-        The share of the true value among the other rows, one row added to each value.
-    expected, worst
-        The probability the attacker gives the true value after seeing the pattern: on average over the draws, and for
-        the most telling pattern.
-    patterns
-        How many different patterns the true value can leave.
-    """
-
-    prior: Fraction
+    prior: Fraction  # the share of the true value among the other rows, one row added to each value
     expected: Fraction
     worst: Fraction
-    patterns: int
+    patterns: int  # how many different patterns the true value can leave
 
     @property
     def lift(self) -> Fraction:

@@ -19,15 +19,9 @@ from incrowd.hiding.taxonomy import HIDDEN
 
 @dataclass(frozen=True)
 class RowBlanker(ABC):
-    """Blanks cells of the row until all adversaries of a list fail.
+    """Blanks cells of the row until all adversaries of a list fail."""
 
-    Parameters
-    ----------
-    adversaries
-        All of them must fail.
-    """
-
-    adversaries: tuple[Adversary, ...]
+    adversaries: tuple[Adversary, ...]  # all of them must fail
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
@@ -53,12 +47,6 @@ class Generic(RowBlanker):
 
     Cells are blanked in the order of the evidence they give for the true value, until none of the adversaries predicts
     it; then every blanked cell that is not needed is shown again.
-
-    Examples
-    --------
-    >>> from incrowd.hiding.naive_bayes import BayesAdversary
-    >>> Generic((BayesAdversary(),)).name
-    'generic'
     """
 
     name = "generic"
@@ -152,12 +140,6 @@ class Quiet(RowBlanker):
     can turn this around (see :func:`incrowd.hiding.evaluation.pattern_attack`). The quiet hider never looks at the true
     value: it blanks cells of the row until every adversary says of it what it would say of a blank row. An adversary is
     then right only where the value is the one it takes everybody for.
-
-    Examples
-    --------
-    >>> from incrowd.hiding.naive_bayes import BayesAdversary
-    >>> Quiet((BayesAdversary(),)).name
-    'quiet'
     """
 
     name = "quiet"

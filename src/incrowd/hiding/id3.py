@@ -9,10 +9,8 @@ The first test follows from the counts alone. Rows are read below it only, and o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,39 +25,9 @@ Place = tuple[tuple[str, int], ...]
 _SAME = 1e-10  # gains per row closer than this are a tie
 
 
-class TreeNode(Protocol):
-    """A node of a decision tree over taxonomies."""
-
-    @property
-    def attribute(self) -> str | None:
-        """What is tested; None at a leaf."""
-        ...
-
-    @property
-    def population(self) -> int:
-        """Training rows that come here."""
-        ...
-
-    @property
-    def label(self) -> int:
-        """The most common class, ties to the first."""
-        ...
-
-    @property
-    def children(self) -> Sequence[tuple[int, TreeNode]]:
-        """The node of the taxonomy each branch stands for, and what follows."""
-        ...
-
-
 @dataclass(frozen=True)
 class ID3Adversary:
-    """ID3 over what is published (Quinlan 1986).
-
-    Examples
-    --------
-    >>> ID3Adversary().name
-    'id3'
-    """
+    """ID3 over what is published (Quinlan 1986)."""
 
     @property
     def name(self) -> str:
@@ -75,7 +43,7 @@ class ID3Adversary:
         """The tree over all rows that show a value below the given node."""
         values = published.taxonomy(attribute).leaves_below(shown)
         training = _Training(published, attribute, np.array(values, np.int64))
-        return TreeStudent(published, _Grown(training, published.others(attribute), training.sizes))
+        return TreeStudent(published, TreeNode(training, published.others(attribute), training.sizes))
 
 
 @dataclass(frozen=True)
@@ -152,7 +120,7 @@ class _Training:
 
 
 @dataclass(eq=False)
-class _Grown:
+class TreeNode:
     """A node of a tree that grows when it is looked at.
 
     ``sizes`` are its rows by class; ``above`` is the node it hangs below (None for the root, which has all training
@@ -162,7 +130,7 @@ class _Grown:
     training: _Training
     names: tuple[str, ...]
     sizes: Counts
-    above: _Grown | None = None
+    above: TreeNode | None = None
     shown: tuple[int, ...] = ()
 
     @cached_property
@@ -209,7 +177,7 @@ class _Grown:
         return chosen
 
     @cached_property
-    def children(self) -> tuple[tuple[int, _Grown], ...]:
+    def children(self) -> tuple[tuple[int, TreeNode], ...]:
         """One for each node of the taxonomy that occurs; hidden cells join the most common one."""
         if self.attribute is None:
             return ()
@@ -219,20 +187,14 @@ class _Grown:
         largest = int(np.argmax(known))
         names = tuple(name for name in self.names if name != self.attribute)
         return tuple(
-            (node, _Grown(self.training, names, counts[:, list(shown)].sum(axis=1), self, shown))
+            (node, TreeNode(self.training, names, counts[:, list(shown)].sum(axis=1), self, shown))
             for node in np.flatnonzero(known).tolist()
             for shown in [(node, HIDDEN) if node == largest else (node,)]
         )
 
 
 def gain_times_rows(contingency: Counts) -> float:
-    """Information gain of a test, scaled by the known share, times the rows of the node (classes x nodes counts).
-
-    Examples
-    --------
-    >>> gain_times_rows(np.array([[0, 2, 0], [0, 0, 2]])), gain_times_rows(np.array([[1, 1, 0], [1, 0, 1]]))
-    (4.0, 2.0)
-    """
+    """Information gain of a test, scaled by the known share, times the rows of the node (classes x nodes counts)."""
     known = contingency[:, 1:]
     known = known[:, known.any(axis=0)]
     return _xlogx(known.sum(keepdims=True)) - _xlogx(known.sum(1)) - _xlogx(known.sum(0)) + _xlogx(known)
@@ -250,17 +212,10 @@ class Hid3:
     At the tests on the row's way, the tested cell is withheld so that the row follows another branch. Only the row
     changes, at most n - 1 cells of it and no more than the depth of the tree. It succeeds whenever some set of hidden
     cells, or some combination of levels, makes the tree miss.
-
-    Parameters
-    ----------
-    lean
-        Do not withhold a cell where that does not change the way; the thesis does.
-    generalize
-        Show cells as groups of their hierarchies, level by level. Otherwise cells are blanked.
     """
 
-    lean: bool = False
-    generalize: bool = False
+    lean: bool = False  # do not withhold a cell where that does not change the way; the thesis does
+    generalize: bool = False  # show cells as groups of their hierarchies, level by level. Otherwise cells are blanked
 
     @property
     def name(self) -> str:

@@ -11,15 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from incrowd.errors import ParameterError
 from incrowd.hiding.adversaries import Adversary
-from incrowd.hiding.bayes_hiders import COUNTED, SHARED, check_degree
+from incrowd.hiding.bayes_hiders import COUNTED, SHARED, DropP, GroupHider, JointDropP, check_degree
 from incrowd.hiding.generic import Generic, Quiet
 from incrowd.hiding.id3 import Hid3, ID3Adversary
 from incrowd.hiding.other_rows import DecP, IncP, JointDecP
-from incrowd.hiding.own_row import DropP, JointDropP
 from incrowd.hiding.secret import Secret, Status
 
 
@@ -33,20 +32,6 @@ class Hider(Protocol):
 
     def hide(self, secret: Secret) -> Status:
         """Change cells until the adversary fails; if that is impossible, delete the row."""
-        ...
-
-
-@runtime_checkable
-class GroupHider(Protocol):
-    """Hides several blanked cells at once."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the list of methods."""
-        ...
-
-    def hide_all(self, secrets: Sequence[Secret]) -> list[Status]:
-        """How each of the cells ended."""
         ...
 
 
@@ -105,22 +90,11 @@ def _together(secret: Secret, turns: list[Status], start: tuple[int, int]) -> St
 
 @dataclass(frozen=True)
 class Options:
-    """How to hide.
+    """How to hide."""
 
-    Parameters
-    ----------
-    degree
-        The value that shall overtake the true one is drawn from so many most likely values, the true one included.
-        Whoever knows the method is right with a probability of at most the success rate over the degree.
-    lean
-        HID3 does not hide cells where that does not change the way in the tree.
-    nearest
-        DROPP goes on where every other value is impossible, instead of deleting the row.
-    """
-
-    degree: int = 3
-    lean: bool = False
-    nearest: bool = False
+    degree: int = 3  # the value that overtakes is drawn from so many likely ones, the true one among them
+    lean: bool = False  # HID3 does not hide cells where that does not change the way in the tree
+    nearest: bool = False  # DROPP goes on where every other value is impossible, instead of deleting the row
 
     def __post_init__(self) -> None:
         check_degree(self.degree)
@@ -136,13 +110,7 @@ class HidingMethod:
 
 
 def make_hider(name: str, options: Options) -> Hider:
-    """A hider of one cell, by the switches its name stands for.
-
-    Examples
-    --------
-    >>> make_hider("dropp-g", Options(degree=2))
-    DropP(degree=2, generalize=True, nearest=False)
-    """
+    """A hider of one cell, by the switches its name stands for."""
     kind, generalize = name.removesuffix("-g"), name.endswith("-g")
     match kind:
         case "decp":

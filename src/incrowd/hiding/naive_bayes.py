@@ -38,13 +38,7 @@ class Belief:
 
 
 def best(scores: Scores) -> int | None:
-    """The value with the highest score; None if two share it: a tie is no prediction.
-
-    Examples
-    --------
-    >>> best({1: Fraction(1, 2), 2: Fraction(1, 3)}), best({1: Fraction(1, 2), 2: Fraction(1, 2)})
-    (1, None)
-    """
+    """The value with the highest score; None if two share it: a tie is no prediction."""
     top = max(scores.values(), default=Fraction(0))
     first = [value for value, score in scores.items() if score == top]
     return first[0] if len(first) == 1 else None
@@ -52,23 +46,10 @@ def best(scores: Scores) -> int | None:
 
 @dataclass(frozen=True)
 class BayesAdversary:
-    """A naive Bayes classifier over what is published.
+    """A naive Bayes classifier over what is published."""
 
-    Parameters
-    ----------
-    unknown
-        What a hidden cell of a training row does to likelihoods (see the module).
-    smoothing
-        Added to every count (Laplace: 1).
-
-    Examples
-    --------
-    >>> BayesAdversary().name, BayesAdversary("ignored").name
-    ('nb', 'nb-ignored')
-    """
-
-    unknown: Unknown = "counted"
-    smoothing: Fraction = Fraction(0)
+    unknown: Unknown = "counted"  # what a hidden cell of a training row does to likelihoods (see the module)
+    smoothing: Fraction = Fraction(0)  # added to every count (Laplace: 1)
 
     def __post_init__(self) -> None:
         if self.unknown not in ("counted", "ignored", "shared"):
@@ -161,13 +142,7 @@ class BayesStudent:
 
 
 def without(counts: npt.NDArray[np.int64], node: int) -> npt.NDArray[np.int64]:
-    """Counts with one cell less.
-
-    Examples
-    --------
-    >>> without(np.array([3, 2]), 1).tolist()
-    [3, 1]
-    """
+    """Counts with one cell less."""
     fewer = counts.copy()
     fewer[node] -= 1
     return fewer

@@ -32,22 +32,12 @@ _SHOWN = pl.Series(["a value"])
 
 @dataclass(frozen=True, eq=False)
 class FlatTable:
-    """Lays columns into files of a folder when they are first asked for.
-
-    Parameters
-    ----------
-    stream, blocks
-        The table, and those of its columns that were encoded.
-    beside
-        Columns that were not, with their counts: of them only whether a cell shows something is known.
-    folder
-        Private; it must outlive the table.
-    """
+    """Lays columns into files of a folder when they are first asked for."""
 
     stream: Stream
     blocks: Blocks
     beside: dict[str, Shared]
-    folder: Path = field(repr=False)
+    folder: Path = field(repr=False)  # private; it must outlive the table
 
     def table(self, names: Sequence[str]) -> EncodedTable:
         """The table of the named columns."""
@@ -87,24 +77,6 @@ class ShownCells:
     """The cells of a column on disk; those that were changed are kept in memory.
 
     Indexed by a row, a slice or an array of rows it gives nodes, and by assignment cells change, as an array does.
-
-    Parameters
-    ----------
-    codes
-        The codes of all rows, in a file.
-    of_code
-        The node of each code.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryFile() as file:
-    ...     codes = np.memmap(file, np.uint8, "w+", shape=4)
-    ...     codes[:] = [0, 1, 2, 1]
-    ...     cells = ShownCells(codes, np.array([1, 2, 0], np.int32))
-    ...     cells[np.array([3])] = np.array([0])
-    ...     cells[1:].tolist(), int(cells[1]), cells[np.array([0, 3])].tolist(), codes.tolist()
-    ([2, 0, 0], 2, [1, 0], [0, 1, 2, 1])
     """
 
     def __init__(self, codes: npt.NDArray[Any], of_code: Nodes) -> None:
@@ -139,22 +111,7 @@ class ShownCells:
 
 
 class ScannedRows:
-    """Rows by what they show: nothing is sorted, rows are looked for when they are asked for.
-
-    Parameters
-    ----------
-    keys
-        The keys of the rows from one row up to another.
-    height
-        Number of rows.
-
-    Examples
-    --------
-    >>> keys = np.array([1, 0, 1])
-    >>> scanned = ScannedRows(lambda start, stop: keys[start:stop], 3)
-    >>> scanned.rows(1).tolist(), [chunk.tolist() for chunk in scanned.chunks(0)]
-    ([0, 2], [[1]])
-    """
+    """Rows by what they show: nothing is sorted, rows are looked for when they are asked for."""
 
     def __init__(self, keys: Callable[[int, int], npt.NDArray[np.int64]], height: int) -> None:
         self._keys, self._height = keys, height

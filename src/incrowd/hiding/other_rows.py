@@ -15,7 +15,7 @@ from incrowd.hiding.bayes_hiders import (
     COUNTED,
     SHARED,
     BayesHider,
-    JointBayesHider,
+    GroupHider,
     Opening,
     SecretGroup,
     duel,
@@ -112,14 +112,7 @@ class Climb:
         return [self.factor(done + 1) / self.factor(done) for done in range(raised)]
 
     def needed(self, score: Fraction, goal: Fraction) -> int:
-        """How many cells to raise until the score is at most the goal; as many as may be if it stays above.
-
-        Examples
-        --------
-        >>> climb = Climb(low=1, high=0, here=4, kept=4)
-        >>> climb.needed(Fraction(1, 2), Fraction(1, 4)), climb.needed(Fraction(1, 2), Fraction(0))
-        (2, 3)
-        """
+        """How many cells to raise until the score is at most the goal; as many as may be if it stays above."""
         return bisect_left(range(self.most), True, key=lambda raised: score * self.factor(raised) <= goal)
 
 
@@ -191,11 +184,6 @@ def labels_needed(count: int, known: int, lead: Fraction) -> int:
 
     With n rows and q known predictors, a hidden label of a stranger raises the score by (n / (n - 1)) ** (q - 1) over
     the true one's. If no number is enough, all of them.
-
-    Examples
-    --------
-    >>> labels_needed(4, 2, Fraction(2)), labels_needed(4, 1, Fraction(2)), labels_needed(4, 2, Fraction(1))
-    (2, 4, 0)
     """
     if lead <= 1 or known < 2:
         return 0 if lead <= 1 else count
@@ -215,7 +203,7 @@ def strangers(secret: Secret, label: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class JointDecP(JointBayesHider):
+class JointDecP(GroupHider):
     """Decrease the probability of one value for many rows: e-DECP, e-DECP-G.
 
     A cell that is withheld serves all rows that show the same. Where cells are blanked, a row once hidden stays hidden.

@@ -206,13 +206,7 @@ def _withheld_frames(
 
 
 def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame:
-    """The table with changes applied, in fresh memory; a column with groups in it becomes text.
-
-    Examples
-    --------
-    >>> withheld(pl.DataFrame({"age": [39, 40]}), [CellChange(1, "age", "(30, 50]")])["age"].to_list()
-    ['39', '(30, 50]']
-    """
+    """The table with changes applied, in fresh memory; a column with groups in it becomes text."""
     shows: dict[str, dict[int, str | None]] = {}
     for change in changes:
         shows.setdefault(change.attribute, {})[change.row] = change.shows

@@ -16,8 +16,9 @@ from fractions import Fraction
 
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.hiding.adversaries import Adversary, School
+from incrowd.hiding.bayes_hiders import GroupHider
 from incrowd.hiding.generic import RowBlanker
-from incrowd.hiding.methods import METHODS, GroupHider, Hider, HidingMethod, Options, method_named
+from incrowd.hiding.methods import METHODS, Hider, HidingMethod, Options, method_named
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import FairChance, Secret, Showed, Status, Step, secret_at
 from incrowd.hiding.taxonomy import HIDDEN
@@ -59,27 +60,13 @@ class Prediction:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """What became of one confidential cell.
-
-    Parameters
-    ----------
-    first
-        How it ended when it was worked on.
-    status
-        How it stands at the end, after all other cells were hidden as well.
-    changed
-        Other cells that were changed for its sake.
-    predictions
-        What each adversary made of it.
-    steps
-        What was done and why. Steps for cells that were hidden together are noted with the first that needs them.
-    """
+    """What became of one confidential cell."""
 
     cell: Cell
-    first: Status
-    status: Status
-    changed: int
-    predictions: tuple[Prediction, ...]
+    first: Status  # how it ended when it was worked on
+    status: Status  # how it stands at the end, after all other cells were hidden as well
+    changed: int  # other cells that were changed for its sake
+    predictions: tuple[Prediction, ...]  # what each adversary made of it
     steps: tuple[Step, ...] = field(repr=False)
 
     @property
@@ -95,23 +82,13 @@ class CellOutcome:
 
 @dataclass(frozen=True)
 class HidingPlan:
-    """What is published differently, and why. It knows what adversaries got right: it stays with the data holder.
-
-    Parameters
-    ----------
-    method, options, predictors
-        How cells were hidden, and the columns adversaries reckon with.
-    changes
-        All cells that are published differently, the confidential ones included; no true values.
-    outcomes
-        One for each confidential cell, in the order given.
-    """
+    """What is published differently, and why. It knows what adversaries got right: it stays with the data holder."""
 
     method: str
     options: Options
     predictors: tuple[str, ...]
     changes: tuple[CellChange, ...]
-    outcomes: tuple[CellOutcome, ...]
+    outcomes: tuple[CellOutcome, ...]  # one for each confidential cell, in the order given
 
     @property
     def side_effects(self) -> tuple[CellChange, ...]:
@@ -144,44 +121,7 @@ def plan_hiding(
     options: Options | None = None,
     progress: Progress | None = None,
 ) -> HidingPlan:
-    """Hide cells so that adversaries who learn from the rest of the table do not guess them.
-
-    Parameters
-    ----------
-    table, schema
-        The table; hierarchies of the schema serve the generalizing methods.
-    cells
-        What to hide; every one of them must show a value.
-    method
-        One of ``incrowd.hiding.methods.NAMES``.
-    adversaries
-        Who checks the result; the generic method works against them. If not given, those the method is made against
-        (for the generic one: naive Bayes and ID3).
-    randomness
-        Where draws come from; the system's cryptographic source if not given.
-    predictors
-        The columns adversaries reckon with; all released ones if not given.
-    options
-        Degree of suppression and variants of methods.
-    progress
-        Called with the number of cells done and of all cells.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.encoded_table import EncodedColumn
-    >>> from incrowd.vocabulary.schema import Column, ColumnType
-    >>> codes = np.array([0, 0, 0, 1, 1, 2, 2, 2], np.int32)
-    >>> pain = EncodedColumn("pain", ColumnType.CATEGORICAL, codes, pl.Series(["no", "some", "much"]))
-    >>> ill = EncodedColumn("ill", ColumnType.CATEGORICAL, codes, pl.Series(["no", "cold", "flu"]))
-    >>> table, schema = EncodedTable.of([pain, ill]), Schema((Column("pain"), Column("ill")))
-    >>> plan = plan_hiding(table, schema, [Cell(3, "ill")])
-    >>> plan.changes
-    (CellChange(row=3, attribute='pain', shows=None), CellChange(row=3, attribute='ill', shows=None))
-    >>> [prediction.right_after for prediction in plan.outcomes[0].predictions]
-    [False, False]
-    """
+    """Hide cells so that adversaries who learn from the rest of the table do not guess them."""
     chosen = method_named(method, _BOTH if adversaries is None else adversaries)
     judges = chosen.targets or _BOTH if adversaries is None else tuple(adversaries)
     options = options or Options()
@@ -194,11 +134,7 @@ def plan_hiding(
     after = _guesses(secrets, judges, published)
     outcomes = tuple(_outcome(task, judges, was, now) for task, was, now in zip(tasks, before, after, strict=True))
     return HidingPlan(
-        method=method,
-        options=options,
-        predictors=published.predictors,
-        changes=_changes(published),
-        outcomes=outcomes,
+        method=method, options=options, predictors=published.predictors, changes=_changes(published), outcomes=outcomes
     )
 
 
@@ -284,21 +220,11 @@ class CellTask:
 
 @dataclass
 class Planner:
-    """Hides blanked cells by one method and checks them against its targets.
-
-    Parameters
-    ----------
-    method, options
-        What to hide with.
-    rounds
-        How often exposed cells are worked on again before their rows are deleted.
-    progress
-        Called with the number of cells done and of all cells, as the first round goes on.
-    """
+    """Hides blanked cells by one method and checks them against its targets."""
 
     method: HidingMethod
     options: Options
-    rounds: int = 5
+    rounds: int = 5  # how often exposed cells are worked on again before their rows are deleted
     progress: Progress | None = None
     _done: int = field(default=0, init=False)
 

@@ -49,38 +49,11 @@ class _Moved:
 
 @dataclass(eq=False, repr=False)
 class PublishedTable:
-    """What every cell of a table shows, with the counts adversaries reckon with.
-
-    Parameters
-    ----------
-    table, schema
-        The table; hierarchies of the schema are the groups a cell may show.
-    predictors
-        The columns an adversary reckons with; all released columns if not given.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.encoded_table import EncodedColumn
-    >>> from incrowd.vocabulary.schema import Column, ColumnType
-    >>> import polars as pl
-    >>> kind = ColumnType.CATEGORICAL
-    >>> fever = EncodedColumn("fever", kind, np.array([0, 1, 1], np.int32), pl.Series(["no", "yes"]))
-    >>> ill = EncodedColumn("ill", kind, np.array([0, 1, 1], np.int32), pl.Series(["no", "yes"]))
-    >>> shown = PublishedTable(EncodedTable.of([fever, ill]), Schema((Column("fever"), Column("ill"))))
-    >>> shown.joint("ill", "fever")[2].tolist()
-    [0, 0, 2]
-    >>> mark = shown.mark()
-    >>> shown.show([2], "fever", 0)
-    >>> shown.joint("ill", "fever")[2].tolist()
-    [1, 0, 1]
-    >>> shown.back(mark)
-    >>> shown.joint("ill", "fever")[2].tolist()
-    [0, 0, 2]
-    """
+    """What every cell of a table shows, with the counts adversaries reckon with."""
 
     table: EncodedTable
     schema: Schema
-    predictors: tuple[str, ...] = ()
+    predictors: tuple[str, ...] = ()  # the columns an adversary reckons with; all released columns if not given
     work: Reads = field(default_factory=Reads)
     _nodes: dict[str, Nodes | ShownCells] = field(default_factory=dict)
     _taxonomies: dict[str, CellTaxonomy] = field(default_factory=dict)
@@ -288,14 +261,7 @@ class PublishedTable:
 
 
 class RowIndex:
-    """The rows of each key, ascending, sorted once; keys are whole numbers below ``size``.
-
-    Examples
-    --------
-    >>> index = RowIndex(np.array([1, 0, 1]), 2)
-    >>> index.rows(1).tolist(), [chunk.tolist() for chunk in index.chunks(0)]
-    ([0, 2], [[1]])
-    """
+    """The rows of each key, ascending, sorted once; keys are whole numbers below ``size``."""
 
     def __init__(self, keys: npt.NDArray[np.int64], size: int) -> None:
         self._order = np.argsort(keys, kind="stable").astype(np.uint32)

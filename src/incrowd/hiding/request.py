@@ -116,29 +116,15 @@ class InputRows:
 
 @dataclass(frozen=True, eq=False)
 class HidingInput:
-    """The input, read and encoded.
-
-    Parameters
-    ----------
-    rows, schema, table
-        The table as it was given, its columns, and as codes.
-    values
-        How many different values each column has.
-    predictors
-        The columns adversaries reckon with.
-    notices
-        What should be known.
-    resources
-        What the run may use.
-    """
+    """The input, read and encoded."""
 
     rows: InputRows
     schema: Schema
     table: EncodedTable
-    values: Mapping[str, int]
-    predictors: tuple[str, ...]
-    notices: tuple[Notice, ...]
-    resources: Resources
+    values: Mapping[str, int]  # how many different values each column has
+    predictors: tuple[str, ...]  # the columns adversaries reckon with
+    notices: tuple[Notice, ...]  # what should be known
+    resources: Resources  # what the run may use
 
 
 def read_input(request: HidingRequest, folder: Path) -> HidingInput:
@@ -273,13 +259,7 @@ def _as_other(column: Column, generalizes: bool) -> Column:
 
 
 def tells_rows_apart(column: Shared) -> bool:
-    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column.
-
-    Examples
-    --------
-    >>> tells_rows_apart(Shared(rows=100, values=60)), tells_rows_apart(Shared(rows=100, values=10))
-    (True, False)
-    """
+    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column."""
     if column.rows <= 1:
         return False
     return column.values == column.rows or (column.values > _FEW_VALUES and 2 * column.values > column.rows)

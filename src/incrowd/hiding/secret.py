@@ -86,14 +86,7 @@ class Chance(Protocol):
 
 
 class FairChance:
-    """Draws from a source of randomness.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.randomness import SystemRandomness
-    >>> FairChance(SystemRandomness()).one_of([7])
-    7
-    """
+    """Draws from a source of randomness."""
 
     def __init__(self, randomness: Randomness) -> None:
         self._randomness = randomness

@@ -25,31 +25,12 @@ HIDDEN = 0
 
 @dataclass(frozen=True, eq=False)
 class CellTaxonomy:
-    """What the cells of one column may show.
+    """What the cells of one column may show."""
 
-    Parameters
-    ----------
-    name
-        The column.
-    labels, parents
-        The text and the parent of each node, depth first; -1 is the parent of the root.
-    of_code
-        The node of each code of the column; a missing value is hidden.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> import polars as pl
-    >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([1, 0], np.int32), pl.Series(["f", "m"]))
-    >>> taxonomy = CellTaxonomy.of(sex, None)
-    >>> taxonomy.labels, taxonomy.of_code.tolist(), taxonomy.leaves_below(0)
-    (('?', 'f', 'm'), [1, 2, 0], (1, 2))
-    """
-
-    name: str
+    name: str  # the column
     labels: tuple[str, ...]
     parents: tuple[int, ...]
-    of_code: npt.NDArray[np.int32]
+    of_code: npt.NDArray[np.int32]  # the node of each code of the column; a missing value is hidden
 
     @classmethod
     def of(cls, column: EncodedColumn, hierarchy: Hierarchy | None) -> CellTaxonomy:

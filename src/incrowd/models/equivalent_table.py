@@ -31,11 +31,7 @@ Rows = npt.NDArray[np.intp]
 
 
 def to_table(
-    model: PublishedTree,
-    table: EncodedTable,
-    *,
-    private: str = "tested",
-    randomness: Randomness | None = None,
+    model: PublishedTree, table: EncodedTable, *, private: str = "tested", randomness: Randomness | None = None
 ) -> pl.DataFrame:
     """The training rows as the model tells them apart, shuffled; every public combination is shared by k rows.
 

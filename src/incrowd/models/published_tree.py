@@ -28,29 +28,15 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class PublishedAttribute:
-    """An attribute the tree was allowed to test.
-
-    Parameters
-    ----------
-    name, type
-        As in the training table.
-    public
-        Whether an attacker may know it. A private attribute is varied over its whole domain when people are compared.
-    domain
-        The values of a category, ``None`` for numbers and dates. They come from the hierarchy or the declared order if
-        there is one. Otherwise they are the values of the table; of a public attribute only those of at least k rows.
-    missing
-        Whether missing is a value of the domain as well.
-    fill
-        What stood for a missing value in training, and stands for it at prediction; ``None`` if nothing does.
-    """
+    """An attribute the tree was allowed to test."""
 
     name: str
-    public: bool
+    public: bool  # whether an attacker may know it; private ones are varied over their domain
     type: ColumnType
+    # Of a category: its hierarchy's or order's values, else the table's (of a public one those of k rows or more).
     domain: tuple[str, ...] | None = None
-    missing: bool = False
-    fill: str | int | float | None = None
+    missing: bool = False  # whether missing is a value of the domain as well
+    fill: str | int | float | None = None  # stands for a missing value, if any does
 
 
 @dataclass(frozen=True)
@@ -140,6 +126,19 @@ class PublishedTree:
         """The class of each row, as a place in ``classes``: the label of the node where it rests."""
         return np.array(self.labels, np.int64)[self.leaf_of(table)]
 
+    def class_shares(self, table: EncodedTable, places: Sequence[int], width: int) -> npt.NDArray[np.float64]:
+        """Class shares of each row's leaf where the model shows its counts, else 1 for its label.
+
+        ``places`` are the columns of the classes, among ``width`` of them.
+        """
+        shares = np.zeros((len(self.labels), width))
+        for node, (label, counts) in enumerate(zip(self.labels, self.safe_counts, strict=True)):
+            if counts is None:
+                shares[node, places[label]] = 1.0
+            else:
+                shares[node, places] = np.array(counts) / sum(counts)
+        return shares[self.leaf_of(table)]
+
     def to_json(self) -> dict[str, Any]:
         """The model as plain data; :meth:`from_json` gives an equal model back."""
         rows = zip(self.tree.nodes, self.labels, self.groups, self.safe_counts, strict=True)
@@ -196,15 +195,7 @@ def read_model(path: str | Path) -> PublishedTree:
 
 
 def filled(column: EncodedColumn, value: str | int | float | None) -> EncodedColumn:
-    """The column with a value in place of the missing ones; unchanged if there is no value or nothing is missing.
-
-    Examples
-    --------
-    >>> age = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 2, 1], np.int32), pl.Series([20, 60]))
-    >>> full = filled(age, 30)
-    >>> full.dictionary.to_list(), full.codes.tolist()
-    ([20, 30, 60], [0, 1, 2])
-    """
+    """The column with a value in place of the missing ones; unchanged if there is no value or nothing is missing."""
     missing = column.codes == column.missing_code
     if value is None or not missing.any():
         return column

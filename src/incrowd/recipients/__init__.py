@@ -7,7 +7,7 @@
     binned(rows, bins)                new rows with their numbers in the same bins
     CountsNaiveBayes, CountsTree      scikit-learn classifiers that learn from the counts themselves
 
-Nothing here needs more than the released files.
+Nothing here needs more than the released files, and nothing is imported but tables and the vocabulary.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.recipients.bins import binned, public_bins
+    from incrowd.recipients.counted_table import binned, public_bins
     from incrowd.recipients.decoding import decode
-    from incrowd.recipients.learning import CountsNaiveBayes
-    from incrowd.recipients.tree import CountsTree
+    from incrowd.recipients.learning import CountsNaiveBayes, CountsTree
 
 _HOME = {
     "CountsNaiveBayes": "learning",
-    "CountsTree": "tree",
-    "binned": "bins",
+    "CountsTree": "learning",
+    "binned": "counted_table",
     "decode": "decoding",
-    "public_bins": "bins",
+    "public_bins": "counted_table",
 }
 __all__ = ["CountsNaiveBayes", "CountsTree", "binned", "decode", "public_bins"]
 

@@ -1,4 +1,4 @@
-"""A release of counts, read: its groups, and for each group and attribute the values with their counts."""
+"""A release of counts, read: its groups, the values of each with their counts, and the public bins of numbers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.errors import FileFormatError, HeaderError
+from incrowd.errors import FileFormatError, HeaderError, ValuesError
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.read import read, read_release
 from incrowd.vocabulary.counts_text import HIDDEN, Counted, read_counts
-from incrowd.vocabulary.released_value import Interval, parse_interval
-from incrowd.vocabulary.schema import unknown_column
+from incrowd.vocabulary.released_value import Interval, parse_day, parse_interval, render
+from incrowd.vocabulary.schema import ColumnType, unknown_column
 
 Counts = npt.NDArray[np.int64]
 
@@ -37,30 +39,12 @@ class CountedColumn:
 
 @dataclass(frozen=True, eq=False)
 class CountedTable:
-    """A release of counts.
+    """A release of counts."""
 
-    Parameters
-    ----------
-    groups
-        The number of each row's group.
-    columns
-        The attributes that are published as counts.
-    beside
-        All other columns.
-    order
-        The names of all columns, as they stood.
-
-    Examples
-    --------
-    >>> table = CountedTable.of(pl.DataFrame({"job": ["cook:2|nurse:1"] * 3, "ill": ["y", "n", "n"]}))
-    >>> table.columns["job"].values, table.columns["job"].counts.tolist()
-    (('cook', 'nurse'), [[2, 1]])
-    """
-
-    groups: npt.NDArray[np.int64]
-    columns: Mapping[str, CountedColumn]
-    beside: pl.DataFrame
-    order: tuple[str, ...]
+    groups: npt.NDArray[np.int64]  # the number of each row's group
+    columns: Mapping[str, CountedColumn]  # the attributes that are published as counts
+    beside: pl.DataFrame  # all other columns
+    order: tuple[str, ...]  # the names of all columns, as they stood
 
     @property
     def sizes(self) -> Counts:
@@ -80,7 +64,9 @@ class CountedTable:
         firsts = looks.unique(maintain_order=True).with_row_index("\x1fgroup")
         numbers = looks.join(firsts, on=names, how="left", maintain_order="left")["\x1fgroup"].to_numpy()
         groups = numbers.astype(np.int64)
-        counted = {name: _column(name, firsts[name].to_list()) for name in names}
+        counted = {
+            name: counted_column(name, [_members(name, text) for text in firsts[name].to_list()]) for name in names
+        }
         table = cls(groups, counted, frame.drop(names), tuple(frame.columns))
         table._check_whole()
         return table
@@ -90,13 +76,6 @@ class CountedTable:
         """Read a release of two tables: rows, and ``group, attribute, value, count``.
 
         An attribute that no group counts is not known here. Attributes come before the other columns.
-
-        Examples
-        --------
-        >>> rows = pl.DataFrame({"group": [7, 7], "ill": ["y", "n"]})
-        >>> counts = {"group": [7, 7], "attribute": ["job", "job"], "value": ["cook", None], "count": [1, 1]}
-        >>> CountedTable.of_pair(rows, pl.DataFrame(counts)).columns["job"].values
-        ('cook', None)
         """
         if groups.width != 4 or groups.columns[0] not in rows.columns:
             raise FileFormatError("The table of groups has the columns group, attribute, value and count.")
@@ -131,13 +110,7 @@ class CountedTable:
 
 
 def find_counts(frame: pl.DataFrame) -> list[str]:
-    """The columns of a frame that hold counts: every text reads as counts, in a multiple of the rows it speaks of.
-
-    Examples
-    --------
-    >>> find_counts(pl.DataFrame({"job": ["cook:1|nurse:1"] * 2, "sex": ["*", "*"], "at": ["12:30", "12:31"]}))
-    ['job', 'sex']
-    """
+    """The columns of a frame that hold counts: every text reads as counts, in a multiple of the rows it speaks of."""
     texts = {name: frame[name] for name, kind in frame.schema.items() if kind == pl.String}
     numbers = {name: number for name, column in texts.items() if (number := _different_counts(column)) is not None}
     if not any(numbers.values()):
@@ -163,11 +136,6 @@ def _named(frame: pl.DataFrame, columns: Iterable[str]) -> list[str]:
         if name not in frame.columns:
             raise HeaderError(unknown_column(name, frame.columns))
     return names
-
-
-def _column(name: str, texts: Sequence[str]) -> CountedColumn:
-    """The attribute of groups whose texts are given."""
-    return counted_column(name, [_members(name, text) for text in texts])
 
 
 def _members(name: str, text: str) -> tuple[Counted, ...]:
@@ -206,3 +174,86 @@ def interval_of(text: str) -> Interval | None:
     if not text.startswith("("):
         return None
     return parse_interval(text) or parse_interval(text, dates=True)
+
+
+Bins = Mapping[str, Sequence[float | str]]
+"""For each number its cuts, ascending; those of dates as texts YYYY-MM-DD."""
+
+
+def public_bins(release: Any, columns: Iterable[str] | None = None) -> dict[str, tuple[float | str, ...]]:
+    """The cuts between which the numbers of a release were counted, by column; those of dates as YYYY-MM-DD.
+
+    Examples
+    --------
+    >>> public_bins(pl.DataFrame({"age": ["(-inf, 30]:1|(30, inf):2"] * 3}))
+    {'age': (30,)}
+    """
+    table = CountedTable.of(read_release(release, missing=[]).frame, columns)
+    by_column = {name: cuts_of(column) for name, column in table.columns.items()}
+    return {name: cuts for name, cuts in by_column.items() if cuts is not None}
+
+
+def cuts_of(column: CountedColumn) -> tuple[float | str, ...] | None:
+    """The ends of the bins of an attribute, ascending; None if its values are no bins.
+
+    Of dates, which are written year first, the order of letters is that of days.
+    """
+    values = [value for value in column.values if value is not None]
+    if not values or any(interval_of(value) is None for value in values):
+        return None
+    ends = {end for value in values for end in value[1:-1].split(", ")} - {"-inf", "inf"}
+    if any(parse_day(end) is not None for end in ends):
+        return tuple(sorted(ends))
+    numbers = {float(end) for end in ends}
+    return tuple(int(end) if end.is_integer() else end for end in sorted(numbers))
+
+
+def binned(rows: Any, bins: Bins) -> Any:
+    """New rows with their numbers written as the bin they lie in, as a decoded release has them.
+
+    Parameters
+    ----------
+    rows
+        A path or a pandas, polars or PyArrow table; columns that are not in the bins stay as they are.
+    bins
+        The cuts of each number, see :func:`public_bins`.
+
+    Examples
+    --------
+    >>> binned(pl.DataFrame({"age": [25, 31, None]}), {"age": (30,)})["age"].to_list()
+    ['(-inf, 30]', '(30, inf)', None]
+    """
+    source = read(rows)
+    for name in bins:
+        if name not in source.frame.columns:
+            raise HeaderError(unknown_column(name, source.frame.columns))
+    made = [bin_texts(source.frame[name], cuts) for name, cuts in bins.items()]
+    return to_frame_like(source.frame.with_columns(made), source.origin)
+
+
+def bin_texts(column: pl.Series, cuts: Sequence[float | str]) -> pl.Series:
+    """A column of numbers, or of dates, as the texts of its bins."""
+    days = [parse_day(cut) for cut in cuts if isinstance(cut, str)]
+    dates = bool(days)
+    places: list[float] = [day for day in days if day is not None] if dates else [float(cut) for cut in cuts]
+    numbers = _numbers(column, dates)
+    ends: list[float | None] = [None, *places, None]
+    kind = ColumnType.DATE if dates else ColumnType.REAL
+    texts = [str(render(Interval(ends[i], ends[i + 1]), kind)) for i in range(len(places) + 1)]
+    numbered = np.searchsorted(np.asarray(places), numbers, side="left")
+    return pl.Series(
+        column.name,
+        [None if np.isnan(number) else texts[i] for number, i in zip(numbers, numbered, strict=True)],
+        pl.String,
+    )
+
+
+def _numbers(column: pl.Series, dates: bool) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The numbers of a column, or its days since 1970; NaN for missing."""
+    wanted = pl.Date() if dates else pl.Float64()
+    made = column.str.to_date("%Y-%m-%d", strict=False) if dates and column.dtype == pl.String else column
+    made = made.cast(wanted, strict=False)
+    if made.null_count() > column.null_count():
+        kind = "dates" if dates else "numbers"
+        raise ValuesError(f"{column.name}: {made.null_count() - column.null_count():,} cells are no {kind}.")
+    return np.asarray(made.to_physical().cast(pl.Float64).fill_null(np.nan).to_numpy())

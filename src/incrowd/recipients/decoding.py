@@ -131,13 +131,7 @@ def _middles(values: Iterable[str | None]) -> list[float | None] | None:
 
 
 def decoded_name(release: Path) -> Path:
-    """Where a decoded table goes if nobody says: its name tells what it is.
-
-    Examples
-    --------
-    >>> decoded_name(Path("people.csv.gz")).name
-    'people.decoded.parquet'
-    """
+    """Where a decoded table goes if nobody says: its name tells what it is."""
     return release.with_name(release.name.split(".")[0] + ".decoded.parquet")
 
 

@@ -19,6 +19,7 @@ from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.coarsening import coarsenings
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import FileForm, groups_path
 
@@ -58,6 +59,8 @@ def describe(
         seconds=job.clock.seconds,
         columns=held.columns,
         class_sensitive=job.recipe.class_sensitive,
+        preset=job.recipe.preset.name if job.recipe.preset else None,
+        coarsened={name: str(rule) for name, rule in coarsenings(job.recipe.reading.get("coarsen")).items()},
         responsible=job.responsible,
     )
     issued = certificate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,11 @@ from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_ad
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target
 from incrowd.tables.reading.frames import is_spark_frame
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import of_population, read
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
+from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
@@ -81,7 +83,7 @@ class Targets:
 class Job:
     """One release to be made: what, from what, to where, by what.
 
-    What is measured, the book of earlier releases, the run, ``despite_unchanged`` and ``alone_at_most`` are as
+    What is measured, the book of earlier releases, the run and ``despite_unchanged`` are as
     :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate.
     """
 
@@ -96,7 +98,6 @@ class Job:
     ledger: Book | None = None
     run: Run = field(default_factory=Run)
     despite_unchanged: bool = False
-    alone_at_most: int | None = None
 
     @property
     def seed(self) -> int | None:
@@ -139,8 +140,6 @@ class Job:
             from incrowd.report.signature import private_key
 
             private_key(self.sign)
-        if self.alone_at_most is not None and (isinstance(self.alone_at_most, bool) or self.alone_at_most < 0):
-            raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
         if not self.pair:
             return
         if self.outputs.table is not None:
@@ -168,6 +167,12 @@ class Job:
                 "On Spark no risk is measured, no attack is run and no ledger is kept: that takes the whole table on "
                 "one machine. Leave them out, or release there."
             )
+        if self.recipe.preset is not None and self.recipe.preset.kinds:
+            raise ParameterError(
+                f"{self.recipe.preset.name} looks at all cells, on one machine. Name no preset on Spark."
+            )
+        if self.recipe.reading.get("coarsen"):
+            raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")
         if self.recipe.rarest is not None:
             raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")
         if isinstance(self.recipe.requirement, Together):
@@ -212,12 +217,23 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
         loses_rows=find_method(recipe.method).loses_rows,
         left_out=left_out,
         seeded=job.seed is not None,
+        preset=recipe.preset.name if recipe.preset else None,
+        own_roles=frozenset(name for name, wishes in recipe.columns.items() if "role" in wishes),
+        own_rules=frozenset(_own_rules(recipe)),
         rarest=recipe.rarest or 0,
-        population=_population(job, folder) if on_population else None,
+        population=_population(job, folder, held.schema.quasi_identifiers) if on_population else None,
         memory=resources.memory,
         threads=resources.threads,
         scratch=resources.scratch or folder,
     )
+
+
+def _own_rules(recipe: Recipe) -> Iterator[str]:
+    """The columns that the user does not want coarsened as a preset does."""
+    for name, text in (recipe.reading.get("coarsen") or {}).items():
+        rule, usual = Coarsening.of(text), recipe.preset.kinds.values() if recipe.preset else ()
+        if rule.kind == NONE or (rule.kind == TOP and text not in usual):
+            yield name
 
 
 def _has_counts(recipe: Recipe) -> bool:
@@ -237,6 +253,6 @@ def _requested(column: Column, wishes: Any) -> Column:
     return replace(column, role=role, hierarchy=wishes.get("hierarchy", column.hierarchy))
 
 
-def _population(job: Job, folder: Path) -> InputFile:
-    population, reading = job.recipe.population, job.recipe.reading
+def _population(job: Job, folder: Path, names: Sequence[str]) -> InputFile:
+    population, reading = job.recipe.population, of_population(job.recipe.reading, names)
     return input_file(population, read(population, **reading).origin, folder, "population", reading)

@@ -30,6 +30,8 @@ from incrowd.rows.one_machine import Destination
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.staging import Drafts, staged_files
 from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe
 from incrowd.verification.process import start
 from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
@@ -59,10 +61,10 @@ def run_release(job: Job) -> Release:
     job.check()
     randomness = chance(job)
     make_method(job.recipe.method, dict(job.recipe.parameters))
-    with _opened_book(job) as page_of, hold(job) as (held, drafts):
+    with _opened_book(job) as page_of, hold(job) as (job, held, drafts):
         check_measurable(job, held)
         notices = (*held.notices, *possible(job, held), *notices_asked(job))
-        page = page_of(held)
+        page = page_of(job, held)
         held = held if page is None else page.held
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         with job.clock("applying"):
@@ -88,15 +90,15 @@ def run_release(job: Job) -> Release:
 
 
 @contextmanager
-def _opened_book(job: Job) -> Iterator[Callable[[Held], Page | None]]:
+def _opened_book(job: Job) -> Iterator[Callable[[Job, Held], Page | None]]:
     """What gives the page of the ledger that the rows are on, while the ledger is open; None where none is kept."""
     if job.ledger is None:
-        yield lambda _: None
+        yield lambda *_: None
         return
     from incrowd.releases.ledger.page import opened_book, page_of
 
     with opened_book(job) as book:
-        yield functools.partial(page_of, job, book)
+        yield lambda job, held: page_of(job, book, held)
 
 
 def chance(job: Job) -> Randomness:
@@ -110,10 +112,11 @@ def chance(job: Job) -> Randomness:
 
 
 @contextmanager
-def hold(job: Job) -> Iterator[tuple[Held, Drafts]]:
+def hold(job: Job) -> Iterator[tuple[Job, Held, Drafts]]:
     """The rows where they live, and where the files of the release are written first: in the end all appear, or none.
 
-    Spark writes a folder of its own, which appears before the files beside it.
+    The job comes back with what its preset says of their columns. Spark writes a folder of its own, which appears
+    before the files beside it.
     """
     outputs = job.outputs
     release, beside = None if job.on_spark else outputs.release, (outputs.plan, outputs.report)
@@ -124,15 +127,15 @@ def hold(job: Job) -> Iterator[tuple[Held, Drafts]]:
     ):
         if not job.on_spark:
             start()
-            yield _on_one_machine(job, Destination(place, job.form, job.pair)), drafts
+            yield (*_on_one_machine(job, Destination(place, job.form, job.pair)), drafts)
             return
         from incrowd.rows.spark.held import hold_on_spark
 
         with hold_on_spark(job.table, job.recipe, job.clock, to=outputs.release, master=job.run.master) as held:
-            yield held, drafts
+            yield job, held, drafts
 
 
-def _on_one_machine(job: Job, to: Destination) -> Held:
+def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
     """The table as integer codes: in memory, or in a scratch folder beside the release."""
     scratch = to.path.parent / SCRATCH
     path = job.path if job.query is None else _fetched(job, job.query, scratch)
@@ -140,7 +143,13 @@ def _on_one_machine(job: Job, to: Destination) -> Held:
         with job.clock("reading"):
             source = read(job.table if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
-            return InMemory.of(source, job.recipe, to)
+            recipe, source = _settled(job.recipe, source)
+            return replace(job, recipe=recipe), InMemory.of(source, recipe, to)
+    if (preset := job.recipe.preset) is not None and preset.kinds:
+        raise ParameterError(
+            f"{preset.name} looks at all cells of a table in memory, and this one is worked on in blocks. Give one "
+            "file and no limit of memory, or name roles and rules yourself."
+        )
     resources = Resources(job.memory, scratch=scratch, program=PROGRAM)
     scratch.mkdir(mode=0o700, exist_ok=True)
     from incrowd.rows.blocks.held import InBlocks
@@ -149,12 +158,23 @@ def _on_one_machine(job: Job, to: Destination) -> Held:
     with job.clock("reading"):
         stream = open_stream(path, **job.recipe.reading, scratch=scratch)
     with job.clock("encoding"):
-        return InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
+        return job, InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
+
+
+def _settled(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
+    """The recipe with what its preset says of the columns of a table, and the table as it is read by it."""
+    if recipe.preset is None or not recipe.preset.kinds:
+        return recipe, source
+    from incrowd.releases.kinds import with_kinds
+
+    return with_kinds(recipe, recipe.preset, source)
 
 
 def _in_blocks(job: Job, path: Path) -> bool:
     """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be."""
-    together = job.ledger is not None or job.recipe.rarest is not None or find_method(job.recipe.method).together
+    recipe = job.recipe
+    whole = bool(recipe.reading.get("coarsen") or (recipe.preset and recipe.preset.kinds))
+    together = whole or job.ledger is not None or recipe.rarest is not None or find_method(recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 
@@ -206,9 +226,9 @@ def verify(job: Job, request: Request, draft: Unverified) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
     verdict = draft.verify(request, functools.partial(job.clock.rows, "verifying")).proven("release")
     counted = verdict.unchanged
-    if counted is None and job.alone_at_most is not None:
+    if counted is None and job.recipe.alone_at_most is not None:
         raise ParameterError("In so large a table it is not counted who is alone by unchanged columns. Set no bound.")
-    if counted and (refused := refusal(counted, despite=job.despite_unchanged, alone_at_most=job.alone_at_most)):
+    if counted and (refused := refusal(counted, despite=job.despite_unchanged, alone_at_most=job.recipe.alone_at_most)):
         raise VerificationError(refused)
     return verdict
 

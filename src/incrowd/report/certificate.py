@@ -114,6 +114,8 @@ def certificate(
             if check.name in (facts.promises or (facts.requirement,))
         ],
         "class_sensitive": {True: "yes", False: "no", None: "not said"}[facts.class_sensitive],
+        "preset": facts.preset,
+        "coarsened": dict(facts.coarsened),
         "method": {"name": facts.method, "parameters": facts.parameters},
         "verification": facts.verdict.to_json(),
         "rows": _rows(facts),

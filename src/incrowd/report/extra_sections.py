@@ -115,6 +115,26 @@ def _earlier_row(one: EarlierRelease) -> list[Html]:
     return texts(one.when, one.requirement, one.by, one.relation, shared)
 
 
+# What rules did to columns, as a section of the report: which were dropped or made coarser, and by which rule.
+RULES = ("coarsened", "preset", "preset-overruled")
+COARSENED = (
+    "A coarsened column holds what its rule leaves of it; the verification applied the rule to the input by itself. "
+    "All counts in this report are of the table as it was read by these rules."
+)
+
+
+def rules(facts: Facts) -> list[Html]:
+    """What the rules of a preset, and those that the user named, did; nothing if there were none."""
+    told = [notice for notice in facts.notices if notice.code in RULES]
+    if not told and facts.preset is None:
+        return []
+    title = f"Rules of the preset {facts.preset}" if facts.preset else "Rules for columns"
+    rows = [texts(notice.where, sentence(notice.message.removesuffix("."))) for notice in told]
+    shown = [table("What rules did to columns", texts("Column", "What was done, and why"), rows)] if rows else []
+    words = COARSENED if rows else "No column was dropped or coarsened by it."
+    return [section(title, "rules", *shown, paragraph(words, class_="aside"))]
+
+
 # Unchanged columns as a section of the report: what they give back, and who is alone by them.
 TITLE = "Unchanged columns"
 NOT_COUNTED = "It was not counted how much the unchanged columns undo, so nothing is known about it."

@@ -191,6 +191,8 @@ class Facts:
     promises: tuple[str, ...] = ()
     meanings: tuple[tuple[str, str], ...] = ()
     class_sensitive: bool | None = None
+    preset: str | None = None
+    coarsened: dict[str, str] = field(default_factory=dict)
     responsible: str | None = None
     utility: Utility | None = None
     risk: Risk | None = None
@@ -218,6 +220,8 @@ def facts_of(
     seconds: dict[str, float] | None = None,
     columns: Mapping[str, EncodedColumn] | None = None,
     class_sensitive: bool | None = None,
+    preset: str | None = None,
+    coarsened: Mapping[str, str] | None = None,
     responsible: str | None = None,
     risk: Risk | None = None,
     attacks: AttackFacts | None = None,
@@ -240,6 +244,8 @@ def facts_of(
         The encoded columns of the table, to measure what the plan loses of it; without them the loss is not measured.
     class_sensitive, responsible
         Whether the class itself is sensitive, and who answers for the release, where that was said.
+    preset, coarsened
+        The preset that was named, and the columns that were made coarser as they were read, each with its rule.
     risk, attacks, earlier
         What was measured, what was tried, which releases came before; see :class:`Facts`.
     unchanged
@@ -266,6 +272,8 @@ def facts_of(
         promises=plan.requirement.promises,
         meanings=promises_of(plan.requirement),
         class_sensitive=class_sensitive,
+        preset=preset,
+        coarsened=dict(coarsened or {}),
         responsible=responsible,
         utility=None if columns is None else utility_of(plan, columns, verdict.sizes),
         risk=risk,

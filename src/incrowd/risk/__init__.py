@@ -1,1 +1,6 @@
-"""Measured risk of any table: who can be found in it, and what follows from that, before and after a release."""
+"""Who can be re-identified in a table, before and after: counted on all rows, no cell value in any result.
+
+``measuring`` is the door (``measure_risk``), ``assessment`` measures everything, ``telling`` says it in words; beside
+them a file for each measure: attackers, uniques, special uniques, the three risks of WP216, Safe Harbor. ``options``
+is imported by the command line's help and imports nothing heavy. Knows tables and drawing, but no release.
+"""

@@ -13,8 +13,7 @@ import polars as pl
 from incrowd.drawing.wording import counted as words
 from incrowd.errors import HeaderError, Notice, ParameterError, SchemaError
 from incrowd.risk.attackers import Attacker, checked, expected_journalist, journalist, marketer, prosecutor
-from incrowd.risk.classes import Classes, NotMeasured, Whole, classes_of, coded, matched
-from incrowd.risk.edges import Edges, edges_of
+from incrowd.risk.classes import Classes, Edges, NotMeasured, Whole, classes_of, coded, edges_of, matched
 from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
 from incrowd.risk.special_uniques import Special, special_uniques
 from incrowd.risk.three_risks import MeasuredRisk, inference, linkability, singling_out
@@ -27,42 +26,18 @@ from incrowd.vocabulary.schema import unknown_column
 # The population, where its table is known: people are counted, not estimated.
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A table's classes, as the population sees them.
+    """A table's classes, as the population sees them."""
 
-    Parameters
-    ----------
-    classes
-        Those of the table.
-    people
-        For each of them the people of the population; at least its rows.
-    short
-        Rows of classes with fewer people than rows, where the rows were taken instead.
-    unmatched
-        Rows of classes that the population does not have at all; they are among those of ``short``.
-    uniques
-        People who are alone in the population.
-    uniques_in_sample
-        Rows that are alone in the table and stand for such a person.
-    """
-
-    classes: Classes
-    people: Whole
-    short: int
-    unmatched: int
-    uniques: int
-    uniques_in_sample: int
+    classes: Classes  # those of the table
+    people: Whole  # for each of them the people of the population; at least its rows
+    short: int  # rows of classes with fewer people than rows, where the rows were taken instead
+    unmatched: int  # rows of classes that the population does not have at all; they are among those of ``short``
+    uniques: int  # people who are alone in the population
+    uniques_in_sample: int  # rows that are alone in the table and stand for such a person
 
 
 def count_people(frame: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]) -> Counted:
-    """Count the population in the classes of the table.
-
-    Examples
-    --------
-    >>> few, many = pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": [1, 1, 2, 3]})
-    >>> found = count_people(few, many, ["a"])
-    >>> found.people.tolist(), found.uniques, found.uniques_in_sample
-    ([2, 1], 2, 1)
-    """
+    """Count the population in the classes of the table."""
     classes, people, sizes = matched(frame, population, names)
     short = people < classes.sizes
     return Counted(
@@ -116,24 +91,12 @@ class RiskRequest:
 
 @dataclass(frozen=True)
 class Uniques:
-    """Rows that are alone, in the table and in its population.
+    """Rows that are alone, in the table and in its population."""
 
-    Parameters
-    ----------
-    in_sample
-        Rows that are alone with their quasi-identifiers.
-    share
-        Of all rows.
-    counted
-        The same of the population, where its table is known, and how many rows of the table are among them.
-    estimated
-        Where only its size is known.
-    """
-
-    in_sample: int
-    share: float
+    in_sample: int  # rows that are alone with their quasi-identifiers
+    share: float  # of all rows
     counted: tuple[int, int] | None
-    estimated: Estimates | NotMeasured
+    estimated: Estimates | NotMeasured  # where only its size is known
 
     def to_json(self) -> dict[str, object]:
         """The numbers."""
@@ -309,13 +272,7 @@ def _uniques(classes: Classes, counted: Counted | None, sample: Sample | None) -
 
 
 def released_as(name: str, columns: list[str]) -> tuple[str, ...]:
-    """The columns of a release that show a quasi-identifier: its own, or its two bounds.
-
-    Examples
-    --------
-    >>> released_as("age", ["age_low", "age_high"]), released_as("age", ["age"])
-    (('age_low', 'age_high'), ('age',))
-    """
+    """The columns of a release that show a quasi-identifier: its own, or its two bounds."""
     if name in columns:
         return (name,)
     bounds = (f"{name}_low", f"{name}_high")
@@ -325,13 +282,7 @@ def released_as(name: str, columns: list[str]) -> tuple[str, ...]:
 
 
 def name_of(table: Any) -> str:
-    """How a table is called: its file's name, or its kind.
-
-    Examples
-    --------
-    >>> name_of("data/people.csv"), name_of(pl.DataFrame())
-    ('people.csv', 'a polars table')
-    """
+    """How a table is called: its file's name, or its kind."""
     if isinstance(table, str | Path):
         return Path(table).name
     return f"a {type(table).__module__.split('.')[0]} table"

@@ -11,7 +11,7 @@ method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import fsum
 
@@ -30,37 +30,21 @@ class AtRisk:
     rows: int
     share: float
 
-    def to_json(self) -> dict[str, float]:
-        """The three numbers."""
-        return {"threshold": self.threshold, "rows": self.rows, "share": self.share}
-
 
 @dataclass(frozen=True)
 class Attacker:
-    """The risk from one attacker.
+    """The risk from one attacker."""
 
-    Parameters
-    ----------
-    maximum
-        Of the row that is found most easily.
-    average
-        Over all rows.
-    at_risk
-        Rows above thresholds; none for the marketer, who has no single target.
-    basis
-        What the number rests on.
-    """
-
-    maximum: float
-    average: float
-    at_risk: tuple[AtRisk, ...]
-    basis: str
+    maximum: float  # of the row that is found most easily
+    average: float  # over all rows
+    at_risk: tuple[AtRisk, ...]  # rows above thresholds; none for the marketer, who has no single target
+    basis: str  # what the number rests on
 
     def to_json(self) -> dict[str, object]:
         """The numbers."""
         data: dict[str, object] = {"average": self.average, "basis": self.basis}
         if self.at_risk:
-            data |= {"maximum": self.maximum, "at_risk": [each.to_json() for each in self.at_risk]}
+            data |= {"maximum": self.maximum, "at_risk": [asdict(each) for each in self.at_risk]}
         return data
 
 
@@ -69,13 +53,6 @@ def prosecutor(classes: Classes, thresholds: Sequence[float]) -> Attacker:
 
     With f\ :sub:`j` rows in class j, J classes and n rows: maximum 1 / min f\ :sub:`j`; average J / n; rows at risk
     above t: the sum of f\ :sub:`j` over the classes with 1 / f\ :sub:`j` > t.
-
-    Examples
-    --------
-    >>> from incrowd.risk.classes import Coded, classes_of
-    >>> found = prosecutor(classes_of([Coded(np.array([0, 0, 0, 1]), 2)]), [0.5])
-    >>> found.maximum, found.average, found.at_risk[0].rows
-    (1.0, 0.5, 1)
     """
     return Attacker(
         1 / int(classes.sizes.min()),
@@ -91,15 +68,6 @@ def journalist(classes: Classes, people: Whole, thresholds: Sequence[float]) -> 
     With F\ :sub:`j` people in class j: maximum 1 / min F\ :sub:`j`; average the larger of J / sum F\ :sub:`j` (from a
     person to the table) and (1 / n) sum f\ :sub:`j` / F\ :sub:`j` (from the table to a person); rows at risk as for the
     prosecutor, with F\ :sub:`j`.
-
-    Parameters
-    ----------
-    classes
-        Those of the table.
-    people
-        How many people of the population are in each of them, at least as many as rows.
-    thresholds
-        Risks above which rows are counted.
     """
     average = max(classes.count / int(people.sum()), fsum(classes.sizes / people) / classes.rows)
     at_risk = rows_at_risk(classes, people, thresholds)
@@ -131,11 +99,6 @@ def expected_risk(largest: int, fraction: float) -> npt.NDArray[np.float64]:
     the series p sum_m (1-p)^m B(f, m+1). Each is stable where it is used. Benedetti, Franconi: Statistical and
     technological solutions for controlled data dissemination, 1998; Polettini, Seri: Guidelines for the protection of
     social micro-data using individual risk methodology, 2003.
-
-    Examples
-    --------
-    >>> expected_risk(2, 1.0).tolist(), round(float(expected_risk(1, 0.1)[0]), 4)
-    ([1.0, 0.5], 0.2558)
     """
     sizes = np.arange(1, largest + 1, dtype=np.float64)
     if fraction >= 0.5:

@@ -1,4 +1,4 @@
-"""Equivalence classes: the rows that cannot be told apart by some columns. Missing is a value like any other."""
+"""Rows that some columns do not tell apart, and rows alone at the end of one. Missing is a value like any other."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import HeaderError
+from incrowd.tables.reading.dates import parse_dates
 from incrowd.tables.reading.dictionary import distinct
 from incrowd.vocabulary.schema import unknown_column
 
@@ -31,24 +32,10 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The classes of a table's rows.
+    """The classes of a table's rows."""
 
-    Parameters
-    ----------
-    labels
-        The class of each row, counted from 0.
-    sizes
-        The rows of each class; none is empty.
-
-    Examples
-    --------
-    >>> classes = classes_of([Coded(np.array([0, 1, 1]), 2), Coded(np.array([0, 1, 1]), 2)])
-    >>> classes.count, classes.of_rows.tolist(), classes.histogram
-    (2, [1, 2, 2], ((1, 1), (2, 1)))
-    """
-
-    labels: Whole
-    sizes: Whole
+    labels: Whole  # the class of each row, counted from 0
+    sizes: Whole  # the rows of each class; none is empty
 
     @property
     def rows(self) -> int:
@@ -87,14 +74,7 @@ def classes_of(columns: Sequence[Coded]) -> Classes:
 
 
 def refine(classes: Classes, column: Coded) -> Classes:
-    """The classes of rows that agree in the given classes and in one more column.
-
-    Examples
-    --------
-    >>> coarse = classes_of([Coded(np.array([0, 0, 0]), 1)])
-    >>> refine(coarse, Coded(np.array([0, 1, 1]), 2)).sizes.tolist()
-    [1, 2]
-    """
+    """The classes of rows that agree in the given classes and in one more column."""
     return classes_of([Coded(classes.labels, classes.count), column])
 
 
@@ -110,13 +90,7 @@ def _dense(keys: Whole, width: int) -> tuple[Whole, int]:
 
 
 def coded(frame: pl.DataFrame, names: Iterable[str]) -> list[Coded]:
-    """The named columns as codes. NaN is missing; -0.0 is 0.0.
-
-    Examples
-    --------
-    >>> [column.width for column in coded(pl.DataFrame({"a": [1.0, None, float("nan")]}), ["a"])]
-    [2]
-    """
+    """The named columns as codes. NaN is missing; -0.0 is 0.0."""
     wanted = list(names)
     for name in wanted:
         if name not in frame.columns:
@@ -130,13 +104,6 @@ def matched(sample: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]
     """The sample's classes, the rows of the population in each of them, and the sizes of all the population's classes.
 
     Values are compared as numbers where both tables hold numbers, as they are where the types agree, else as text.
-
-    Examples
-    --------
-    >>> few, many = pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": ["1", "1", "3"]})
-    >>> classes, found, sizes = matched(few, many, ["a"])
-    >>> found.tolist(), sizes.tolist()
-    ([2, 0], [2, 1])
     """
     for name in names:
         if name not in population.columns:
@@ -164,13 +131,7 @@ def _alike(one: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 @dataclass(frozen=True)
 class NotMeasured:
-    """A measure that could not be taken.
-
-    Examples
-    --------
-    >>> print(NotMeasured("the size of the population is not known"))
-    not estimated: the size of the population is not known
-    """
+    """A measure that could not be taken."""
 
     reason: str
 
@@ -180,3 +141,63 @@ class NotMeasured:
     def to_json(self) -> dict[str, str]:
         """As data."""
         return {"not_estimated": self.reason}
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An end of a column of numbers or dates that one row alone reaches."""
+
+    column: str
+    end: str
+
+    def __str__(self) -> str:
+        return f"the {self.end} {self.column}"
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The ends that single out, and the columns that have ends at all."""
+
+    alone: tuple[Edge, ...]
+    columns: tuple[str, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Columns only, no values."""
+        alone = [{"column": edge.column, "end": edge.end} for edge in self.alone]
+        return {"columns_with_ends": list(self.columns), "reached_by_one_row": alone}
+
+
+def edges_of(frame: pl.DataFrame, names: tuple[str, ...]) -> Edges:
+    """The smallest and the largest value of each column of numbers or dates, if a single row has it.
+
+    Columns of sets, intervals and words have no ends. What a released interval gives away about the rows inside it
+    needs the original and is in the attack lab.
+    """
+    alone, columns = [], []
+    for name in names:
+        numbers = numbers_of(frame[name])
+        if numbers is None:
+            continue
+        columns.append(name)
+        for end, value in (("smallest", numbers.min()), ("largest", numbers.max())):
+            if int((numbers == value).sum()) == 1:
+                alone.append(Edge(name, end))
+    return Edges(tuple(alone), tuple(columns))
+
+
+def numbers_of(series: pl.Series) -> pl.Series | None:
+    """The column as numbers, dates as days; None if some of its values are neither."""
+    known = series.drop_nulls()
+    if series.dtype.is_numeric():
+        numbers = known.cast(pl.Float64).fill_nan(None).drop_nulls()
+        return series.cast(pl.Float64).fill_nan(None) if len(numbers) else None
+    if series.dtype in (pl.Date, pl.Datetime):
+        return series.cast(pl.Int64).cast(pl.Float64) if len(known) else None
+    if series.dtype != pl.String or not len(known):
+        return None
+    numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
+    if numbers.null_count() == series.null_count():
+        return numbers
+    dates = parse_dates(series)
+    settled = not dates.ambiguous and dates.values.null_count() == series.null_count()
+    return dates.values.cast(pl.Int64).cast(pl.Float64) if settled else None

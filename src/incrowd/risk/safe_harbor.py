@@ -2,162 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 
 import polars as pl
 
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.risk.edges import numbers_of
+from incrowd.risk.classes import numbers_of
+from incrowd.risk.identifiers import IDENTIFIERS, Identifier, words_of
+from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS
 from incrowd.vocabulary.schema import unknown_column
-
-# The eighteen identifiers of 45 CFR 164.514(b)(2)(i), and how each is looked for.
-NO_COMMON_FORM = "such numbers have no common form"
-
-
-@dataclass(frozen=True)
-class Identifier:
-    """One of the eighteen.
-
-    Parameters
-    ----------
-    letter, title
-        As in the regulation.
-    words
-        Words in a column's name that speak for it.
-    runs
-        The same for letters in a row, also across words: ``medicalrecord`` is in ``medical_record_no``.
-    pattern
-        What its values look like, if they have a form of their own.
-    unseen
-        Why its values cannot be looked for, if they cannot.
-    """
-
-    letter: str
-    title: str
-    words: frozenset[str]
-    runs: tuple[str, ...] = ()
-    pattern: str | None = None
-    unseen: str | None = None
-
-    def is_named_by(self, name: str) -> bool:
-        """Whether the name of a column speaks for it.
-
-        Examples
-        --------
-        >>> [IDENTIFIERS["H"].is_named_by(name) for name in ("Medical_Record_No", "medicine")]
-        [True, False]
-        """
-        words = words_of(name)
-        joined = "".join(words)
-        return bool(self.words.intersection(words)) or any(run in joined for run in self.runs)
-
-
-def words_of(name: str) -> list[str]:
-    """The lower-case words of a name, also where capitals part them.
-
-    Examples
-    --------
-    >>> words_of("dateOfBirth_2"), words_of("ZIP5")
-    (['date', 'of', 'birth'], ['zip5'])
-    """
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z]+[0-9]*", parted.lower())
-
-
-_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_PHONE = (
-    r"(?:^|[^\d.,-])(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?:$|\D)"
-    r"|(?:^|\s)\+\d[\d ()-]{6,16}\d"
-)
-_IP = (
-    rf"(?:^|[^\d.])(?:{_OCTET}\.){{3}}{_OCTET}(?:$|[^\d.])"
-    r"|^(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}$|^[0-9A-Fa-f:]*[0-9A-Fa-f]*::[0-9A-Fa-f]+[0-9A-Fa-f:]*$"
-)
-_EMAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
-_URL = r"(?i)\b(?:https?|ftp)://\S|\bwww\.[a-z0-9-]+\."
-
-
-def _identifier(
-    letter: str, title: str, words: str, runs: str = "", pattern: str | None = None, unseen: str | None = None
-) -> Identifier:
-    return Identifier(letter, title, frozenset(words.split()), tuple(runs.split()), pattern, unseen)
-
-
-IDENTIFIERS = {
-    one.letter: one
-    for one in (
-        _identifier(
-            "A",
-            "names",
-            "name names surname firstname lastname fullname forename maiden",
-            unseen="names cannot be told from other words",
-        ),
-        _identifier(
-            "B",
-            "places smaller than a state",
-            "zip zipcode zip5 zip3 zip4 postcode postal plz city town village county district precinct parish street "
-            "address geocode latitude longitude lat lon hometown residence",
-            "zipcode postcode",
-        ),
-        _identifier("C", "dates finer than a year, ages over 89", "date dob birthday birthdate", "dateof birthda"),
-        _identifier("D", "telephone numbers", "phone telephone tel mobile cellphone", "telephone", pattern=_PHONE),
-        _identifier("E", "fax numbers", "fax telefax", unseen="they look like telephone numbers, see there"),
-        _identifier("F", "e-mail addresses", "email mail", "emailaddress", pattern=_EMAIL),
-        _identifier(
-            "G", "social security numbers", "ssn nino", "socialsecurity", r"(?:^|[^\d-])\d{3}-\d{2}-\d{4}(?:$|[^\d-])"
-        ),
-        _identifier(
-            "H",
-            "medical record numbers",
-            "mrn",
-            "medicalrecord recordn recordid patientid patientn chartn",
-            unseen=NO_COMMON_FORM,
-        ),
-        _identifier(
-            "I",
-            "health plan beneficiary numbers",
-            "beneficiary hicn mbi",
-            "insurancen insuranceid memberid membern policyn policyid subscriberid healthplanid",
-            unseen=NO_COMMON_FORM,
-        ),
-        _identifier("J", "account numbers", "account iban acct", "accountn", unseen=NO_COMMON_FORM),
-        _identifier(
-            "K", "certificate and licence numbers", "licence license certificate passport npi", unseen=NO_COMMON_FORM
-        ),
-        _identifier(
-            "L",
-            "vehicle identifiers, licence plates",
-            "vin plate vehicle",
-            "licenseplate licenceplate",
-            unseen=NO_COMMON_FORM,
-        ),
-        _identifier(
-            "M",
-            "device identifiers, serial numbers",
-            "device serial imei udi",
-            "serialn deviceid",
-            unseen=NO_COMMON_FORM,
-        ),
-        _identifier("N", "web addresses (URLs)", "url website homepage", pattern=_URL),
-        _identifier("O", "IP addresses", "ip", "ipaddress", _IP),
-        _identifier(
-            "P",
-            "biometric identifiers",
-            "biometric fingerprint voiceprint retina dna genome",
-            unseen="a table of text and numbers does not show what was measured",
-        ),
-        _identifier(
-            "Q", "full-face photographs", "photo photograph image picture portrait", unseen="pictures are not read"
-        ),
-        _identifier("R", "any other unique number, characteristic or code", "id uuid guid login username"),
-    )
-}
-"""The eighteen, by their letter."""
-
 
 # Item C: dates finer than a year, and ages over 89.
 OLDEST = 89  # years, as the rule has it
@@ -169,17 +26,15 @@ _FINER = (
     r"|(?:^|[^\d.-])\d{1,2}([-/.])\d{1,2}[-/.](?:\d{4}|\d{2})(?:$|[^\d.-])"
     rf"|\b\d{{1,2}}[ -]{_MONTH}[ -]\d{{4}}\b|\b{_MONTH} (?:\d{{1,2}}, )?\d{{4}}\b"
 )
-_ONLY_YEARS = rf"^{_YEAR}$"
+_YEAR_OR_END = rf"(?:-?inf|{_YEAR})"
+_ONLY_YEARS = (
+    rf"^(?:(?:{_YEAR}|[\[(]{_YEAR_OR_END}, {_YEAR_OR_END}[\])])(?::\d+)?(?:\||$))+$"  # also sets and intervals
+)
+_BIRTH = frozenset({"birth", "birthday", "birthdate", "dob", "yob", "born"})
 
 
 def fine_dates(series: pl.Series) -> Iterator[str]:
-    """Why the column shows dates finer than a year, if it does.
-
-    Examples
-    --------
-    >>> list(fine_dates(pl.Series("seen", ["2020-03", "2021"]))), list(fine_dates(pl.Series("born", ["1950"])))
-    (['1 cell has a date finer than a year'], [])
-    """
+    """Why the column shows dates finer than a year, if it does."""
     cells = series.count() if series.dtype in (pl.Date, pl.Datetime) else _matching(series, _FINER)
     if cells:
         has = "has" if cells == 1 else "have"
@@ -190,12 +45,47 @@ def fine_dates(series: pl.Series) -> Iterator[str]:
             yield f"the name suggests date, and {counted(others, 'cell')} cannot be read as a year"
 
 
-def great_ages(series: pl.Series) -> Iterator[str]:
-    """Why the column shows ages over 89, if it does. In sets and intervals every number is looked at.
+def this_year() -> int:
+    """The year in which it is judged who is over 89."""
+    return date.today().year
+
+
+def is_birth(name: str) -> bool:
+    """Whether a column is named like one of dates of birth.
 
     Examples
     --------
-    >>> list(great_ages(pl.Series("age", [89, 90, 91]))), list(great_ages(pl.Series("age", ["(84, inf)"])))
+    >>> is_birth("date_of_birth"), is_birth("admitted")
+    (True, False)
+    """
+    return bool(_BIRTH.intersection(words_of(name)))
+
+
+def early_births(series: pl.Series) -> Iterator[str]:
+    """Why years of birth tell ages over 89, if they do; the last year of such a birth may stand for all of them.
+
+    Examples
+    --------
+    >>> list(early_births(pl.Series("born", [1900, 1990]))), list(early_births(pl.Series("opened", [1900])))
+    (['1 row has a year of birth that tells an age above 89'], [])
+    """
+    if not is_birth(series.name) or not (series.dtype == pl.String or series.dtype.is_integer()):
+        return
+    years = series.cast(pl.String).str.extract(rf"^\s*({_YEAR})\s*$", 1).cast(pl.Int64)
+    rows = int((years < this_year() - OLDEST - 1).sum())
+    if rows:
+        has = "has" if rows == 1 else "have"
+        yield f"{counted(rows, 'row')} {has} a year of birth that tells an age above {OLDEST}"
+
+
+def great_ages(series: pl.Series) -> Iterator[str]:
+    """Why the column shows ages over 89, if it does. In sets and intervals every number is looked at.
+
+    If nobody is older than 90, this may be the one class of all who are over 89.
+
+    Examples
+    --------
+    >>> list(great_ages(pl.Series("age", [89, 90, 91]))), list(great_ages(pl.Series("age", ["(84, inf)", "90"])))
     (['2 rows are above 89'], [])
     """
     if not {"age", "ages"}.intersection(words_of(series.name)):
@@ -203,7 +93,7 @@ def great_ages(series: pl.Series) -> Iterator[str]:
     numbers = numbers_of(series)
     if numbers is not None:
         rows = int((numbers > OLDEST).sum())
-        if rows:
+        if (numbers > OLDEST + 1).any():
             yield f"{counted(rows, 'row')} {'is' if rows == 1 else 'are'} above {OLDEST}"
     elif series.dtype == pl.String:
         rows = int(
@@ -227,7 +117,6 @@ _ZIP = r"^\d{5}(?:-\d{4})?$"
 _THREE = r"^\d{3}(?:[*Xx]{2})?$"
 _ROUNDED = r"^\d{3}(?:[*Xx]{2}|00)?$"
 _WORDS = frozenset({"zip", "zipcode", "zip3", "zip5", "postcode", "postal", "plz"})
-NEEDS_LIST = "three digits of a ZIP code may stay only where more than 20,000 people live, which needs a list (--zip3)"
 
 
 @dataclass(frozen=True)
@@ -239,31 +128,36 @@ class SmallPlace:
 
 
 def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
-    """Whether a column shows places smaller than a state.
-
-    Examples
-    --------
-    >>> place_in(pl.Series("zip", ["01234"]), None).finding
-    '1 cell is finer than three digits of a ZIP code'
-    >>> place_in(pl.Series("zip", ["012", "036"]), {"012": 50_000, "036": 9_000}).finding
-    '1 cell shows three digits of a ZIP code that 20,000 people or fewer share'
-    """
+    """Whether a column shows places smaller than a state."""
     texts = _texts(series).drop_nulls()
-    named = bool(_WORDS.intersection(words_of(series.name)))
-    if not named and not _looks_like_zip(series):
+    if not has_zip_codes(series):
         fine = IDENTIFIERS["B"].is_named_by(series.name) and len(texts) > 0
         return SmallPlace(finding="the name suggests it") if fine else SmallPlace()
     rounded = texts.str.contains(_ROUNDED).all()  # 03600 is three digits only if all codes are written so
     finer = 0 if rounded else int((~texts.str.contains(_THREE)).sum())
     if finer:
-        return SmallPlace(finding=f"{counted(finer, 'cell')} {_verb(finer)} finer than three digits of a ZIP code")
+        return SmallPlace(
+            finding=f"{counted(finer, 'cell')} {'is' if finer == 1 else 'are'} finer than three digits of a ZIP code"
+        )
     return _three_digits(texts.str.slice(0, 3), people) if len(texts) else SmallPlace()
 
 
+def has_zip_codes(series: pl.Series) -> bool:
+    """Whether a column has ZIP codes, by its name or its cells.
+
+    Examples
+    --------
+    >>> has_zip_codes(pl.Series("home", ["02139"])), has_zip_codes(pl.Series("city", ["Troy"]))
+    (True, False)
+    """
+    return bool(_WORDS.intersection(words_of(series.name))) or _looks_like_zip(series)
+
+
 def _three_digits(prefixes: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
+    """Whether three digits are of areas with enough people: by the list, else by the census of 2000 and of 2010."""
+    kept = prefixes.filter(prefixes != NO_AREA)
     if people is None:
-        return SmallPlace(unknown=NEEDS_LIST)
-    kept = prefixes.filter(prefixes != "000")
+        people = {prefix: 0 if prefix in SMALL_AREAS else ENOUGH + 1 for prefix in kept.unique()}
     few = sum(people.get(prefix, ENOUGH + 1) <= ENOUGH for prefix in kept)
     if few:
         shows = "shows" if few == 1 else "show"
@@ -279,13 +173,7 @@ def _three_digits(prefixes: pl.Series, people: Mapping[str, int] | None) -> Smal
 
 
 def people_by_zip3(frame: pl.DataFrame) -> dict[str, int]:
-    """How many people live in each area, from a table with the columns ``zip3`` and ``population``.
-
-    Examples
-    --------
-    >>> people_by_zip3(pl.DataFrame({"zip3": ["036"], "population": ["9000"]}))
-    {'036': 9000}
-    """
+    """How many people live in each area, from a table with the columns ``zip3`` and ``population``."""
     for name in ("zip3", "population"):
         if name not in frame.columns:
             raise HeaderError(f"The list of ZIP3 areas: {unknown_column(name, frame.columns)}")
@@ -307,10 +195,6 @@ def _texts(series: pl.Series) -> pl.Series:
     return series.cast(pl.String).str.strip_chars() if series.dtype != pl.String else series.str.strip_chars()
 
 
-def _verb(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
 # Go through the eighteen identifiers: each is found in a column, not found, or not checked for a reason.
 _NAMED = "the name suggests it"
 
@@ -326,33 +210,22 @@ class ItemStanding(StrEnum):
 
 @dataclass(frozen=True)
 class ItemFinding:
-    """A column that shows an identifier, and why we think so; never a value."""
+    """A column that shows an identifier, why we think so, never a value, and which kind of it, if there are several."""
 
     column: str
     why: str
+    kind: str = ""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One item of the checklist.
-
-    Parameters
-    ----------
-    letter, title
-        As in the regulation.
-    standing
-        Found; not found by name and content; not found by name, where the content says nothing; or not checked.
-    findings
-        Where it was found.
-    note
-        What could not be looked for, and why; empty if all could.
-    """
+    """One item of the checklist."""
 
     letter: str
     title: str
     standing: ItemStanding
-    findings: tuple[ItemFinding, ...] = ()
-    note: str = ""
+    findings: tuple[ItemFinding, ...] = ()  # where it was found
+    note: str = ""  # what could not be looked for, and why; empty if all could
 
     def to_json(self) -> dict[str, object]:
         """As data."""
@@ -367,21 +240,7 @@ class Item:
 
 
 def safe_harbor(frame: pl.DataFrame, people: Mapping[str, int] | None = None) -> tuple[Item, ...]:
-    """The checklist for all columns of a table.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    people
-        How many people live in each area of three ZIP digits, if that is known.
-
-    Examples
-    --------
-    >>> items = safe_harbor(pl.DataFrame({"contact": ["a@b.org", "x"], "age": [40, 91]}))
-    >>> [(item.letter, item.findings[0].column) for item in items if item.standing is ItemStanding.PRESENT]
-    [('C', 'age'), ('F', 'contact')]
-    """
+    """The checklist for all columns of a table."""
     columns = list(frame.iter_columns())
     special = {"B": _places(columns, people), "C": _dates(columns)}
     items = {
@@ -389,6 +248,34 @@ def safe_harbor(frame: pl.DataFrame, people: Mapping[str, int] | None = None) ->
     }
     taken = {finding.column for item in items.values() for finding in item.findings}
     return (*items.values(), _other(columns, taken))
+
+
+@dataclass(frozen=True)
+class KindFinding:
+    """A column in which a kind of identifier was found: one of the eighteen, of which two are parted further."""
+
+    column: str
+    kind: str
+    why: str
+
+
+ZIP_CODES, PLACES = "ZIP codes", "other places smaller than a state"
+DATES, BIRTHS, AGES = "dates finer than a year", "dates of birth", "ages over 89"
+
+
+def found_kinds(frame: pl.DataFrame) -> tuple[KindFinding, ...]:
+    """The kinds of identifiers that are found in a table, by name and content.
+
+    Examples
+    --------
+    >>> [(one.column, one.kind) for one in found_kinds(pl.DataFrame({"dob": ["1.2.1990"], "zip": ["02139"]}))]
+    [('zip', 'ZIP codes'), ('dob', 'dates of birth')]
+    """
+    return tuple(
+        KindFinding(finding.column, finding.kind or item.title, finding.why)
+        for item in safe_harbor(frame)
+        for finding in item.findings
+    )
 
 
 def _item(one: Identifier, columns: list[pl.Series]) -> Item:
@@ -414,16 +301,20 @@ def _ended(
 
 def _places(columns: list[pl.Series], people: Mapping[str, int] | None) -> Item:
     places = {series.name: place_in(series, people) for series in columns}
-    findings = [ItemFinding(name, place.finding) for name, place in places.items() if place.finding]
+    kinds = {series.name: ZIP_CODES if has_zip_codes(series) else PLACES for series in columns}
+    findings = [ItemFinding(name, place.finding, kinds[name]) for name, place in places.items() if place.finding]
     unknown = "; ".join(f"{name}: {place.unknown}" for name, place in places.items() if place.unknown)
     otherwise = ItemStanding.NOT_CHECKED if unknown else ItemStanding.NOT_FOUND
     return _ended(IDENTIFIERS["B"], findings, unknown, otherwise=otherwise)
 
 
 def _dates(columns: list[pl.Series]) -> Item:
-    findings = [
-        ItemFinding(series.name, why) for series in columns for why in (*fine_dates(series), *great_ages(series))
-    ]
+    findings = []
+    for series in columns:
+        born = is_birth(series.name)
+        findings += [ItemFinding(series.name, why, BIRTHS if born else DATES) for why in fine_dates(series)]
+        findings += [ItemFinding(series.name, why, BIRTHS) for why in early_births(series)]
+        findings += [ItemFinding(series.name, why, AGES) for why in great_ages(series)]
     return _ended(IDENTIFIERS["C"], findings, "ages are looked for in columns that are named so")
 
 

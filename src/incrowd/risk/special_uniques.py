@@ -28,42 +28,18 @@ Subset = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Special:
-    """The special uniques of a table.
+    """The special uniques of a table."""
 
-    Parameters
-    ----------
-    largest
-        The most columns that were tried together.
-    requested
-        The most that should have been tried; if more than ``largest``, it would have taken too long.
-    sets
-        How many sets of columns were tried.
-    minimal
-        How many minimal sample uniques there are of each size, from 1 on.
-    rows
-        How many rows have their smallest one of each size, from 1 on.
-    unscored
-        Unique rows that have none up to that size: only larger sets single them out.
-    columns
-        For each column, the share of all minimal sample uniques that it is part of, and in how many it is.
-    highest, mean
-        SUDA scores: the largest, and the mean over the rows that have one.
-    dis
-        DIS-SUDA, if the sampling fraction is known.
-    scores
-        The SUDA score of every row, in the order of the table; 0 for a row that has none.
-    """
-
-    largest: int
-    requested: int
-    sets: int
-    minimal: tuple[int, ...]
-    rows: tuple[int, ...]
-    unscored: int
+    largest: int  # the most columns that were tried together
+    requested: int  # the most that should have been tried; if more than ``largest``, it would have taken too long
+    sets: int  # how many sets of columns were tried
+    minimal: tuple[int, ...]  # how many minimal sample uniques there are of each size, from 1 on
+    rows: tuple[int, ...]  # how many rows have their smallest one of each size, from 1 on
+    unscored: int  # unique rows that have none up to that size: only larger sets single them out
     columns: tuple[tuple[str, int, float], ...]
     highest: float
     mean: float
-    dis: DisSuda | NotMeasured
+    dis: DisSuda | NotMeasured  # DIS-SUDA, if the sampling fraction is known
     scores: npt.NDArray[np.float64] = field(repr=False, compare=False)
 
     @property
@@ -88,22 +64,12 @@ class Special:
 
 @dataclass(frozen=True)
 class DisSuda:
-    """DIS, for the whole table, and DIS-SUDA, for its scored rows.
+    """DIS, for the whole table, and DIS-SUDA, for its scored rows."""
 
-    Parameters
-    ----------
-    dis
-        The probability that a unique match is right.
-    highest, mean
-        DIS-SUDA: the largest, and the mean over the scored rows.
-    above
-        How many rows lie above 0.1, 0.2 and 0.5.
-    """
-
-    dis: float
+    dis: float  # the probability that a unique match is right
     highest: float
     mean: float
-    above: tuple[tuple[float, int], ...]
+    above: tuple[tuple[float, int], ...]  # how many rows lie above 0.1, 0.2 and 0.5
 
     def to_json(self) -> dict[str, object]:
         """The numbers."""
@@ -114,15 +80,7 @@ class DisSuda:
 def special_uniques(
     columns: Sequence[Coded], names: Sequence[str], largest: int = 3, fraction: float | None = None
 ) -> Special:
-    """Every minimal sample unique of up to ``largest`` columns, and the scores that follow.
-
-    Examples
-    --------
-    >>> table = [Coded(np.array([0, 0, 0, 1]), 2), Coded(np.array([0, 0, 1, 1]), 2)]
-    >>> found = special_uniques(table, ["a", "b"])
-    >>> found.minimal, found.rows, found.scores.tolist()
-    ((1, 1), (1, 1), [0.0, 0.0, 1.0, 1.0])
-    """
+    """Every minimal sample unique of up to ``largest`` columns, and the scores that follow."""
     if isinstance(largest, bool) or not isinstance(largest, int) or largest < 1:
         raise ParameterError("The largest set of columns for special uniques must be a whole number of at least 1.")
     rows, width = len(columns[0].codes), len(columns)
@@ -149,13 +107,7 @@ def special_uniques(
 
 
 def reachable(rows: int, width: int, largest: int) -> int:
-    """The largest size of sets up to ``largest`` for which all sets can be tried; always at least 1.
-
-    Examples
-    --------
-    >>> reachable(45_222, 8, 3), reachable(1_000_000, 100, 3)
-    (3, 1)
-    """
+    """The largest size of sets up to ``largest`` for which all sets can be tried; always at least 1."""
     cells, reach = rows * width, 1
     for size in range(2, largest + 1):
         cells += rows * comb(width, size)
@@ -170,11 +122,6 @@ def suda_weight(size: int, width: int, largest: int) -> int:
 
     M is the largest size tried, at most one less than the columns; a set of all columns scores 1. Elliot, Manning,
     Mayes, Gurd, Bane: SUDA: A program for detecting special uniques, UNECE work session, Geneva 2005.
-
-    Examples
-    --------
-    >>> [suda_weight(size, 8, 3) for size in (1, 2, 3)]
-    [210, 30, 5]
     """
     return prod(width - i for i in range(size, min(largest, width - 1) + 1))
 

@@ -34,13 +34,7 @@ class RiskTable:
     words: int = 1
 
     def lines(self) -> Iterator[str]:
-        """The table in plain text.
-
-        Examples
-        --------
-        >>> list(RiskTable(("a", "rows"), (("x", "10"),)).lines())
-        ['a  rows', 'x    10']
-        """
+        """The table in plain text."""
         widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
         for row in (self.header, *self.rows):
             cells = zip(row, widths, range(len(row)), strict=True)
@@ -69,15 +63,7 @@ def text_of(risk: Risk) -> str:
 
 
 def headline(risk: Risk) -> str:
-    """The one sentence to read first.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.risk.measuring import measure_risk
-    >>> headline(measure_risk(pl.DataFrame({"age": [30, 30, 41]}), quasi_identifiers=["age"]))
-    'a polars table: 1 of 3 rows is unique in its quasi-identifiers (33.3 %)'
-    """
+    """The one sentence to read first."""
     words = f"{risk.source}: {_alone(risk)}"
     return words if risk.after is None else f"{words}; after, {risk.after.source}: {_alone(risk.after)}"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from statistics import NormalDist
 
@@ -31,13 +31,7 @@ DRAWS = 1000  # of the bootstrap: 25 of them lie beyond each end of the interval
 
 @dataclass(frozen=True)
 class ShareInterval:
-    """An estimate and the 95 % interval around it.
-
-    Examples
-    --------
-    >>> str(ShareInterval(0.5, 0.4, 0.6))
-    '50.0 % (40.0 to 60.0)'
-    """
+    """An estimate and the 95 % interval around it."""
 
     estimate: float
     low: float
@@ -46,20 +40,10 @@ class ShareInterval:
     def __str__(self) -> str:
         return f"{percent(self.estimate)} ({100 * self.low:.1f} to {100 * self.high:.1f})"
 
-    def to_json(self) -> dict[str, float]:
-        """The three numbers."""
-        return {"estimate": self.estimate, "low": self.low, "high": self.high}
 
-
-def wilson(share: float, rows: int) -> ShareInterval:
-    """A share of rows with Wilson's score interval (Wilson: Probable Inference, JASA 22, 1927).
-
-    Examples
-    --------
-    >>> print(wilson(1.0, 10))
-    100 % (72.2 to 100.0)
-    """
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+def wilson(share: float, rows: int, level: float = LEVEL) -> ShareInterval:
+    """A share of rows with Wilson's score interval (Wilson: Probable Inference, JASA 22, 1927)."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
     middle = (share + z**2 / (2 * rows)) / (1 + z**2 / rows)
     width = z / (1 + z**2 / rows) * math.sqrt(share * (1 - share) / rows + z**2 / (4 * rows**2))
     return ShareInterval(share, min(share, max(0.0, middle - width)), max(share, min(1.0, middle + width)))
@@ -70,11 +54,6 @@ def excess(hits: float, control: float) -> float:
 
     So Giomi, Boenisch, Wehmeyer, Tasnádi: A Unified Framework for Quantifying Privacy Risk in Synthetic Data, PoPETs
     2023, section 3. Below 0 the control fares better. Nothing can be gained over a control that is always right: 0.
-
-    Examples
-    --------
-    >>> excess(0.5, 0.0), excess(0.5, 0.5), excess(1.0, 1.0)
-    (0.5, 0.0, 0.0)
     """
     return 0.0 if control >= 1 else (hits - control) / (1 - control)
 
@@ -84,11 +63,6 @@ def excess_interval(hits: Shares, control: Shares) -> ShareInterval:
 
     Each row has its success and that of its control, and they are drawn together. Only distinct pairs are kept, so a
     draw is one multinomial. The draws start from a fixed seed: the same table gives the same interval.
-
-    Examples
-    --------
-    >>> print(excess_interval(np.ones(10), np.zeros(10)))
-    100 % (100.0 to 100.0)
     """
     rows = len(hits)
     pairs = (
@@ -108,38 +82,22 @@ MOST_COLUMNS = 8
 
 @dataclass(frozen=True)
 class MeasuredRisk:
-    """How often an attack succeeds, against its control and against chance.
-
-    Parameters
-    ----------
-    name, column
-        The risk, and for inference the column that is inferred.
-    attack
-        Share of the rows for which the attack succeeds.
-    control
-        The same, each row being left out of the table when it is attacked.
-    excess
-        (attack - control) / (1 - control).
-    chance
-        What succeeds without the table, or with the halves of the rows shuffled.
-    about
-        What was tried, in words.
-    """
+    """How often an attack succeeds, against its control and against chance."""
 
     name: str
-    attack: ShareInterval
-    control: ShareInterval
-    excess: ShareInterval
-    chance: float
-    about: str
+    attack: ShareInterval  # share of the rows for which the attack succeeds
+    control: ShareInterval  # the same, each row being left out of the table when it is attacked
+    excess: ShareInterval  # (attack - control) / (1 - control)
+    chance: float  # what succeeds without the table, or with the halves of the rows shuffled
+    about: str  # what was tried, in words
     column: str = ""
 
     def to_json(self) -> dict[str, object]:
         """The numbers."""
         return {
-            "attack": self.attack.to_json(),
-            "control": self.control.to_json(),
-            "excess": self.excess.to_json(),
+            "attack": asdict(self.attack),
+            "control": asdict(self.control),
+            "excess": asdict(self.excess),
             "chance": self.chance,
             "about": self.about,
         }
@@ -153,12 +111,6 @@ def singling_out(classes: Classes) -> MeasuredRisk:
     with probability 1 / n: it fits exactly one with probability (1 - 1/n)^(n-1), about 37 %. That is the most that is
     reached without looking at the table (Cohen, Nissim: Towards formalizing the GDPR's notion of singling out, PNAS
     117, 2020).
-
-    Examples
-    --------
-    >>> found = singling_out(classes_of([Coded(np.array([0, 0, 1, 2]), 3)]))
-    >>> found.attack.estimate, found.control.estimate
-    (0.5, 0.5)
     """
     rows = classes.rows
     chance = (1 - 1 / rows) ** (rows - 1)
@@ -173,12 +125,6 @@ def linkability(columns: Sequence[Coded], names: Sequence[str]) -> MeasuredRisk 
     exactly one other row, and to the same. Chance: the product of the shares of rows that are alone on each half, what
     is expected if the halves are shuffled against each other. Of all ways to halve up to eight columns the one with the
     most success counts; more are halved in the given order. None for a single column.
-
-    Examples
-    --------
-    >>> table = [Coded(np.array([0, 1, 1]), 2), Coded(np.array([0, 1, 2]), 3)]
-    >>> linkability(table, ["a", "b"]).attack.estimate
-    0.3333333333333333
     """
     width = len(columns)
     if width < 2:
@@ -203,13 +149,7 @@ def _linked(columns: Sequence[Coded], left: tuple[int, ...]) -> tuple[Mask, Mask
 
 
 def _halvings(width: int) -> list[tuple[int, ...]]:
-    """The smaller halves of all ways to halve the columns; of many columns one way only.
-
-    Examples
-    --------
-    >>> _halvings(3), _halvings(4), len(_halvings(8)), len(_halvings(9))
-    ([(0,), (1,), (2,)], [(0, 1), (0, 2), (0, 3)], 35, 1)
-    """
+    """The smaller halves of all ways to halve the columns; of many columns one way only."""
     if width > MOST_COLUMNS:
         return [tuple(range(width // 2))]
     halves = list(combinations(range(width), width // 2))
@@ -226,13 +166,6 @@ def inference(classes: Classes, secret: Coded, name: str) -> MeasuredRisk:
     Attack: guess the most frequent value of the row's class (one of them by lot, if there are several). Control: the
     same from the other rows of the class; from all other rows, if the class has none. It is what follows for somebody
     alike who is not in the table, and what is learned about people in general. Chance: always the most frequent value.
-
-    Examples
-    --------
-    >>> classes = classes_of([Coded(np.array([0, 0, 1, 1]), 2)])
-    >>> found = inference(classes, Coded(np.array([0, 0, 0, 1]), 2), "ill")
-    >>> found.attack.estimate, found.control.estimate, found.chance
-    (0.75, 0.5, 0.75)
     """
     hits, control = guesses(classes, secret)
     everyone = classes_of([Coded(np.zeros(classes.rows, np.int64), 1)])

@@ -26,6 +26,7 @@ from incrowd.tables.reading.source import Origin
 from incrowd.verification.process import verdict_on
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.coarsening import NONE
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.randomness import Randomness
 
@@ -152,15 +153,17 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
     A file of a database is asked again; what is read from a server lies where the reader says; what Spark has, Spark
     reads again.
     """
+    coarsen = {column: rule for column, rule in (reading.get("coarsen") or {}).items() if rule != NONE}
     if origin.form == "Spark":
         return InputFile(Path(), origin.form, missing=origin.missing)
     if origin.form in _FRAMES:
-        return InputFile(_put_down(table, folder / f"{name}.arrow"), "arrow", missing=origin.missing)
+        file = _put_down(table, folder / f"{name}.arrow")
+        return InputFile(file, "arrow", missing=origin.missing, coarsen=coarsen)
     query = query_of(table)
     if query is not None and isinstance(query.address, DatabaseFile):
-        file, missing = query.address, missing_markers(reading.get("missing"))
-        asked = query.text if file.table is None else f"SELECT * FROM {file.table.sql}"
-        return InputFile(file.path.resolve(), file.kind, missing=missing, query=asked)
+        database, missing = query.address, missing_markers(reading.get("missing"))
+        asked = query.text if database.table is None else f"SELECT * FROM {database.table.sql}"
+        return InputFile(database.path.resolve(), database.kind, missing=missing, coarsen=coarsen, query=asked)
     path = Path(str(origin.path) if query is not None else table)
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
@@ -176,6 +179,7 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
         decimal=reading.get("decimal") or origin.decimal,
         dates=reading.get("dates") or origin.dates,
         sheet=reading.get("sheet"),
+        coarsen=coarsen,
     )
 
 

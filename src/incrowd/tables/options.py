@@ -61,6 +61,16 @@ class Reading(TypedDict, total=False):
     sheet: Annotated[
         str | None, Option("The sheet of a workbook, if it is not the first.", recipe="reading", example="NAME")
     ]
+    coarsen: Annotated[
+        Mapping[str, str] | None,
+        Option(
+            "A column that is made coarser as it is read, and its rule: year, year-from-1936, top-90, zip3, none.",
+            Kind.RENAMED,
+            "age=top-90",
+            more="The verification applies the rule to the input by itself; see docs/presets.md.",
+            recipe="reading",
+        ),
+    ]
 
 
 QuasiIdentifiers = Annotated[
@@ -144,6 +154,14 @@ class What(TypedDict, total=False):
             recipe=Absent("A recipe does not name another."),
         ),
     ]
+    preset: Annotated[
+        str | None,
+        Option(
+            "A preset to begin with: research, public or safe-harbor; see: incrowd presets.",
+            example="NAME",
+            more="What a recipe or an option says beside it wins.",
+        ),
+    ]
 
 
 class Promise(TypedDict, total=False):
@@ -177,7 +195,7 @@ class Promise(TypedDict, total=False):
         ),
     ]
     alone_at_most: Annotated[
-        int | None, _beside("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
+        int | None, Option("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
     ]
     despite_unchanged: Annotated[
         bool,

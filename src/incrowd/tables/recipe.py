@@ -17,6 +17,8 @@
     require: [entropy-l=1.5 on diagnosis, t=0.2 on income]
     class_sensitive: yes
     population: people.csv
+    alone_at_most: 0
+    preset: public
 
 Hierarchies and the population are files beside the recipe. Columns that are not named keep the role and type of the
 draft made from the data.
@@ -33,21 +35,23 @@ from typing import Any
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
 from incrowd.tables.options import MethodOptions, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
+from incrowd.tables.preset import Preset, read_preset
+from incrowd.vocabulary.coarsening import coarsenings
 from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.option import described_fields, nearest, options_of
 from incrowd.vocabulary.plain_data import read_plain_yaml
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
-from incrowd.vocabulary.requirements.words import asked_for, with_class
+from incrowd.vocabulary.requirements.words import asked_for, parse_requirements, with_class
 from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema, unknown_column
 
 _READING_KEYS = tuple(one.name for one in options_of(Reading))
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
-    *("k", "method", "parameters", "form", "reading", "require"),
-    *("class_sensitive", "population", "rarest"),
+    *("k", "method", "parameters", "form", "require"),
+    *("class_sensitive", "population", "rarest", "alone_at_most"),
 )
 
 
@@ -81,9 +85,16 @@ class Recipe:
     require: Any = ()
     class_sensitive: bool | None = None
     population: Any = None
+    alone_at_most: int | None = None
+    preset: Preset | None = None
 
     def __post_init__(self) -> None:
         KAnonymity(self.k)
+        if not isinstance(self.preset, Preset | None):
+            raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
+        alone = self.alone_at_most
+        if alone is not None and (isinstance(alone, bool) or not isinstance(alone, int) or alone < 0):
+            raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
         if not isinstance(self.method, str):
             raise ParameterError("method must be the name of a method. To list them: incrowd methods.")
         check_form(self.form)
@@ -105,6 +116,7 @@ class Recipe:
             if not isinstance(self.reading.get(key), str | None):
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
         _check_names(self.reading.get("names"), "reading: names")
+        coarsenings(self.reading.get("coarsen"))
         if not isinstance(self.reading.get("header"), bool | None):
             raise ParameterError("In reading: header must be yes or no.")
         _check_names(self.repeats, "repeats")
@@ -120,8 +132,22 @@ class Recipe:
     def requirement(self) -> KAnonymity | KnownTogether | Together:
         """The promise that is asked for."""
         size = self._size
-        requirement = asked_for(self.require, size) if self.require else size
+        requirement = self._with_sensitive(asked_for(self.require, size) if self.require else size)
         return with_class(requirement, self.target) if self.class_sensitive else requirement
+
+    def _with_sensitive(
+        self, requirement: KAnonymity | KnownTogether | Together
+    ) -> KAnonymity | KnownTogether | Together:
+        """What the preset requires of each sensitive column, unless something is required of it anyway."""
+        if self.preset is None or self.preset.sensitive is None:
+            return requirement
+        parts = list(requirement.parts if isinstance(requirement, Together) else (requirement,))
+        named = {part.on for part in requirement.on_columns} if isinstance(requirement, Together) else set()
+        for name, settings in self.columns.items():
+            if settings.get("role") == Role.SENSITIVE and name not in named:
+                quoted = name.replace('"', '""')
+                parts += parse_requirements(f'{self.preset.sensitive} on "{quoted}"')
+        return Together(tuple(parts)) if len(parts) > 1 else requirement
 
     @property
     def _size(self) -> KAnonymity | KnownTogether:
@@ -145,8 +171,8 @@ class Recipe:
 
 
 @guarded
-def read_recipe(path: str | Path) -> Recipe:
-    """Read a recipe from YAML."""
+def read_recipe(path: str | Path, preset: str | None = None) -> Recipe:
+    """Read a recipe from YAML, on top of the preset that is named here or in it."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -157,7 +183,7 @@ def read_recipe(path: str | Path) -> Recipe:
     _check_keys(data, recipe_keys(), "the recipe")
     if isinstance(data.get("population"), str):
         data["population"] = Path(path).parent / data["population"]
-    recipe = Recipe(**{key: value for key, value in data.items() if value is not None})
+    recipe = _on_preset(preset or data.pop("preset", None), data)
     named = {
         name: settings["hierarchy"]
         for name, settings in recipe.columns.items()
@@ -166,11 +192,26 @@ def read_recipe(path: str | Path) -> Recipe:
     return with_hierarchies(recipe, named, Path(path).parent)
 
 
+def _on_preset(name: str | None, data: Mapping[str, Any]) -> Recipe:
+    """What the data of a recipe say, on top of what a preset says."""
+    preset = None if name is None else read_preset(name)
+    stated = {key: value for key, value in data.items() if value is not None and key != "preset"}
+    return Recipe(**{**(preset.settings if preset else {}), **stated, "preset": preset})
+
+
 def asked_recipe(options: ReleaseOptions) -> Recipe:
     """The recipe that is named, with what is said beside it."""
-    start = options.get("recipe")
-    recipe = read_recipe(start) if isinstance(start, str | Path) else start or Recipe()
+    start, preset = options.get("recipe"), options.get("preset")
+    if isinstance(start, str | Path):
+        recipe = read_recipe(start, preset)
+    elif preset is not None and start is not None:
+        raise ParameterError(
+            "A Recipe object says everything by itself. Name the preset beside options or a recipe file."
+        )
+    else:
+        recipe = start or _on_preset(preset, {})
     named: dict[str, Any] = {name: options.get(name) for name in _AS_THEY_ARE}
+    named["reading"] = {**recipe.reading, **(options.get("reading") or {})}
     named["repeats"] = names_of(options.get("repeats"))
     if (together := options.get("known_together")) is not None:
         named["known_together"] = [{"columns": names_of(columns), "k": rows} for columns, rows in together]

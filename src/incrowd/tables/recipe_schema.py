@@ -21,6 +21,7 @@ _KINDS: dict[Kind, dict[str, Any]] = {
     Kind.YES_NO: {"type": ["boolean", "null"]},
     Kind.FILE: {"type": ["string", "null"]},
     Kind.SETTINGS: {"type": ["object", "null"]},
+    Kind.RENAMED: {"type": ["object", "null"], "additionalProperties": {"type": "string"}},
     Kind.SETS: {
         "type": ["array", "null"],
         "items": {

@@ -81,7 +81,8 @@ def _say(words: dict[str, Any]) -> None:
 def _import_all() -> None:
     """Import before the fork what every judgement needs, and nothing that none does."""
     sys.meta_path = [_WithoutPandas, *sys.meta_path]
-    for module in ("duckdb", "pyarrow.compute", "pyarrow.parquet", "_strptime", "incrowd.verification.judge"):
+    late = ("pyarrow.compute", "pyarrow.parquet", "numpy.ma", "numpy.random", "_strptime")  # at first use, else
+    for module in ("duckdb", *late, "incrowd.verification.judge"):
         importlib.import_module(module)
 
 

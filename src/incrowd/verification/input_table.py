@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, VerificationError
+from incrowd.verification.coarse import coarsen
 from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
@@ -36,6 +37,7 @@ from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Column, Role
 
 TABLE = "input"
+_AS_READ = "input_as_read"
 _PLACE = "place"
 _IN_MEMORY = ("excel", "spss", "stata", "sas")  # read whole, by libraries of Python
 _BATCH = 250_000  # rows
@@ -84,9 +86,12 @@ class InputTable:
     ) -> InputTable:
         """Open a file; with ``copy`` it is read once, into memory, else by every query."""
         connection.execute("SET TimeZone = 'UTC'")
-        names = _open(connection, file, scratch, copy=copy)
-        [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
         copied = copy and file.kind not in _IN_MEMORY
+        names = _open(connection, file, scratch, copy=copy, name=_AS_READ if file.coarsen else TABLE)
+        if file.coarsen:
+            what = "TABLE" if copied else "VIEW"
+            coarsen(connection, names, file.coarsen, file.missing, of=_AS_READ, to=f"{what} {TABLE}")
+        [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
         return cls(connection, names, rows, missing=file.missing, drafts=file.kind == "csv", typed=typed, copied=copied)
 
     def close(self) -> None:
@@ -299,27 +304,27 @@ def _in_order(path: Path) -> Any:
         return dealt.drop_columns([_PLACE]).take(_indices(order))
 
 
-def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool) -> list[str]:
-    """Register the file as the table ``input``; the names of its columns."""
+def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool, name: str) -> list[str]:
+    """Register the file as a table; the names of its columns."""
     if file.kind == "excel":
-        return register(connection, workbook_table(file.path, file.sheet), TABLE)
+        return register(connection, workbook_table(file.path, file.sheet), name)
     if file.kind in ("spss", "stata", "sas"):
-        return register(connection, statistics_table(file.path, file.kind), TABLE)
+        return register(connection, statistics_table(file.path, file.kind), name)
     if file.kind in ("sqlite", "duckdb"):
         assert scratch is not None
-        return open_table(connection, copy_of_rows(file, scratch), FileForm("parquet"), name=TABLE, copy=copy)
+        return open_table(connection, copy_of_rows(file, scratch), FileForm("parquet"), name=name, copy=copy)
     if file.kind != "csv":
-        return open_table(connection, file.path, FileForm(file.kind), name=TABLE, copy=copy)
+        return open_table(connection, file.path, FileForm(file.kind), name=name, copy=copy)
     form, path = FileForm("csv", file.delimiter, file.compression), file.path
     if file.encoding != "utf-8" or not file.header:
         assert scratch is not None
         form, path = replace(form, compression=None), _in_utf8(file, scratch)
     if file.decimal is None and file.dates is None:
-        return open_table(connection, path, form, name=TABLE, copy=copy)
+        return open_table(connection, path, form, name=name, copy=copy)
     names = open_table(connection, path, form, name="as_written")
     cells = ", ".join(f"{_plainly(column(place), file)} AS {column(place)}" for place in range(len(names)))
     what = "TABLE" if copy else "VIEW"
-    connection.execute(f"CREATE OR REPLACE TEMP {what} {TABLE} AS SELECT {cells} FROM as_written")
+    connection.execute(f"CREATE OR REPLACE TEMP {what} {name} AS SELECT {cells} FROM as_written")
     return names
 
 

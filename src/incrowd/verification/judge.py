@@ -30,6 +30,7 @@ from incrowd.verification.population import People
 from incrowd.verification.rare_values import RareValues
 from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.requirements import Further
+from incrowd.verification.safe_harbor import PRESET, safe_harbor_check
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
@@ -70,6 +71,8 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         def more(connection: Any) -> Iterator[Check]:
             nonlocal counted
             counted = unchanged_counts(connection, request, sources, expected, original)
+            if request.preset == PRESET:
+                yield safe_harbor_check(connection, request, sources)
             if everybody is not None:
                 yield _rare_values(connection, request, expected, everybody)
             if request.file:

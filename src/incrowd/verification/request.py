@@ -52,6 +52,8 @@ class InputFile:
         Of a workbook, if it is not the first.
     query
         What is asked of a file of SQLite or DuckDB.
+    coarsen
+        The rules by which the user has columns made coarser, in the user's words.
     """
 
     path: Path
@@ -66,6 +68,7 @@ class InputFile:
     dates: str | None = None
     sheet: str | None = None
     query: str = ""
+    coarsen: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,9 @@ class Request:
         Whether the user gave a seed, so that chance is none.
     file
         Whether the release is the file itself; a table on a server has no bytes and no order of its own.
+    preset, own_roles, own_rules
+        The preset that the user named, the columns whose role the user said, and those that the user does not want
+        coarsened as the preset would.
     rarest
         No cell names a value that fewer people have; 0 if that was not asked for.
     population
@@ -142,6 +148,9 @@ class Request:
     left_out: int = 0
     seeded: bool = False
     file: bool = True
+    preset: str | None = None
+    own_roles: frozenset[str] = frozenset()
+    own_rules: frozenset[str] = frozenset()
     rarest: int = 0
     population: InputFile | None = None
     memory: int | None = None
@@ -171,7 +180,8 @@ class Request:
         hint = data["hint"]
         claims = {name: (Path(low), Path(high)) for name, (low, high) in hint["claims"].items()}
         data["hint"] = Hint(Path(hint["origin"]), tuple(hint["sizes"]), claims)
-        data["typed"] = frozenset(data["typed"])
+        for name in ("typed", "own_roles", "own_rules"):
+            data[name] = frozenset(data[name])
         for name in ("release", "groups", "scratch"):
             data[name] = data[name] and Path(data[name])
         return cls(**data)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from incrowd.attacks.attack import CannotRunError
-from incrowd.attacks.boxes import read_released, written_cells
+from incrowd.attacks.boxes import plain_texts, read_released, written_cells
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.released_cell import CellReader
@@ -133,3 +133,7 @@ def test_what_cannot_be_read_is_refused_without_quoting_it(cells: dict, said: st
         read_released(pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String)), table, schema)
     assert "teen" not in str(refused.value)
     assert "maybe" not in str(refused.value)
+
+
+def test_the_mark_before_a_formula_is_taken_away():
+    assert plain_texts(pl.Series(["'=1+2", "it's", None])).to_list() == ["=1+2", "it's", None]

@@ -155,8 +155,7 @@ def test_names_are_forgiving() -> None:
 
 
 def test_every_attack_says_what_it_does_and_needs() -> None:
-    for name, entry in ATTACKS.items():
-        one = entry.load()
+    for name, one in ATTACKS.items():
         assert one.name == name
         assert one.asks.endswith(".")
         assert one.needs

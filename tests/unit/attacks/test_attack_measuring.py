@@ -8,8 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from incrowd.attacks.attribute_inference import advantage
-from incrowd.attacks.homogeneity import chance_alone, share_alone
+from incrowd.attacks.class_values import chance_alone, ordered_distance, share_alone, variation
 from incrowd.attacks.measuring import (
     area,
     area_interval,
@@ -19,7 +18,7 @@ from incrowd.attacks.measuring import (
     rank_correlation,
     share_interval,
 )
-from incrowd.attacks.skewness import ordered_distance, variation
+from incrowd.attacks.membership import advantage
 from incrowd.attacks.tree_reconstruction import ShownTree, solve
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.attacks.boxes import read_released
-from incrowd.attacks.guessing import guess_from_release
+from incrowd.attacks.membership import guess_from_release
 from incrowd.attacks.scene import SceneSplit
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_cell import CellReader

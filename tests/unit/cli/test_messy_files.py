@@ -94,6 +94,7 @@ def test_a_file_without_a_header_is_refused_with_both_ways_out(incrowd, tmp_path
     assert "The file was read with encoding 'cp1252', decimal 'comma': guesses." in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_a_cell_and_a_model_of_a_file_without_a_header(incrowd, tmp_path):
     rows = [f"{20 + at % 40},{'wm'[at % 2]},{'jn'[at % 40 > 20]}" for at in range(300)]
     put(tmp_path / "ohne.csv", rows)

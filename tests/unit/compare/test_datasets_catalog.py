@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 
 from experiments.papers import printed
-from incrowd.compare.datasets.catalog import DATASETS, find_dataset
-from incrowd.compare.datasets.entry import Dataset, Shape
+from incrowd.compare.datasets.catalog import DATASETS, Dataset, Shape, find_dataset
 from incrowd.compare.datasets.load import canonical_csv, parsed, rows_digest
 from incrowd.errors import ParameterError
 from support.tic_tac_toe import as_csv, as_orange_file, endgames
@@ -38,9 +37,9 @@ def test_an_entry_agrees_with_itself(dataset: Dataset) -> None:
     assert dataset.columns[-1] == dataset.target == "class"
     assert set(dataset.numeric) <= set(dataset.inputs)
     assert set(dataset.identifiers) <= set(dataset.attributes)
-    for chosen in dataset.attribute_sets:
-        assert set(chosen.attributes) <= set(dataset.inputs)
-        assert dataset.quasi_identifiers(chosen.name) == chosen.attributes
+    for name, attributes in dataset.attribute_sets.items():
+        assert set(attributes) <= set(dataset.inputs)
+        assert dataset.quasi_identifiers(name) == attributes
     assert dataset.quasi_identifiers() == dataset.inputs
     assert dataset.citation
     assert dataset.licence

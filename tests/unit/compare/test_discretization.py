@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from incrowd.compare.discretization import Discretization, discretize
-from incrowd.compare.examples import Attribute, Examples
+from incrowd.compare.examples import Attribute, Discretization, Examples, discretize
 
 
 def rows(ages, classes):

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.compare.fed_cells import ReleasedCells
 from incrowd.compare.feeding import (
     MISSING_CLASS,
     NOTHING,
     Feeding,
     Parts,
+    ReleasedCells,
     feed_release,
     feed_unprotected,
     parse_feeding,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -181,7 +181,7 @@ def test_methods_do_not_see_values_that_only_test_rows_have(patients):
 
 def test_the_same_trial_gives_the_same_result(patients):
     def figures(result):
-        return {name: value for name, value in result.to_json().items() if not name.endswith("seconds")}
+        return {name: value for name, value in asdict(result).items() if not name.endswith("seconds")}
 
     trial = Trial(Choice.of("kactus-plus"), 5, 0, 1, LEARNERS)
     for feeding in (Feeding(), Feeding(sets="draw")):

@@ -28,6 +28,7 @@ from incrowd.drawing.svg import (
     text_width,
     words,
 )
+from incrowd.drawing.wording import short_number
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = '"><script>alert(1)</script>\x00'
@@ -126,3 +127,7 @@ def test_colours_can_be_read(side: int) -> None:
         assert _contrast(colour[ink], colour[f"{ink}-tint"]) >= 4.5, ink
     for number in range(SERIES):
         assert _contrast(colour[f"series-{number}"], colour["paper"]) >= 3, number
+
+
+def test_a_number_is_short_and_never_a_false_zero():
+    assert [short_number(one) for one in (0.0432109, 5e-44, -7e-9, None)] == ["0.0432", "<0.001", ">-0.001", "–"]

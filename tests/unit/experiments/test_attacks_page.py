@@ -26,13 +26,14 @@ from experiments.attacks.adult import (
     Row,
 )
 from experiments.attacks.page import GOALS, write_adult
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, not_run
+from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
 from incrowd.tables.hierarchies.adult import adult_hierarchies
 
 
 def finding(attack: str, measured: float, goal: float | None, verdict: str = NO_LEAK) -> Finding:
     details = {f"with {decimals} decimals": 0.1 for decimals in (2, 1, 0)}
-    return Finding(attack, verdict, "Words.", measured, 0.0, (measured - 0.1, measured + 0.1), goal, "unit", details)
+    ends = measured - 0.1, measured + 0.1
+    return Finding(verdict, "Words.", measured, 0.0, ends, goal, "unit", details, attack)
 
 
 def results(found: Finding, *, seconds: float = 60.0) -> Results:
@@ -50,7 +51,10 @@ def results(found: Finding, *, seconds: float = 60.0) -> Results:
 def page(tmp_path: Path, found: Results) -> str:
     means = Results([Row("mean of a group", "", "kactus", 5, finding("mean of a group", 1.0, None, LEAK))], 9, 1.0, 1.0)
     trees = Results(
-        [Row("tree reconstruction", "", "kadet", 5, not_run("tree reconstruction", "No tree."))], 9, 1.0, 1.0
+        [Row("tree reconstruction", "", "kadet", 5, Finding(NOT_RUN, "No tree.", attack="tree reconstruction"))],
+        9,
+        1.0,
+        1.0,
     )
     hidden = [Row("suppression pattern", "", HIDERS[0], 0, finding("suppression pattern", 2.0, 1.2, LEAK))]
     path = tmp_path / "docs" / "adult.md"
@@ -76,7 +80,7 @@ def test_row_order_counts_in_both_directions(tmp_path: Path) -> None:
 
 
 def test_what_did_not_run_is_never_met(tmp_path: Path) -> None:
-    told = page(tmp_path, results(not_run("singling out", "No edge.")))
+    told = page(tmp_path, results(Finding(NOT_RUN, "No edge.", attack="singling out")))
     assert "**Missed**: singling out: <= chance. Measured: kactus not run" in told
     assert "what was not run says nothing" in told
     assert "**Met**: singling out" not in told
@@ -103,6 +107,7 @@ def adult_like(rows: int) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adult, "load", lambda *_: adult_like(300))
     monkeypatch.setattr("incrowd.attacks.minimality.ROWS", 3)

@@ -16,7 +16,7 @@ from experiments.reproduce.experiment import Case, Experiment, Part, Point, Tabl
 from experiments.reproduce.kactus import INDUCERS, KACTUS, WEKA
 from experiments.reproduce.preparing import Options, chosen_learners, prepare
 from experiments.reproduce.running import run
-from incrowd.compare.datasets.catalog import TIC_TAC_TOE
+from incrowd.compare.datasets.catalog import DATASETS
 from incrowd.compare.protocol import FiveByTwo
 from incrowd.compare.trial import Laboratory
 from incrowd.errors import IncrowdError, ParameterError
@@ -63,7 +63,7 @@ def own_key(tmp_path_factory, monkeypatch):
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    (folder / "tic_tac_toe.csv").write_text(as_csv(TIC_TAC_TOE.columns, endgames()), encoding="utf-8")
+    (folder / "tic_tac_toe.csv").write_text(as_csv(DATASETS["tic-tac-toe"].columns, endgames()), encoding="utf-8")
     return folder
 
 
@@ -142,6 +142,7 @@ def test_only_full_runs_have_marks(full, data):
     assert "This was a quick run" not in full.markdown()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_where_it_stopped(data, full, tmp_path, monkeypatch):
     really, left = Laboratory.run, [9]
 
@@ -182,6 +183,7 @@ def test_more_parts_run_only_what_is_new(data, tmp_path, runs):
     assert {trial.choice.method for trial in runs[before:]} == {"mondrian", "kadet"}
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_the_number_of_processes(data):
     one, two = (run(prepare(SMALL, Options(quick=True, jobs=jobs), data)) for jobs in (1, 2))
     assert figures(one) == figures(two)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.critical_difference import WIDTH, critical_difference_diagram
-from incrowd.compare.statistics.significance import bonferroni_dunn
+from experiments.significance import bonferroni_dunn
 
 RANKED = {"TDR": 2.917, "TDS": 2.944, "kACTUS": 1.278, "kADET": 2.861}
 methods = st.dictionaries(st.text(min_size=1, max_size=30), st.floats(1, 9), min_size=2, max_size=9).map(

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.hiding.adversaries import ESTIMATORS, CellFeatures, School, SklearnAdversary
+from incrowd.hiding.adversaries import ESTIMATORS, CellFeatures, School, SklearnAdversary, estimator_named
 from incrowd.hiding.id3 import ID3Adversary
 from incrowd.hiding.naive_bayes import BayesAdversary, best
 from incrowd.hiding.published import PublishedTable
@@ -43,7 +43,7 @@ def clear():
 @pytest.mark.parametrize("name", list(ESTIMATORS))
 def test_learners_see_what_is_there_and_nothing_of_what_is_hidden(clear, name):
     clear.show([1], "c", 0)
-    light = ESTIMATORS[name]().set_params(max_iter=5) if name == "boosting" else None
+    light = estimator_named(name).set_params(max_iter=5) if name == "boosting" else None
     student = SklearnAdversary(name, light).study(clear, "c", 0)
     assert student.guess(1) == 2
     clear.show([1], "a", 0)

@@ -108,6 +108,7 @@ def told(hidden):
 METHODS = ["auto", "decp", "incp", "dropp", "hid3", "hid3+dropp", "e-decp", "e-dropp", "quiet", "nrd"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "given", "written"),
     [
@@ -129,6 +130,7 @@ def test_on_disk_as_in_memory(tmp_path, method, given, written):
     assert [path.name for path in (tmp_path / "disk").iterdir()] == [f"out.{written}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["decp-g", "incp-g", "dropp-g", "hid3-g", "hid3-g+dropp-g", "e-decp-g", "e-dropp-g"])
 @pytest.mark.parametrize("written", ["parquet", "csv"])
 def test_groups_are_shown_in_all_frames(tmp_path, method, written):

@@ -9,13 +9,13 @@ import pytest
 
 from incrowd.errors import HeaderError, IncrowdError, ParameterError
 from incrowd.hiding.adversaries import SklearnAdversary, adversary_named
+from incrowd.hiding.bayes_hiders import DropP
 from incrowd.hiding.evaluation import Script, costs, pattern_attack, patterns
 from incrowd.hiding.generic import Generic, Quiet
 from incrowd.hiding.id3 import Hid3, ID3Adversary
 from incrowd.hiding.methods import METHODS, NAMES, Nrd, Options, method_named
 from incrowd.hiding.naive_bayes import BayesAdversary
 from incrowd.hiding.other_rows import DecP, IncP
-from incrowd.hiding.own_row import DropP
 from incrowd.hiding.pipeline import withheld
 from incrowd.hiding.planner import Cell, plan_hiding, replay
 from incrowd.hiding.published import PublishedTable

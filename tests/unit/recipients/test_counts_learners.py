@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from incrowd.errors import HeaderError, ValuesError
 from incrowd.recipients import CountsNaiveBayes, CountsTree, decode
-from incrowd.recipients.tree import _bits
+from incrowd.recipients.learning import _bits
 
 RNG = np.random.default_rng(5)
 

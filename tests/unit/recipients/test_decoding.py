@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -18,7 +19,7 @@ from incrowd.cli.main import app
 from incrowd.errors import FileFormatError, HeaderError, ParameterError, ValuesError
 from incrowd.recipients import binned, decode, public_bins
 from incrowd.recipients.counted_table import CountedTable, find_counts
-from incrowd.recipients.decoding import WARNING, decode_table
+from incrowd.recipients.decoding import WARNING, decode_table, decoded_name
 from incrowd.vocabulary.counts_text import write_counts
 
 QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -175,3 +176,13 @@ def people():
     return pl.DataFrame(rows, ["age", "job", "ill"], orient="row").with_columns(
         pl.when(pl.col("job").is_in(["?", "*"])).then(None).otherwise(pl.col("job")).alias("job")
     )
+
+
+def test_what_is_decoded_lies_beside_the_release():
+    assert decoded_name(Path("people.csv.gz")).name == "people.decoded.parquet"
+
+
+def test_a_pair_of_tables_is_joined_by_group():
+    rows = pl.DataFrame({"group": [7, 7], "ill": ["y", "n"]})
+    counts = pl.DataFrame({"group": [7, 7], "attribute": ["job"] * 2, "value": ["cook", None], "count": [1, 1]})
+    assert CountedTable.of_pair(rows, counts).columns["job"].values == ("cook", None)

@@ -7,7 +7,6 @@ import pytest
 
 from incrowd.api import release
 from incrowd.errors import ParameterError
-from incrowd.releases.job import Job
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
 
@@ -15,8 +14,8 @@ from incrowd.verification.verdict import Verdict
 @pytest.mark.parametrize("people", [-1, True])
 def test_a_number_of_people_is_whole_and_not_negative(people):
     with pytest.raises(ParameterError, match="whole number of people"):
-        Job(None, Recipe(), alone_at_most=people).check()
-    Job(None, Recipe(), alone_at_most=0).check()
+        Recipe(alone_at_most=people)
+    assert Recipe(alone_at_most=0).alone_at_most == 0
 
 
 def test_a_bound_on_people_alone_needs_them_counted(monkeypatch):

@@ -34,6 +34,7 @@ def asked(**more):
     return {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5} | more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow", "arff", None])
 @pytest.mark.parametrize("name", ["age", "=age", "-age", "@age", "age (years)"])
 def test_risk_finds_the_columns_however_they_are_written(tmp_path, form, name):

@@ -103,6 +103,7 @@ def full() -> Facts:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", list(METHODS))
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_the_certificate_of_every_method_keeps_the_schema_and_holds_no_cell(method, form, tmp_path):

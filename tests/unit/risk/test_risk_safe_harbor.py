@@ -8,8 +8,21 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.risk.safe_harbor import ItemStanding, people_by_zip3, safe_harbor
+from incrowd.risk.identifiers import IDENTIFIERS
+from incrowd.risk.safe_harbor import (
+    AGES,
+    BIRTHS,
+    DATES,
+    PLACES,
+    ZIP_CODES,
+    ItemStanding,
+    people_by_zip3,
+    safe_harbor,
+    this_year,
+)
+from incrowd.tables.preset import read_preset
 
+PARTED = (ZIP_CODES, PLACES, DATES, BIRTHS, AGES)
 PLAIN = pl.DataFrame({"sex": ["f", "m", "f"], "state": ["NY", "TX", "NY"], "score": [1.5, 2.25, 3.125]})
 
 
@@ -110,11 +123,29 @@ def test_dates_years_and_names_that_say_date():
         (["(84, inf)", "[20, 30)", "90+"], None),
         (["(90, 95]", "[20, 30)", None], "1 row with a bound above 90"),
         ([40, 50, 60], None),
+        ([40, 90, 90], None),
     ],
 )
 def test_ages(values, why):
     found = item(with_column("age_at_visit", values), "C")
     assert [one.why for one in found.findings] == ([why] if why else [])
+
+
+def test_years_of_birth_that_tell_a_great_age():
+    oldest = this_year() - 90
+    found = item(with_column("born", [oldest, oldest - 1, None]), "C")
+    assert [one.why for one in found.findings] == ["1 row has a year of birth that tells an age above 89"]
+    assert item(with_column("born", [oldest, oldest + 1, oldest]), "C").standing is ItemStanding.NOT_FOUND
+
+
+@pytest.mark.parametrize("cell", ["(-inf, 2020]", "2019|2020", "2019:3|2020:1", "[2018, 2020)"])
+def test_released_years_are_years(cell):
+    assert item(with_column("visit_date", [cell, "2020", None]), "C").standing is ItemStanding.NOT_FOUND
+
+
+def test_the_kinds_that_a_preset_may_name():
+    known = set(read_preset("safe-harbor").kinds)
+    assert known == {*(IDENTIFIERS[letter].title for letter in IDENTIFIERS if letter not in "BC"), *PARTED}
 
 
 def test_zip_codes():
@@ -126,11 +157,10 @@ def test_zip_codes():
 
 
 @pytest.mark.parametrize("values", [["101", "036", "101"], ["101**", "036XX", None], ["10100", "03600", "10100"]])
-def test_three_digits_need_a_list(values):
+def test_three_digits_are_looked_up(values):
     frame = with_column("zip", values)
-    unknown = item(frame, "B")
-    assert unknown.standing is ItemStanding.NOT_CHECKED
-    assert "needs a list" in unknown.note
+    assert item(frame, "B").findings[0].why.startswith("1 cell shows three digits of a ZIP code that 20,000 people")
+    assert item(frame.with_columns(zip=pl.lit("101")), "B").standing is ItemStanding.NOT_FOUND
     assert item(frame, "B", {"101": 90_000, "036": 20_001}).standing is ItemStanding.NOT_FOUND
     assert item(frame, "B", {"101": 90_000, "036": 20_000}).standing is ItemStanding.PRESENT
     lacking = item(frame, "B", {"101": 90_000})

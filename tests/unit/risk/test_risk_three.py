@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.risk.classes import classes_of, coded
-from incrowd.risk.edges import edges_of, numbers_of
+from incrowd.risk.classes import classes_of, coded, edges_of, numbers_of
 from incrowd.risk.three_risks import excess, excess_interval, inference, linkability, singling_out, wilson
 
 

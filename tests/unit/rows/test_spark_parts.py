@@ -166,6 +166,7 @@ def test_a_session_starts_without_a_word_of_pandas():
         _started(Builder())
 
 
+@pytest.mark.slow
 def test_settings_are_put_back(spark):
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = spark.conf.get(name)
@@ -194,6 +195,7 @@ class Always:
         return self.table
 
 
+@pytest.mark.slow
 def test_every_partition_has_a_key(spark):
     for count in (1, 2, 7):
         keys = partition_keys(spark, count)
@@ -202,6 +204,7 @@ def test_every_partition_has_a_key(spark):
         assert dict(map(tuple, found)) == {key: place for place, key in enumerate(keys)}
 
 
+@pytest.mark.slow
 def test_blocks_answer_in_order_and_a_lost_one_is_an_error(spark):
     codes = np.arange(10, dtype=np.int32) % 3
     table = EncodedTable.of([EncodedColumn("a", ColumnType.TEXT, codes, pl.Series(["x", "y"]))])
@@ -222,6 +225,7 @@ def test_blocks_answer_in_order_and_a_lost_one_is_an_error(spark):
         check_all_answered([0, 0], 2)
 
 
+@pytest.mark.slow
 def test_values_are_gathered_over_all_blocks_and_too_many_are_refused(spark):
     frame = spark.range(100).selectExpr("id % 7 AS a", "IF(id % 10 = 0, NULL, CONCAT('t', id % 3)) AS b", "id AS c")
     store = stored(open_table(frame.repartition(3), spark), ["a", "b"], ["c"], raw_codes, lambda kept: kept, 11)
@@ -235,6 +239,7 @@ def test_values_are_gathered_over_all_blocks_and_too_many_are_refused(spark):
     store.forget()
 
 
+@pytest.mark.slow
 def test_identifiers_are_counted_by_spark(spark):
     rows = [("a", 1.0), ("A", None), ("a", 2.0), ("?", 0.0), (None, -0.0)]
     frame = spark.createDataFrame(rows, "id string, x double")
@@ -242,6 +247,7 @@ def test_identifiers_are_counted_by_spark(spark):
     assert open_table(frame, spark).uniqueness([]) == {}
 
 
+@pytest.mark.slow
 def test_a_sample_is_looked_at_where_it_is(spark):
     table = open_table(spark.range(1000).repartition(4), spark)
     assert table.on_a_sample(lambda rows: (rows.columns, rows.height), 40) == (["id"], 40)
@@ -249,6 +255,7 @@ def test_a_sample_is_looked_at_where_it_is(spark):
         open_table(spark.range(0), spark).on_a_sample(lambda rows: rows.height)
 
 
+@pytest.mark.slow
 def test_what_is_no_table_is_said(spark, tmp_path):
     with pytest.raises(FileFormatError, match="neither a table of that name nor Parquet files"):
         open_table(str(tmp_path / "nothing"), spark)
@@ -262,6 +269,7 @@ def test_what_is_no_table_is_said(spark, tmp_path):
         open_table(spark.range(1).selectExpr("id", "id"), spark)
 
 
+@pytest.mark.slow
 def test_a_folder_appears_whole_or_not_at_all(spark, tmp_path):
     target = tmp_path / "out"
     with staged_folder(spark, str(target)) as hidden:

@@ -26,6 +26,8 @@ from incrowd.rows.spark.table import File, RowGroup, RowGroups, open_table
 from incrowd.tables.recipe import Recipe
 from support.spark_session import local_session, spark_release
 
+pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
+
 ROWS, BLOCK = 240, 70
 KINDS = {
     "t.ext": pa.large_string(),

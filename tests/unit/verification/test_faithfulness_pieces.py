@@ -14,6 +14,7 @@ from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.request import Expected, Original, Originals
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
+from support.covering import in_turn
 
 TIMES = 2  # the table of the tests of whole releases, as often
 ASKED = Expected([("3-anonymity", QUASI_IDENTIFIERS, 3)], COLUMNS, QUASI_IDENTIFIERS, 0, shared_means=["level"])
@@ -53,13 +54,12 @@ def outcome(verdict):
     return [(check.name, check.passed) for check in verdict.checks], verdict.sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("ending", "defect"),
+    ("defect", "ending"),
     [
-        (ending, defect)
-        for defect in DEFECTS
-        for ending in ("parquet", "csv", "arrow")
-        if ending == "parquet" or defect in EVERYWHERE
+        *in_turn(EVERYWHERE, ["parquet", "csv", "arrow"]),
+        *((defect, "parquet") for defect in DEFECTS if defect not in EVERYWHERE),
     ],
 )
 def test_a_defect_is_found_in_pieces_as_in_the_whole(tmp_path, ending, defect):
@@ -76,8 +76,16 @@ def test_a_defect_is_found_in_pieces_as_in_the_whole(tmp_path, ending, defect):
         assert failed(parts)
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "tsv", "arrow"])
-@pytest.mark.parametrize("ends", [[12], [1, 12], [5, 5, 12], [0, 12, 12], list(range(1, 13))], ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ends", "ending"),
+    in_turn(
+        [[12], [1, 12], [5, 5, 12], [0, 12, 12], list(range(1, 13))],
+        ["parquet", "csv", "csv.gz", "tsv", "arrow"],
+        each=2,
+    ),
+    ids=str,
+)
 def test_a_faithful_release_passes_however_it_is_cut(tmp_path, ending, ends):
     original = Original(original_table(), np.arange(12), 12)
     whole, parts, told = both(tmp_path, ending, released_frame(), original, ASKED, ends)

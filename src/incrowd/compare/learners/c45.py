@@ -1,4 +1,4 @@
-"""C4.5 as a learner: our own kernel, pruned."""
+"""C4.5 as a learner: our own kernel, pruned, on rows that may count more or less than one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import polars as pl
 
 from incrowd.compare.examples import Attribute, Codes, Examples, Numbers
 from incrowd.compare.learners.learner import called, class_weights, repeated, weighing
-from incrowd.trees.c45 import C45
+from incrowd.trees.c45 import C45, SIDE_SHARE, read_back
+from incrowd.trees.levels import Limits, grow_levels, without_splits
+from incrowd.trees.packing import Rules, Training
+from incrowd.trees.pruning import splits_to_keep
 from incrowd.trees.routing import class_shares
 from incrowd.trees.tree import ClassValue, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -21,15 +24,7 @@ CLASS = ""  # no attribute is called that
 
 
 def tabled(examples: Examples) -> EncodedTable:
-    """The attributes under their names and the classes under the empty name.
-
-    Examples
-    --------
-    >>> rows = Examples((Attribute("age", np.array([30.0, np.nan, 20.0])),), np.array([0, 1, 1]), ("no", "yes"))
-    >>> table = tabled(rows)
-    >>> table["age"].codes.tolist(), table[CLASS].codes.tolist()
-    ([1, 2, 0], [0, 1, 1])
-    """
+    """The attributes under their names and the classes under the empty name."""
     classes = EncodedColumn(CLASS, ColumnType.CATEGORICAL, examples.classes.astype(np.int32), _text(examples.labels))
     return EncodedTable.of([*(column(attribute) for attribute in examples.attributes), classes])
 
@@ -77,23 +72,7 @@ class TreeModel:
 class C45Learner:
     """C4.5 with pessimistic pruning (Quinlan 1993).
 
-    Parameters
-    ----------
-    confidence, min_branch, raising, bins, missing
-        As in :class:`incrowd.trees.c45.C45`. By default a row with a missing tested value is shared out over the
-        branches, in training and in testing, as Quinlan and Weka's J48 do. J48 also raises subtrees.
-
-    Notes
-    -----
     Rows may have any weights if ``missing`` is ``"weight"`` and nothing is raised; otherwise whole weights only.
-
-    Examples
-    --------
-    >>> from incrowd.compare.examples import Attribute
-    >>> ages = Attribute("age", np.array([20.0, 30.0, 40.0, 50.0, 60.0, 70.0]))
-    >>> rows = Examples((ages,), np.array([0, 0, 0, 1, 1, 1]), ("no", "yes"))
-    >>> C45Learner().fit(rows, 0).scores(rows)[[0, 5]].tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
     """
 
     confidence: float | None = 0.25
@@ -119,7 +98,6 @@ class C45Learner:
     def _tree(self, examples: Examples) -> Tree:
         names = [attribute.name for attribute in examples.attributes]
         if examples.weights is not None and self.missing == "weight" and not self.raising:
-            from incrowd.compare.learners.weighted_tree import WeightedC45
             from incrowd.trees.packing import pack
 
             training = pack(tabled(examples), names, CLASS, self.bins)
@@ -128,3 +106,27 @@ class C45Learner:
 
     def _grower(self) -> C45:
         return C45(self.min_branch, self.confidence, self.raising, self.bins, self.missing)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedC45:
+    """Grows pruned trees on the same packed rows again and again, each time with other weights.
+
+    Rows with a missing tested value are shared out over all branches (``missing="weight"`` of
+    :class:`incrowd.trees.c45.C45`, which grows the same tree where all weights are one).
+    """
+
+    training: Training
+    min_branch: int
+    confidence: float | None
+
+    def grow(self, weights: Numbers) -> Tree:
+        """The tree of the rows whose weight is above 0."""
+        rows = np.flatnonzero(weights > 0)
+        records = self.training.rows.reshape(-1, self.training.columns.stride)[rows].ravel()
+        rules = Rules(float(self.min_branch), SIDE_SHARE, True, True, False)
+        limits = Limits(2 * self.min_branch, weighted=True)
+        grown = grow_levels(records, self.training.columns, rules, limits, 1, weights[rows])
+        if self.confidence is not None:
+            grown = without_splits(grown, splits_to_keep(grown.counts, grown.parents, self.confidence))
+        return read_back(grown, self.training, True)

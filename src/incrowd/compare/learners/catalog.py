@@ -61,7 +61,7 @@ LEARNERS = {
         "naive Bayes for mixed types; missing values are skipped", _own("naive_bayes", "NaiveBayes"), ("naive-bayes",)
     ),
     "logistic": LearnerEntry(
-        "logistic regression on one-hot categories", _own("logistic", "Logistic"), ("logistic-regression",)
+        "logistic regression on one-hot categories", _own("scikit", "Logistic"), ("logistic-regression",)
     ),
     "rules": LearnerEntry("rule list from whole C4.5 trees, quicker than PART", _own("rule_list", "RuleList")),
     "part": LearnerEntry("PART: rule list from partial C4.5 trees", _own("rule_list", "RuleList", trees="partial")),
@@ -85,17 +85,7 @@ LEARNERS = {
 
 
 def find_learner(name: str) -> Learner:
-    """A learner by its name, with parameters in brackets if they shall not be the usual ones.
-
-    Examples
-    --------
-    >>> find_learner("c45").name, find_learner("c45(missing='stop')").name
-    ('c45', "c45(missing='stop')")
-    >>> find_learner("c46")
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: There is no learner 'c46'. Did you mean 'c45'? ...
-    """
+    """A learner by its name, with parameters in brackets if they shall not be the usual ones."""
     word, parameters = parsed(name)
     for known, entry in LEARNERS.items():
         if word.lower() in (known, *entry.aliases):
@@ -109,13 +99,7 @@ def find_learner(name: str) -> Learner:
 
 
 def parsed(name: str) -> tuple[str, dict[str, Any]]:
-    """The word and the parameters of ``word(parameter=value, ...)``.
-
-    Examples
-    --------
-    >>> parsed("forest(n_estimators=50)")
-    ('forest', {'n_estimators': 50})
-    """
+    """The word and the parameters of ``word(parameter=value, ...)``."""
     word, bracket, inside = name.strip().partition("(")
     if not bracket:
         return word, {}

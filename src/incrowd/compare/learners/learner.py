@@ -33,25 +33,12 @@ class Learner(Protocol):
 
 
 def predicted(scores: Numbers) -> Codes:
-    """The best scored class of each row; the first of equals.
-
-    Examples
-    --------
-    >>> predicted(np.array([[0.2, 0.8], [0.5, 0.5]])).tolist()
-    [1, 0]
-    """
+    """The best scored class of each row; the first of equals."""
     return np.asarray(np.argmax(scores, axis=1), np.int64)
 
 
 def called(word: str, learner: Any) -> str:
-    """The word of a learner, followed by its unusual parameters.
-
-    Examples
-    --------
-    >>> from incrowd.compare.learners.naive_bayes import NaiveBayes
-    >>> called("nb", NaiveBayes()), called("nb", NaiveBayes(laplace=0.5))
-    ('nb', 'nb(laplace=0.5)')
-    """
+    """The word of a learner, followed by its unusual parameters."""
     unusual = {field.name: getattr(learner, field.name) for field in fields(learner) if field.default is not MISSING}
     usual = {field.name: field.default for field in fields(learner)}
     return with_parameters(word, {name: value for name, value in unusual.items() if value != usual[name]})
@@ -64,14 +51,7 @@ def with_parameters(word: str, parameters: dict[str, Any]) -> str:
 
 
 def weighing(examples: Examples) -> Examples:
-    """The rows that weigh anything; without weights if all of them are one.
-
-    Examples
-    --------
-    >>> rows = Examples((), np.array([0, 1]), ("no", "yes"), np.array([1.0, 0.0]))
-    >>> weighing(rows).classes.tolist(), weighing(rows).weights
-    ([0], None)
-    """
+    """The rows that weigh anything; without weights if all of them are one."""
     if examples.weights is None:
         return examples
     heavy = examples.take(np.flatnonzero(examples.weights > 0))
@@ -79,14 +59,7 @@ def weighing(examples: Examples) -> Examples:
 
 
 def repeated(examples: Examples, learner: str) -> Examples:
-    """Each row as often as it weighs, for learners that know no weights; rows without weights stay as they are.
-
-    Examples
-    --------
-    >>> rows = Examples((), np.array([0, 1]), ("no", "yes"), np.array([1.0, 3.0]))
-    >>> repeated(rows, "c45").classes.tolist()
-    [0, 1, 1, 1]
-    """
+    """Each row as often as it weighs, for learners that know no weights; rows without weights stay as they are."""
     if examples.weights is None:
         return examples
     times = np.rint(examples.weights)
@@ -108,14 +81,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Majority:
-    """Learns the shares of the classes and nothing else: every row gets the most frequent class.
-
-    Examples
-    --------
-    >>> rows = Examples((), np.array([0, 1, 1, 1]), ("no", "yes"))
-    >>> Majority().fit(rows, 0).scores(rows)[0].tolist()
-    [0.25, 0.75]
-    """
+    """Learns the shares of the classes and nothing else: every row gets the most frequent class."""
 
     @property
     def name(self) -> str:

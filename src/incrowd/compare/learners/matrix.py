@@ -71,14 +71,6 @@ class OneHot:
     Categories that occur only among other rows are zeros in all columns. Missing categories are zeros as well
     (``"zeros"``), have a column of their own if they occur in training (``"indicator"``), or count as the most frequent
     category (``"mode"``, Weka's way). Missing numbers are the mean; ``"indicator"`` adds a column that says so.
-
-    Examples
-    --------
-    >>> sex = Attribute("sex", np.array([0, 1, -1]), ("f", "m"))
-    >>> age = Attribute("age", np.array([30.0, 50.0, np.nan]))
-    >>> rows = Examples((sex, age), np.array([0, 1, 1]), ("no", "yes"))
-    >>> OneHot.of(rows, "indicator").matrix(rows).toarray().tolist()
-    [[1.0, 0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0, 1.0]]
     """
 
     parts: tuple[tuple[NumberColumn | CategoryColumns, ...], ...]
@@ -106,7 +98,9 @@ class OneHot:
                     columns.append(np.full(len(filled), offset))
                     cells.append(values[filled])
                 else:
-                    codes = attribute.values if attribute.categories is not None else _absence(attribute)
+                    codes = (
+                        attribute.values if attribute.categories is not None else np.where(attribute.is_missing, -1, 0)
+                    )
                     places, width = part.shown(codes.astype(np.int64)), part.width
                     filled = np.flatnonzero(places >= 0)
                     columns.append(places[filled] + offset)
@@ -135,27 +129,13 @@ def _parts(
     return (number, CategoryColumns(np.array([-1, 0]), 1))
 
 
-def _absence(attribute: Attribute) -> Codes:
-    """-1 where a number is missing, else 0: the codes of its indicator."""
-    return np.where(attribute.is_missing, -1, 0)
-
-
 LARGEST = 3e38  # scikit-learn's trees keep numbers in 32 bits
 MOST_CATEGORIES = 255  # that gradient boosting takes as categories
 
 
 @dataclass(frozen=True)
 class Ordinal:
-    """Which attributes become columns: those with a known value in training. Missing is NaN.
-
-    Examples
-    --------
-    >>> from incrowd.compare.examples import Attribute
-    >>> sex, gone = Attribute("sex", np.array([0, -1]), ("f", "m")), Attribute("gone", np.array([np.nan, np.nan]))
-    >>> rows = Examples((sex, gone), np.array([0, 1]), ("no", "yes"))
-    >>> Ordinal.of(rows).matrix(rows).tolist()
-    [[0.0], [nan]]
-    """
+    """Which attributes become columns: those with a known value in training. Missing is NaN."""
 
     places: tuple[int, ...]
     is_category: tuple[bool, ...]

@@ -50,25 +50,11 @@ class NaiveBayes:
     mean distance of neighbouring distinct values) and has, under a class, the probability of a normal distribution
     within half a precision of it. Its standard deviation is at least a sixth of the precision.
 
-    Parameters
-    ----------
-    laplace
-        What is added to each count.
-
-    Notes
-    -----
     As in Weka, except where a class has no known number: Weka then believes in values near 0, we in the distribution
     of all classes together.
-
-    Examples
-    --------
-    >>> sex = Attribute("sex", np.array([0, 0, 1, -1]), ("f", "m"))
-    >>> rows = Examples((sex,), np.array([0, 0, 1, 1]), ("no", "yes"))
-    >>> NaiveBayes().fit(rows, 0).scores(rows)[:, 1].round(3).tolist()
-    [0.308, 0.308, 0.727, 0.5]
     """
 
-    laplace: float = 1.0
+    laplace: float = 1.0  # what is added to each count
 
     def __post_init__(self) -> None:
         if isinstance(self.laplace, bool) or not isinstance(self.laplace, int | float) or not 0 < self.laplace < 1e9:
@@ -115,14 +101,7 @@ class Normal:
 
 
 def normal_of(values: Numbers, classes: Codes, weights: Numbers, labels: int) -> Normal:
-    """The normal distribution of each class, as Weka's NormalEstimator has it.
-
-    Examples
-    --------
-    >>> found = normal_of(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1]), np.ones(3), 2)
-    >>> found.precision, found.mean.tolist(), found.deviation.round(3).tolist()
-    (2.0, [2.0, 4.0], [2.0, 0.333])
-    """
+    """The normal distribution of each class, as Weka's NormalEstimator has it."""
     largest = float(np.abs(values).max())
     unit = largest if largest > LARGE else 1.0
     values = values / unit

@@ -18,17 +18,84 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.compare.examples import Examples, Numbers
+from incrowd.compare.examples import Attribute, Codes, Examples, Numbers
 from incrowd.compare.learners.c45 import CLASS, class_places, tabled
 from incrowd.compare.learners.learner import called, class_weights, weighing
-from incrowd.compare.learners.rule import Condition, Rule, way_to
 from incrowd.errors import ParameterError
 from incrowd.trees.c45 import SIDE_SHARE, at_least, fraction, largest_up_to_middle
+from incrowd.trees.draw import amount, condition
 from incrowd.trees.kernel import score_nodes, xlogx_table
 from incrowd.trees.levels import move_weighted, share_missing
 from incrowd.trees.packing import Rules, Training
 from incrowd.trees.pruning import SLACK, with_bound
 from incrowd.trees.tree import Eq, Gt, Le, Predicate, Tree
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A test of the attribute at a place; a missing value satisfies the part ``share`` of it."""
+
+    place: int
+    predicate: Predicate
+    share: float
+
+    def met(self, attribute: Attribute, rows: Codes) -> Numbers:
+        """To what part the rows satisfy it: 1, 0, or the share."""
+        values = attribute.values[rows]
+        hit: npt.NDArray[np.bool_]
+        match self.predicate:
+            case Le():
+                hit = values <= self.predicate.threshold
+            case Gt():
+                hit = values > self.predicate.threshold
+            case Eq() if attribute.categories is not None and self.predicate.value in attribute.categories:
+                hit = values == attribute.categories.index(str(self.predicate.value))
+            case _:
+                hit = np.zeros(len(values), np.bool_)
+        return np.where(attribute.is_missing[rows], self.share, hit.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Conditions that must all hold, and the class histogram of the training rows that satisfied them."""
+
+    conditions: tuple[Condition, ...]
+    counts: tuple[float, ...]
+    labels: tuple[str, ...]
+
+    def weights(self, examples: Examples, rows: Codes) -> tuple[Codes, Numbers]:
+        """Those of the rows that the rule covers at least in part, and to what part."""
+        weights = np.ones(len(rows))
+        for each in self.conditions:
+            weights = weights * each.met(examples.attributes[each.place], rows)
+            kept = weights > 0
+            rows, weights = rows[kept], weights[kept]
+        return rows, weights
+
+    @property
+    def shares(self) -> Numbers:
+        """The shares of the labels."""
+        counts = np.array(self.counts)
+        return np.asarray(counts / counts.sum())
+
+    def __str__(self) -> str:
+        conditions = [f"{each.predicate.attribute} {condition(each.predicate)}" for each in self.conditions]
+        label = self.labels[int(np.argmax(self.counts))]
+        wrong = sum(self.counts) - max(self.counts)
+        return f"{' and '.join(conditions) or 'else'}: {label} ({amount(sum(self.counts))}/{amount(wrong)})"
+
+
+def way_to(tree: Tree, leaf: int, places: dict[str, int]) -> tuple[Condition, ...]:
+    """The conditions from the root to a leaf; a missing value takes each branch with the share of its rows."""
+    conditions: list[Condition] = []
+    while (parent := tree.parents[leaf]) >= 0:
+        branches = tree.nodes[parent].branches
+        predicate = next(branch.predicate for branch in branches if branch.child == leaf)
+        together = sum(tree.nodes[branch.child].size for branch in branches)
+        conditions.append(Condition(places[predicate.attribute], predicate, tree.nodes[leaf].size / together))
+        leaf = parent
+    return tuple(reversed(conditions))
+
 
 Array = npt.NDArray[Any]
 SMALL = 1e-6  # Weka's idea of no difference
@@ -217,40 +284,17 @@ class RuleListModel:
 class RuleList:
     """PART-like rules from C4.5 trees.
 
-    Parameters
-    ----------
-    confidence, min_branch, bins
-        How the trees are grown and pruned, as in :class:`incrowd.trees.c45.C45`.
-    trees
-        ``"whole"``: trees are grown in full and pruned, and their largest leaf is taken: the plan that PART
-        abbreviates. ``"partial"``: PART itself, with the partial trees that the paper introduces to save time. Here
-        whole trees are the quicker ones, since they give far fewer rules (Adult: 56 instead of 773).
-    rules_per_round
-        How many leaves of one whole tree become rules before the next tree is grown, those with most rows first.
-        ``None`` takes as many as cover half of the rows that are left: a few rounds, however many rules.
-
-    Notes
-    -----
     As in PART, a row whose tested value is missing is covered in part (by the share of known rows that take the
     branch), and what is left of it goes on to the next rules; below a thousandth it is forgotten, where Weka's PART
     carries it on. A row that no rule covers has the shares of all training rows. Rows may have any weights.
-
-    Examples
-    --------
-    >>> from incrowd.compare.examples import Attribute
-    >>> ages = Attribute("age", np.array([20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0]))
-    >>> rows = Examples((ages,), np.array([0, 0, 0, 1, 1, 1, 1]), ("no", "yes"))
-    >>> for rule in RuleList().fit(rows, 0).rules:
-    ...     print(rule)
-    age > 40.0: yes (4/0)
-    else: no (3/0)
     """
 
     confidence: float | None = 0.25
     min_branch: int = 2
     bins: int | None = 1024
+    # PART takes the largest leaf of a "partial" tree; "whole" trees give far fewer rules (Adult: 56, not 773).
     trees: Literal["whole", "partial"] = "whole"
-    rules_per_round: int | None = 1
+    rules_per_round: int | None = 1  # leaves of a whole tree that become rules; None: until half the rows are covered
 
     def __post_init__(self) -> None:
         fraction("confidence", self.confidence)
@@ -287,8 +331,7 @@ class RuleList:
 
     def _finder(self, examples: Examples) -> Callable[[Numbers], Round]:
         """What makes the rules of a round from the weights of the rows."""
-        from incrowd.compare.learners.rule_list import PartialC45
-        from incrowd.compare.learners.weighted_tree import WeightedC45
+        from incrowd.compare.learners.c45 import WeightedC45
         from incrowd.trees.packing import pack
 
         places = {attribute.name: place for place, attribute in enumerate(examples.attributes)}

@@ -13,10 +13,19 @@ from typing import Any, Literal
 import numpy as np
 
 from incrowd.compare.examples import Examples, Numbers
-from incrowd.compare.learners.learner import Constant, class_shares, is_hopeless, repeated, weighing, with_parameters
+from incrowd.compare.learners.learner import (
+    Constant,
+    called,
+    class_shares,
+    is_hopeless,
+    repeated,
+    weighing,
+    with_parameters,
+)
 from incrowd.compare.learners.matrix import Missing, OneHot, Ordinal
 from incrowd.errors import InputError, ParameterError
 from incrowd.trees.compiled import one_thread
+from incrowd.vocabulary.option import nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,42 +78,15 @@ Encoding = Literal["auto", "ordinal", "one-hot"]
 class Scikit:
     """A classifier of scikit-learn.
 
-    Parameters
-    ----------
-    word
-        What the catalog calls it.
-    path
-        Module and class, for instance ``sklearn.tree.DecisionTreeClassifier``.
-    parameters
-        Those of the classifier that were asked for; they are part of the name.
-    usual
-        Those we give it where nothing else is asked for.
-    encoding
-        ``"ordinal"``: categories as numbers, missing as NaN (gradient boosting knows which columns are categories).
-        ``"one-hot"``: a 0/1 column for each category, standardised numbers. ``"auto"``: the first if the classifier
-        takes NaN, else the second.
-    missing
-        What the one-hot encoding does with missing values, see :class:`incrowd.compare.learners.matrix.OneHot`.
-
-    Notes
-    -----
     It runs in one thread, with the seed of the trial. Where it takes no weights, whole ones are repeated rows.
-
-    Examples
-    --------
-    >>> from incrowd.compare.examples import Attribute
-    >>> rows = Examples((Attribute("sex", np.array([0, 0, 1]), ("f", "m")),), np.array([0, 0, 1]), ("no", "yes"))
-    >>> tree = Scikit("tree", "sklearn.tree.DecisionTreeClassifier", (("max_depth", 3),))
-    >>> tree.name, tree.fit(rows, 0).scores(rows).tolist()
-    ('tree(max_depth=3)', [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     """
 
-    word: str
-    path: str
-    parameters: Parameters = ()
-    usual: Parameters = ()
-    encoding: Encoding = "auto"
-    missing: Missing = "zeros"
+    word: str  # what the catalog calls it
+    path: str  # module and class, for instance ``sklearn.tree.DecisionTreeClassifier``
+    parameters: Parameters = ()  # those of the classifier that were asked for; they are part of the name
+    usual: Parameters = ()  # those we give it where nothing else is asked for
+    encoding: Encoding = "auto"  # "ordinal" with missing as NaN if the classifier takes it, else "one-hot"
+    missing: Missing = "zeros"  # what "one-hot" does, see learners.matrix.OneHot
 
     def __post_init__(self) -> None:
         if self.encoding not in ("auto", "ordinal", "one-hot"):
@@ -114,8 +96,7 @@ class Scikit:
         known = self._classifier().get_params(deep=False)
         for parameter, _ in self.parameters:
             if parameter not in known:
-                close = get_close_matches(parameter, known, n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
+                hint = nearest(parameter, {name: repr(name) for name in known})
                 raise ParameterError(
                     f"{self.word} has no parameter {parameter!r}.{hint} It has: {', '.join(sorted(known))};"
                     " and encoding, missing."
@@ -216,13 +197,7 @@ def classifier_class(path: str) -> Any:
 
 
 def scikit_named(word: str, parameters: dict[str, Any]) -> Scikit | None:
-    """The learner for a class of scikit-learn, by its path or by its name alone; None if there is no such class.
-
-    Examples
-    --------
-    >>> scikit_named("ExtraTreesClassifier", {"n_estimators": 10}).name
-    'ExtraTreesClassifier(n_estimators=10)'
-    """
+    """The learner for a class of scikit-learn, by its path or by its name alone; None if there is no such class."""
     path = word if word.startswith("sklearn.") else _all_classifiers().get(word.lower())
     return None if path is None else scikit(word, path, parameters)
 
@@ -253,3 +228,43 @@ def _all_classifiers() -> dict[str, str]:
     with quiet():
         classifiers = all_estimators(type_filter="classifier")
     return {name.lower(): f"{each.__module__}.{name}" for name, each in classifiers}
+
+
+LARGEST_HESSIAN = 500  # columns times classes; beyond, the quasi-Newton solver is quicker
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Logistic regression with a quadratic penalty, multinomial for more than two classes.
+
+    Newton's method takes 0.14 s for 22,611 rows of Adult (103 columns) and converges fully; lbfgs 0.13 to 0.2 s.
+    """
+
+    C: float = 1.0  # the penalty is 1 / C; Weka's ridge of 1e-8 is about ``C=5e7``
+    missing: Missing = "zeros"  # see learners.matrix.OneHot
+
+    def __post_init__(self) -> None:
+        if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < float("inf"):
+            raise ParameterError("C must be a number above 0. Smaller penalises more.")
+        if self.missing not in ("zeros", "indicator", "mode"):
+            raise ParameterError("missing must be one of zeros, indicator, mode.")
+
+    @property
+    def name(self) -> str:
+        """What the catalog calls it."""
+        return called("logistic", self)
+
+    def fit(self, examples: Examples, seed: int) -> FittedModel | Constant:  # noqa: ARG002
+        """Maximise the penalised likelihood; there is no chance in it."""
+        examples = weighing(examples)
+        if is_hopeless(examples):
+            return Constant(class_shares(examples))
+        from sklearn.linear_model import LogisticRegression
+
+        encoding = OneHot.of(examples, self.missing)
+        small = encoding.width * len(examples.labels) <= LARGEST_HESSIAN
+        solver = "newton-cholesky" if small else "lbfgs"
+        classifier = LogisticRegression(C=self.C, solver=solver, max_iter=500)
+        with one_thread()(), quiet():
+            classifier.fit(encoding.matrix(examples), examples.classes, examples.weights)
+        return FittedModel(classifier, encoding.matrix, len(examples.labels))

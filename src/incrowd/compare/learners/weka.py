@@ -17,20 +17,7 @@ LARGEST = 1e150  # Weka squares numbers and adds them up
 
 
 def arff_text(examples: Examples, *, with_classes: bool) -> str:
-    """Header and rows. Without classes they are all unknown, so that nothing can look at them.
-
-    Examples
-    --------
-    >>> sex, age = Attribute("sex", np.array([1, -1]), ("f", "m")), Attribute("age", np.array([30.5, np.nan]))
-    >>> print(arff_text(Examples((sex, age), np.array([0, 1]), ("no", "yes")), with_classes=True))
-    @relation rows
-    @attribute a0 {c0,c1}
-    @attribute a1 numeric
-    @attribute class {c0,c1}
-    @data
-    c1,30.5,c0
-    ?,?,c1
-    """
+    """Header and rows. Without classes they are all unknown, so that nothing can look at them."""
     kinds = ["numeric" if each.categories is None else _codes(len(each.categories)) for each in examples.attributes]
     header = [f"@attribute a{place} {kind}" for place, kind in enumerate(kinds)]
     columns = [_column(each).alias(f"a{place}") for place, each in enumerate(examples.attributes)]
@@ -84,23 +71,11 @@ class Weka:
     """A classifier of Weka with its usual options, or those given.
 
     Rows are handed over in memory; names and categories are replaced by numbers on the way.
-
-    Parameters
-    ----------
-    word, scheme
-        What the catalog calls it, and its Java class.
-    options
-        As on Weka's command line, for instance ``-C 0.1 -M 5``.
-
-    Examples
-    --------
-    >>> Weka("weka-j48", "weka.classifiers.trees.J48", "-M 5").name
-    "weka-j48(options='-M 5')"
     """
 
     word: str
     scheme: str
-    options: str = ""
+    options: str = ""  # as on Weka's command line, for instance ``-C 0.1 -M 5``
 
     def __post_init__(self) -> None:
         if not isinstance(self.options, str):

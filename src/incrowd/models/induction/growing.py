@@ -57,18 +57,9 @@ def at_least_average(candidates: Sequence[SplitCandidate]) -> tuple[list[SplitCa
     """The candidates of a node with at least their average gain, and the others (Quinlan 1993, 2.2).
 
     The gain ratio alone favours splits that tell next to nothing; among those with a fair gain it chooses well.
-
-    Examples
-    --------
-    >>> some = [SplitCandidate(0, a, 0, gain, 1.0) for a, gain in enumerate([0.3, 0.1, 0.2])]
-    >>> [[each.attribute for each in half] for half in at_least_average(some)]
-    [[0, 2], [1]]
     """
-    average = sum(each.gain for each in candidates) / max(1, len(candidates))
-    enough = [each.gain >= average - TOLERANCE for each in candidates]
-    halves = (True, False)
-    fair, others = ([c for c, e in zip(candidates, enough, strict=True) if e is half] for half in halves)
-    return fair, others
+    enough = sum(each.gain for each in candidates) / max(1, len(candidates)) - TOLERANCE
+    return [one for one in candidates if one.gain >= enough], [one for one in candidates if one.gain < enough]
 
 
 @dataclass(eq=False)

@@ -24,30 +24,12 @@ from incrowd.vocabulary.requirements.words import parse_requirements
 
 @dataclass(frozen=True)
 class SpanRequirement:
-    """k-anonymity of spans, alone or together with requirements on the class.
+    """k-anonymity of spans, alone or together with requirements on the class."""
 
-    Parameters
-    ----------
-    k
-        Rows of a span.
-    l, max_confidence
-        Short forms of entropy l-diversity and of a cap on the confidence.
-    further
-        Other requirements on the class.
-
-    Examples
-    --------
-    >>> requirement = SpanRequirement(4, max_confidence=0.75)
-    >>> requirement.holds([3, 1]), requirement.holds([4, 1]), requirement.holds([2, 1])
-    (True, False, False)
-    >>> str(requirement)
-    'every span has at least 4 rows, none of its classes a share above 0.75'
-    """
-
-    k: int
+    k: int  # rows of a span
     l: float | None = None  # noqa: E741
     max_confidence: float | None = None
-    further: tuple[Columnwise, ...] = ()
+    further: tuple[Columnwise, ...] = ()  # other requirements on the class
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", KAnonymity(self.k).k)
@@ -97,13 +79,7 @@ class SpanRequirement:
 
 
 def required_of_spans(required: str | Part | Together | Iterable[str | Part | Together]) -> tuple[Columnwise, ...]:
-    """The requirements on the class that a model can keep, from their text form or objects.
-
-    Examples
-    --------
-    >>> [str(part) for part in required_of_spans("t=0.2, alpha=0.8")]
-    ['0.2-closeness of the class', 'confidence in any value of the class of at most 0.8']
-    """
+    """The requirements on the class that a model can keep, from their text form or objects."""
     on_class: list[Columnwise] = []
     for one in [required] if isinstance(required, str) or not isinstance(required, Iterable) else required:
         parts = parse_requirements(one) if isinstance(one, str) else one.parts if isinstance(one, Together) else (one,)

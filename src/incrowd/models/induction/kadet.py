@@ -201,64 +201,18 @@ FILLS = (None, "mode", "value")
 
 @dataclass(frozen=True)
 class KAdet:
-    """kADET.
+    """kADET."""
 
-    Parameters
-    ----------
-    k
-        Every span has at least this many people.
-    private
-        The attributes an attacker does not know. All quasi-identifiers that are not named here are public.
-    class_private
-        Whether an attacker does not know the class either.
-    score
-        ``"gain_ratio"``: as C4.5, with thresholds for numbers, dates and ordered categories. ``"gain"``: as ID3, which
-        takes categories only.
-    l
-        Entropy l-diversity: the entropy of the classes in every span is at least ``log2 l``. Needs a private class.
-    max_confidence
-        No class has a larger share in any span. Needs a private class.
-    prune
-        Whether subtrees that promise no fewer errors become leaves; ``None``: with gain ratio, as C4.5 does, not with
-        gain. Branches are never raised.
-    fill
-        Missing values are refused. ``"mode"``: the most frequent value, or the median, stands for them. ``"value"``:
-        missing is a category of its own; numbers must be complete.
-    bins
-        Numbers are counted in at most this many bins of equal size, as in :class:`incrowd.trees.c45.C45`.
-    require
-        Further requirements on the class in every span: text such as ``"t=0.2, distinct-l=3"``, or requirements. They
-        need a private class.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.schema import Column, ColumnType, Role
-    >>> married = np.array([0, 1, 1, 1, 0, 0], np.int32)
-    >>> car = np.array([1, 1, 0, 0, 1, 0], np.int32)
-    >>> risk = np.array([1, 1, 0, 0, 0, 0], np.int32)
-    >>> table = EncodedTable.of([
-    ...     EncodedColumn("married", ColumnType.CATEGORICAL, married, pl.Series(["no", "yes"])),
-    ...     EncodedColumn("car", ColumnType.CATEGORICAL, car, pl.Series(["no", "yes"])),
-    ...     EncodedColumn("risk", ColumnType.CATEGORICAL, risk, pl.Series(["bad", "good"])),
-    ... ])
-    >>> schema = Schema((Column("married"), Column("car"), Column("risk")))
-    >>> schema = schema.with_roles(quasi_identifiers=["married", "car"], target="risk")
-    >>> induction = KAdet(k=3, private=("car",), score="gain").induce(table, schema)
-    >>> induction.model.spans, induction.model.smallest_span, induction.model.tree.attributes
-    (2, 3, ('car', 'married'))
-    """
-
-    k: int
-    private: tuple[str, ...] = ()
-    class_private: bool = True
-    score: str = "gain_ratio"
+    k: int  # every span has at least this many people
+    private: tuple[str, ...] = ()  # unknown to attackers; all other quasi-identifiers are public
+    class_private: bool = True  # whether an attacker does not know the class either
+    score: str = "gain_ratio"  # as C4.5; "gain" as ID3, categories only
     l: float | None = None  # noqa: E741
-    max_confidence: float | None = None
-    prune: bool | None = None
-    fill: str | None = None
+    max_confidence: float | None = None  # no class has a larger share in any span. Needs a private class
+    prune: bool | None = None  # None: with gain ratio only, as C4.5 and ID3 do
+    fill: str | None = None  # missing: refused, "mode" (or median), or "value": a category of its own
     bins: int | None = 1024
-    require: Any = ()
+    require: Any = ()  # further ones on the class in every span: "t=0.2, distinct-l=3"
 
     name: ClassVar[str] = "kadet"
 
@@ -289,15 +243,7 @@ class KAdet:
         return {**vars(self), "private": list(self.private), "require": [str(part) for part in self.require]}
 
     def induce(self, table: EncodedTable, schema: Schema) -> Induction:
-        """Grow the tree that predicts the target from the quasi-identifiers and the private attributes.
-
-        Raises
-        ------
-        ValuesError
-            If values are missing, unless ``fill`` says what to do with them.
-        SchemaError
-            If there is no target or no attribute, or an attribute cannot be used.
-        """
+        """Grow the tree that predicts the target from the quasi-identifiers and the private attributes."""
         names, target = self._names(schema)
         about_class(self.require, target)
         if table.height == 0:
@@ -383,11 +329,6 @@ def fill_columns(
     ``"mode"``: the most frequent value of a category, the median of what is split by a threshold. ``"value"``: missing
     is a value of its own, which a threshold cannot have. A class is never made up: a missing one may only be a class
     of its own, by ``"value"``.
-
-    Raises
-    ------
-    ValuesError
-        If missing values remain; it names the columns and how many rows each lacks.
     """
     columns = list(columns)
     fills: dict[str, str | int | float] = {}

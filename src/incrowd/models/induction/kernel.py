@@ -122,15 +122,7 @@ def forbid_cuts(a: int, inputs: Inputs, codes: Array, counts: Array, k: int, bad
 
 @compiled
 def forbid(
-    first: int,
-    last: int,
-    inputs: Inputs,
-    order: Array,
-    end: Array,
-    lows: Array,
-    highs: Array,
-    k: int,
-    bad: Array,
+    first: int, last: int, inputs: Inputs, order: Array, end: Array, lows: Array, highs: Array, k: int, bad: Array
 ) -> None:
     """Mark what the spans of a territory forbid, for the public attributes from ``first`` up to ``last``.
 

@@ -198,15 +198,7 @@ class SpanOrder:
 
 
 def forbid_asking(
-    first: int,
-    last: int,
-    inputs: Inputs,
-    order: Ints,
-    end: Ints,
-    lows: Ints,
-    highs: Ints,
-    holds: Holds,
-    bad: Flags,
+    first: int, last: int, inputs: Inputs, order: Ints, end: Ints, lows: Ints, highs: Ints, holds: Holds, bad: Flags
 ) -> None:
     """Mark what the spans of a territory forbid, as :func:`incrowd.models.induction.kernel.forbid` does.
 

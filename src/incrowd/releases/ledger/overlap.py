@@ -23,6 +23,7 @@ from incrowd.releases.ledger.marks import (
     distinct_rows,
     shared,
 )
+from incrowd.tables.reading.dictionary import distinct
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.randomness import SystemRandomness, permutation
 from incrowd.vocabulary.schema import Schema
@@ -59,9 +60,11 @@ class MarkedTable:
         return self.source.frame.height
 
     def cells(self, name: str) -> Cells:
-        """What the cells of a column say."""
+        """What the cells of a column say; of one that was coarsened, what they said before."""
         if name not in self._cells:
-            self._cells[name] = cells_of(self.source.distinct([name])[name])
+            finer = self.source.finer
+            known = self.source.distinct([name]) if finer is None or name not in finer else distinct(finer, [name])
+            self._cells[name] = cells_of(known[name])
         return self._cells[name]
 
     @cached_property

@@ -15,7 +15,7 @@ from incrowd.vocabulary.schema import Column, ColumnType
 
 # Clean the distinct texts of a column: what looks the same must be the same value.
 # Zero-width space, word joiner, byte order mark, soft hyphen and the marks and embeddings of direction.
-_INVISIBLE = "[\u200b\u2060\ufeff\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+INVISIBLE = "[\u200b\u2060\ufeff\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 _WORDS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0"), ("on", "off"))
 TRUTH = {word: place == 0 for pair in _WORDS for place, word in enumerate(pair)}
 """What words for yes and no mean, in lower case."""
@@ -39,7 +39,7 @@ def clean(tally: Tally, missing: tuple[str, ...], where: str) -> tuple[pl.Series
             (
                 "invisible-characters",
                 "with invisible characters; read without them",
-                pl.all().str.replace_all(_INVISIBLE, ""),
+                pl.all().str.replace_all(INVISIBLE, ""),
             ),
             (
                 "composed",

@@ -63,6 +63,7 @@ def read(
     decimal: str | None = None,
     dates: str | None = None,
     sheet: str | None = None,
+    coarsen: Mapping[str, str] | None = None,
 ) -> Source:
     """Read a table from a file or a data frame, and refuse what is not sound.
 
@@ -82,6 +83,8 @@ def read(
         How numbers and dates are written in delimited text: ``comma`` or ``point``; ``dmy``, ``mdy`` or ``ymd``.
     sheet
         The sheet of a workbook; the first if none is named.
+    coarsen
+        Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.coarsening`.
 
     Examples
     --------
@@ -89,23 +92,31 @@ def read(
     >>> read(pl.DataFrame({"age": [39, 50]})).frame.height
     2
     """
-    markers = missing_markers(missing)
+    dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
+    table = _read(source, dialect, missing_markers(missing), sheet)
+    if not coarsen:
+        return table
+    from incrowd.tables.reading.coarsen import coarsened
+
+    return coarsened(table, coarsen)
+
+
+def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | None) -> Source:
     if not isinstance(source, (str, Path)):
         from incrowd.tables.reading.frames import read_frame
 
-        return read_frame(source, missing=markers)
+        return read_frame(source, missing=missing)
     path = Path(source)
     kind, compression = check_file(path)
     if kind == "delimited text":
         from incrowd.tables.reading.delimited import read_delimited
 
-        dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
-        return read_delimited(path, dialect, compression=compression, missing=markers)
+        return read_delimited(path, dialect, compression=compression, missing=missing)
     if kind == "Excel":
         from incrowd.tables.reading.excel import read_excel
 
-        return read_excel(path, sheet, missing=markers)
-    return _read_typed(path, kind, encoding, markers)
+        return read_excel(path, sheet, missing=missing)
+    return _read_typed(path, kind, dialect.encoding, missing)
 
 
 def read_release(release: Any, missing: Sequence[str] | None = None) -> Source:
@@ -208,6 +219,12 @@ def _check_magic(path: Path, expected: str) -> None:
 
 
 # The population a table comes from: read like the table, for requirements that look at it.
+def of_population(reading: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """How a population is read: like the table, and only these columns are coarsened; it may lack others."""
+    rules = {name: rule for name, rule in (reading.get("coarsen") or {}).items() if name in names}
+    return {**reading, "coarsen": rules}
+
+
 def read_population(
     population: Any, requirement: Requirement, schema: Schema, reading: Mapping[str, Any] | None = None
 ) -> EncodedTable | None:
@@ -233,8 +250,8 @@ def read_population(
             f"{requirement.on_population[0]} needs a population: a table of the people the rows are from, with the "
             "quasi-identifiers. Give it with population= or --population."
         )
-    source = read(population, **(reading or {}))
     names = list(schema.quasi_identifiers)
+    source = read(population, **of_population(reading or {}, names))
     for name in names:
         if name not in source.frame.columns:
             raise ParameterError(

@@ -164,6 +164,8 @@ class Source:
         What was handled while reading.
     declared
         Types and orders the file or frame itself declares (ARFF attributes, ordered categories).
+    finer
+        What columns were before they were coarsened, if some were.
 
     Examples
     --------
@@ -176,6 +178,7 @@ class Source:
     origin: Origin
     notices: tuple[Notice, ...] = ()
     declared: tuple[Column, ...] = ()
+    finer: pl.DataFrame | None = None
     _known: dict[str, Distinct] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from incrowd.tables.reading.frames import check_arrow, check_types, plain_text
 from incrowd.tables.reading.read import check_file, dialect_of, missing_markers
 from incrowd.tables.reading.source import Origin, spellings, without_markers
 from incrowd.tables.streams.body import Body, Stamp, changed, exact, regrouped
+from incrowd.vocabulary.coarsening import coarsenings
 from incrowd.vocabulary.schema import Column, unknown_column
 
 _MOST_COPIED = 1 << 22
@@ -227,6 +228,7 @@ def open_stream(
     decimal: str | None = None,
     dates: str | None = None,
     sheet: str | None = None,  # noqa: ARG001 (workbooks are read whole)
+    coarsen: Mapping[str, str] | None = None,
     scratch: Path | None = None,
 ) -> Stream:
     """Open a table on disk without reading it into memory, and refuse what is not sound.
@@ -237,6 +239,8 @@ def open_stream(
         Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, JSON Lines, or a folder of Parquet files.
     delimiter, encoding, missing, header, names, decimal, dates, sheet
         As for :func:`incrowd.tables.reading.read.read`.
+    coarsen
+        Refused: columns are coarsened where the whole table is in memory.
     scratch
         Folder for the unpacked text of a compressed or recoded file; it is kept in a file without a name. The
         usual folder for temporary files if not given.
@@ -251,6 +255,11 @@ def open_stream(
     ...     stream.rows, [frame.rows() for frame in stream.frames()]
     (1, [[('39', None)]])
     """
+    if coarsenings(coarsen):
+        raise ParameterError(
+            "Columns are coarsened where the whole table is in memory, and this one is worked on in blocks. Give one "
+            "file and no limit of memory, or coarsen the columns before."
+        )
     path, markers = Path(source), missing_markers(missing)
     if path.is_dir():
         return _parquet(path, markers)

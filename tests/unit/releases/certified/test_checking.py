@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -22,6 +23,7 @@ from incrowd.tables.options import Outputs
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS = 241
+KEPT: dict[str, Path] = {}
 FORMS = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "arff"]
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "identifiers": ["person"], "class_sensitive": False}
 
@@ -45,10 +47,21 @@ def people(**names: str) -> pl.DataFrame:
     return frame.rename(names)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def kept(tmp_path_factory):
+    """Every release is made once, and copied for those who ask for it again."""
+    KEPT.clear()
+    KEPT[""] = tmp_path_factory.mktemp("kept")
+
+
 def made(to: str = "out.csv", **asked: object) -> Path:
     """A release of the people in a file."""
-    people().write_csv("people.csv")
-    release("people.csv", **(ROLES | {"k": 5} | asked), to=to)
+    key = f"{to} {asked}"
+    if key not in KEPT:
+        people().write_csv("people.csv")
+        release("people.csv", **(ROLES | {"k": 5} | asked), to=to)
+        KEPT[key] = shutil.copytree(Path.cwd(), KEPT[""] / str(len(KEPT)))
+    shutil.copytree(KEPT[key], Path.cwd(), dirs_exist_ok=True)
     return Path(to)
 
 
@@ -370,7 +383,7 @@ def test_every_single_field_is_told_or_bound_or_open(tmp_path):
     """Fields that nobody can check from the release are named as such, or they are words of no promise."""
     data = certified(made())
     free = {"responsible", "recipe_sha256", "input_hmac_sha256", "versions", "method", "notices", "public_cuts"}
-    free |= {"class_sensitive", "hierarchies", "utility", "risk", "attacks", "earlier_releases"}
+    free |= {"class_sensitive", "preset", "hierarchies", "utility", "risk", "attacks", "earlier_releases"}
     for name in set(data) - free:
         changed = copy.deepcopy(data)
         changed[name] = {"is": "k-anonymity", "k": 1} if name == "requirement" else None
@@ -390,7 +403,7 @@ def test_another_form_is_stated_than_the_file_has(other):
 )
 def test_a_certificate_that_was_not_signed_as_asked_is_not_published(fault, tmp_path, monkeypatch):
     key, _ = make_key(tmp_path / "office.key")
-    monkeypatch.setattr("incrowd.releases.issuing.signed", fault)
+    monkeypatch.setattr("incrowd.report.signature.signed", fault)
     with pytest.raises(VerificationError, match="not signed"):
         made(outputs=Outputs(sign=key))
     assert not Path("out.csv").exists()

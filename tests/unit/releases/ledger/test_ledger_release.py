@@ -55,6 +55,7 @@ def entries(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "book").glob(f"*{ENDING}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["kactus", "kactus-plus", "mondrian", "tdr", "iack"])
 def test_the_same_request_gets_the_same_groups_in_another_order(made, method):
     one, other = made(method=method), made(method=method)
@@ -67,6 +68,7 @@ def test_the_same_request_gets_the_same_groups_in_another_order(made, method):
     assert one.certificate["earlier_releases"]["compared"] == []
 
 
+@pytest.mark.slow
 def test_the_draw_is_a_secret_of_the_ledger(tmp_path):
     """Every book draws otherwise, so what repeats is the book's doing."""
     asked = {"quasi_identifiers": ["age", "sex", "marital_status", "insurance"], "sensitive": ["patient_id"]}

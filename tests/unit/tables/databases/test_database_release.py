@@ -26,6 +26,8 @@ from incrowd.tables.databases.writing import StagedTable, staged_table
 from incrowd.tables.recipe import Recipe
 from support.postgresql_server import HOST, USER
 
+pytestmark = pytest.mark.slow  # whole releases from and to a server
+
 CLINIC = "postgresql:///clinic"
 PATIENTS, RELEASE = f"{CLINIC}?table=patients", f"{CLINIC}?table=release"
 KNOWN = ["age", "sex", "postcode"]

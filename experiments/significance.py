@@ -47,24 +47,9 @@ class FiveByTwoTest:
 def five_by_two_test(differences: npt.ArrayLike, alpha: float = 0.05) -> FiveByTwoTest:
     """Test whether the differences of two methods, on the same folds, could be chance.
 
-    Parameters
-    ----------
-    differences
-        Error of one method minus error of the other (or accuracies, it does not matter), a row for each of the five
-        repetitions, a column for each of the two folds.
-    alpha
-        The level of the test.
-
-    Notes
-    -----
     F = (sum of the squared differences) / (2 sum of s_i^2) with s_i^2 the squared deviations from the mean of
     repetition i, compared with the F distribution with 10 and 5 degrees of freedom. Where no repetition varies, F is 0
     if all differences are 0, and infinite if not.
-
-    Examples
-    --------
-    >>> print(five_by_two_test([(.02, .01), (.03, .01), (.00, .02), (.01, .01), (.02, .03)]))
-    the methods do not differ significantly (mean difference +0.016, 5x2cv F = 3.4, p = 0.095)
     """
     numbers = np.asarray(differences, np.float64)
     if numbers.shape != (REPETITIONS, FOLDS):
@@ -97,13 +82,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def ranks(values: npt.ArrayLike, larger_is_better: bool = True) -> Numbers:
-    """The rank of each method (column) in each case (row): 1 is best, equals share the mean of their ranks.
-
-    Examples
-    --------
-    >>> ranks([[85.0, 83.0, 85.0], [70.0, 72.0, 71.0]]).tolist()
-    [[1.5, 3.0, 1.5], [3.0, 1.0, 2.0]]
-    """
+    """The rank of each method (column) in each case (row): 1 is best, equals share the mean of their ranks."""
     numbers = np.asarray(values, np.float64)
     if numbers.ndim != 2 or 0 in numbers.shape:
         raise ParameterError("Ranks need a table of values: a row for each case, a column for each method.")
@@ -153,11 +132,6 @@ def friedman_test(values: npt.ArrayLike, larger_is_better: bool = True, alpha: f
 
     The statistic is the plain one, without a correction for equals, as Demšar's and the papers' figures are. Cases
     are taken as independent; the same data with another k are not, which makes the test optimistic.
-
-    Examples
-    --------
-    >>> print(friedman_test([[85, 83, 80], [84, 83, 81], [90, 88, 89], [70, 69, 69]]))
-    the 3 methods differ over 4 cases (F(2, 6) = 9.8, p = 0.013)
     """
     ranked = ranks(values, larger_is_better)
     cases, methods = ranked.shape
@@ -250,13 +224,7 @@ class CriticalDifference:
 def bonferroni_dunn(
     mean_ranks: Mapping[str, float], cases: int, control: str, alpha: float = 0.05
 ) -> CriticalDifference:
-    """Compare all methods with one of them.
-
-    Examples
-    --------
-    >>> print(bonferroni_dunn({"TDR": 2.347, "TDS": 2.444, "kACTUS": 1.208}, cases=72, control="kACTUS").finding())
-    kACTUS is better than TDR and TDS
-    """
+    """Compare all methods with one of them."""
     if control not in mean_ranks:
         raise ParameterError(f"{control!r} was not ranked. There are: {', '.join(mean_ranks)}.")
     difference = _difference(bonferroni_dunn_quantile(len(mean_ranks), alpha), len(mean_ranks), cases)
@@ -264,13 +232,7 @@ def bonferroni_dunn(
 
 
 def bonferroni_dunn_quantile(methods: int, alpha: float = 0.05) -> float:
-    """The normal quantile at 1 - alpha / (2 (methods - 1)).
-
-    Examples
-    --------
-    >>> [round(bonferroni_dunn_quantile(methods), 3) for methods in (2, 3, 4, 5)]
-    [1.96, 2.241, 2.394, 2.498]
-    """
+    """The normal quantile at 1 - alpha / (2 (methods - 1))."""
     from scipy.stats import norm
 
     _check(methods, alpha)

@@ -1,18 +1,11 @@
+"""Tests of significance, as the experiments use them."""
+
 import math
 
 import numpy as np
 import pytest
 
-from incrowd.compare.statistics.intervals import (
-    corrected_t_interval,
-    wilson_interval,
-)
-from incrowd.compare.statistics.significance import (
-    bonferroni_dunn,
-    five_by_two_test,
-    friedman_test,
-    ranks,
-)
+from experiments.significance import bonferroni_dunn, five_by_two_test, friedman_test, ranks
 from incrowd.errors import ParameterError
 
 RANKED = {"TDR": 2.917, "TDS": 2.944, "kACTUS": 1.278, "kADET": 2.861}
@@ -107,34 +100,11 @@ def test_a_method_that_was_not_compared_is_named(question: str) -> None:
         (lambda: bonferroni_dunn({"a": 1.0}, 18, "a"), "two methods"),
         (lambda: bonferroni_dunn(RANKED, 0, "TDS"), "one case"),
         (lambda: bonferroni_dunn(RANKED, 18, "TDS", alpha=1.0), "between 0 and 1"),
-        (lambda: corrected_t_interval([0.5], 1), "two folds"),
-        (lambda: corrected_t_interval([0.5, math.nan], 1), "no missing one"),
-        (lambda: corrected_t_interval([0.5, 0.6], 1, level=95), "between 0 and 1"),
-        (lambda: corrected_t_interval([0.5, 0.6], test_by_train=0), "above 0"),
-        (lambda: corrected_t_interval([0.5, 0.6], test_by_train=math.inf), "above 0"),
-        (lambda: corrected_t_interval([0.5, 0.6], test_by_train=math.nan), "above 0"),
-        (lambda: wilson_interval(85.1, 100), "divide per cent by 100"),
-        (lambda: wilson_interval(math.nan, 100), "between 0 and 1"),
-        (lambda: wilson_interval(0.5, 0), "one test row"),
     ],
 )
 def test_wrong_questions_are_refused(call, reason: str) -> None:
     with pytest.raises(ParameterError, match=reason):
         call()
-
-
-def test_intervals_say_what_they_are() -> None:
-    values = [0.84, 0.86, 0.85]
-    found = [
-        corrected_t_interval(values, 0.5),
-        wilson_interval(0.85, 1000),
-    ]
-    assert len({interval.kind for interval in found}) == 2
-    for interval in found:
-        assert 0.85 in interval
-        assert 0.99 not in interval
-        assert interval.kind in str(interval)
-        assert "95 % interval" in str(interval)
 
 
 def test_printed_deviation_is_that_over_folds_of_random_halves() -> None:

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-
-Numbers = npt.NDArray[np.float64]
+from incrowd.risk.three_risks import wilson
 
 
 @dataclass(frozen=True)
@@ -36,28 +35,15 @@ class ConfidenceInterval:
 
 
 def corrected_t_interval(values: npt.ArrayLike, test_by_train: float, level: float = 0.95) -> ConfidenceInterval:
-    """The mean over folds whose training rows overlap, corrected as by Nadeau and Bengio.
-
-    Parameters
-    ----------
-    values
-        One value for each fold of each repetition.
-    test_by_train
-        Rows of a test part by rows of a training part: 1 for two-fold, 1/9 for ten-fold cross-validation.
-    level
-        The confidence level.
-
-    Examples
-    --------
-    >>> print(corrected_t_interval([0.84, 0.86, 0.85], test_by_train=1 / 2))
-    0.85, 95 % interval 0.8107 to 0.8893 (t interval over 3 folds, corrected for shared training rows)
-    """
+    """The mean over folds whose training rows overlap, corrected as by Nadeau and Bengio."""
     if not test_by_train > 0 or math.isinf(test_by_train):
         raise ParameterError("test_by_train, test rows by training rows, must be a number above 0.")
     from scipy.stats import t
 
     _check_level(level)
-    folds = _folds(values)
+    folds = np.asarray(values, np.float64).ravel()
+    if len(folds) < 2 or not np.isfinite(folds).all():
+        raise ParameterError("A spread over folds needs the values of two folds at least, and no missing one.")
     mean = float(folds.mean())
     variance = (1 / len(folds) + test_by_train) * float(folds.var(ddof=1))
     width = float(t.isf((1 - level) / 2, len(folds) - 1)) * math.sqrt(variance)
@@ -66,42 +52,16 @@ def corrected_t_interval(values: npt.ArrayLike, test_by_train: float, level: flo
 
 
 def wilson_interval(accuracy: float, rows: int, level: float = 0.95) -> ConfidenceInterval:
-    """The accuracy on one test set, by Wilson's score interval; it never leaves 0 to 1.
-
-    Examples
-    --------
-    >>> print(wilson_interval(1.0, 10))
-    1, 95 % interval 0.7225 to 1 (Wilson, 10 test rows)
-    """
-    _check_share(accuracy, rows)
-    z = _normal_quantile(level)
-    middle = (accuracy + z**2 / (2 * rows)) / (1 + z**2 / rows)
-    width = z / (1 + z**2 / rows) * math.sqrt(accuracy * (1 - accuracy) / rows + z**2 / (4 * rows**2))
-    low, high = max(0.0, middle - width), min(1.0, middle + width)
-    return ConfidenceInterval(accuracy, low, high, level, f"Wilson, {rows:,} test rows")
-
-
-def _folds(values: npt.ArrayLike) -> Numbers:
-    numbers = np.asarray(values, np.float64).ravel()
-    if len(numbers) < 2 or not np.isfinite(numbers).all():
-        raise ParameterError("A spread over folds needs the values of two folds at least, and no missing one.")
-    return numbers
-
-
-def _normal_quantile(level: float) -> float:
-    from scipy.stats import norm
-
+    """The accuracy on one test set, by Wilson's score interval; it never leaves 0 to 1."""
     _check_level(level)
-    return float(norm.isf((1 - level) / 2))
+    if not 0 <= accuracy <= 1:
+        raise ParameterError("An accuracy must lie between 0 and 1; divide per cent by 100.")
+    if rows < 1:
+        raise ParameterError("There must be one test row at least.")
+    ends = wilson(accuracy, rows, level)
+    return ConfidenceInterval(accuracy, ends.low, ends.high, level, f"Wilson, {rows:,} test rows")
 
 
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
         raise ParameterError("A confidence level must lie between 0 and 1.")
-
-
-def _check_share(accuracy: float, rows: int) -> None:
-    if not 0 <= accuracy <= 1:
-        raise ParameterError("An accuracy must lie between 0 and 1; divide per cent by 100.")
-    if rows < 1:
-        raise ParameterError("There must be one test row at least.")

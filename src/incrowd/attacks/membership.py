@@ -1,0 +1,214 @@
+"""Who is in the table: people of the release beside control rows, by boxes and by a model that learned from it.
+
+The attacker shows a person to the model as the class whose box fits, which is how the model knows people; learning from
+classes, it needs no guess at what stands behind a cell. Counts tell more than a box: how likely each class is a
+person's own, and so how likely each value is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
+from incrowd.attacks.boxes import Released
+from incrowd.attacks.measuring import Floats, Interval, area, area_interval, difference_interval
+from incrowd.attacks.scene import Scene, SceneSplit
+from incrowd.compare.protocol import seed_of
+from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.released_cell import Ints
+
+HALF_A_POINT = 0.005
+
+
+def membership_by_box(scene: Scene) -> Finding:
+    """Membership by box: who lies in no box of the release is not in the table; who lies in one, rather is.
+
+    What: the attacker looks whether a person's quasi-identifiers fit some class. Paper: the presence attack of Nergiz,
+    Atzori, Clifton: Hiding the Presence of Individuals, SIGMOD 2007, measured as a membership test (Shokri, Stronati,
+    Song, Shmatikov, S&P 2017). Measured: the share of members who lie in some box, minus that of control rows. Control:
+    rows that are not in the release. Leak: the lower end of the interval is above 0.005, half a point.
+    """
+    split = scene.split
+    boxes = split.released.boxes
+    members, others = int(boxes.inside(split.members).sum()), int(boxes.inside(split.others).sum())
+    rates = members / split.members.height, others / split.others.height
+    interval = difference_interval((members, split.members.height), (others, split.others.height))
+    return Finding(
+        LEAK if interval[0] > HALF_A_POINT else NO_LEAK,
+        f"{100 * rates[0]:.1f} % of members and {100 * rates[1]:.1f} % of control rows lie in a box. "
+        f"Measured on {split.how}.",
+        measured=rates[0] - rates[1],
+        control=0.0,
+        interval=interval,
+        goal=HALF_A_POINT,
+        unit="difference of shares",
+        details={"members in a box": rates[0], "control in a box": rates[1]},
+    )
+
+
+TREES = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses:
+    """For each person the chance the model gives the true value, and whether it is its first guess."""
+
+    chances: Floats
+    right: npt.NDArray[np.bool_]
+
+    @property
+    def count(self) -> tuple[int, int]:
+        """People guessed right, and all."""
+        return int(self.right.sum()), len(self.right)
+
+
+@lru_cache(maxsize=4)
+def guess_from_release(split: SceneSplit, column: str, seed: int) -> tuple[Guesses, Guesses]:
+    """What the release says of members and of others: by a forest that learned from its classes, or by its counts."""
+    released = split.released
+    if column not in released.values:
+        raise CannotRunError(f"The release has no column {column!r}.")
+    if released.counted:
+        members, others = (
+            _guesses(_by_counts(released, column, people), people[column].codes)
+            for people in (split.members, split.others)
+        )
+        return members, others
+    model = _forest(released.boxes.shown[released.classes], released.values[column], seed)
+    by_class = _chances(model, released.boxes.shown, released.widths[column])
+    both = ((people, released.nearest(people)) for people in (split.members, split.others))
+    members, others = (_guesses(by_class[classes], people[column].codes) for people, classes in both)
+    return members, others
+
+
+def _by_counts(released: Released, column: str, people: EncodedTable) -> Floats:
+    """The chances of the column's values: those of the classes, by how likely each class is the person's."""
+    counts = released.histogram(column)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return np.concatenate([weights @ shares for weights in released.likely(people)])
+
+
+@lru_cache(maxsize=4)
+def guess_from_original(split: SceneSplit, column: str, seed: int) -> tuple[Guesses, Guesses]:
+    """The same from the members as they are: what it would be worth without any protection."""
+    names = split.released.boxes.names
+    model = _forest(_codes(split.members, names), split.members[column].codes.astype(np.int64), seed)
+    width = split.members[column].width
+    members, others = (
+        _guesses(_chances(model, _codes(people, names), width), people[column].codes)
+        for people in (split.members, split.others)
+    )
+    return members, others
+
+
+def _codes(people: EncodedTable, names: tuple[str, ...]) -> Ints:
+    return np.stack([people[name].codes.astype(np.int64) for name in names], axis=1)
+
+
+def _forest(inputs: Ints, values: Ints, seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    if not inputs.shape[1]:
+        raise CannotRunError("There is no quasi-identifier to learn from.")
+    state = seed_of(seed, "forest") % 2**31
+    return RandomForestClassifier(TREES, random_state=state, n_jobs=1).fit(inputs.astype(np.float32), values)
+
+
+def _chances(model: Any, inputs: Ints, width: int) -> Floats:
+    chances = np.zeros((len(inputs), width))
+    chances[:, model.classes_] = model.predict_proba(inputs.astype(np.float32))
+    return chances
+
+
+def _guesses(chances: Floats, truth: npt.NDArray[np.int32]) -> Guesses:
+    return Guesses(chances[np.arange(len(truth)), truth], chances.argmax(axis=1) == truth)
+
+
+SURE, FALSE_ALARMS = 0.51, 0.001
+
+
+def model_membership(scene: Scene) -> Finding:
+    """Model membership: does a model that learned from the release know who was in it?
+
+    What: the attacker has a model trained on the release and takes people it is sure of for members. Paper: Yeom,
+    Giacomelli, Fredrikson, Jha: Privacy Risk in Machine Learning, CSF 2018; Carlini and others: Membership Inference
+    Attacks From First Principles, S&P 2022 (the hit rate at few false alarms). Measured: the area under the ROC curve
+    (AUC) of the chance a forest gives a person's true class; in the details the share of members found at 0.1 % false
+    alarms. Control: rows that are not in the release; an AUC of 0.5 is chance. Leak: the lower end of the interval is
+    above 0.51.
+    """
+    split, column = scene.split, scene.guessed
+    members, others = guess_from_release(split, column, scene.seed)
+    measured = area(members.chances, others.chances)
+    interval = area_interval(measured, len(members.chances), len(others.chances))
+    raw = area(*(one.chances for one in guess_from_original(split, column, scene.seed)))
+    return Finding(
+        LEAK if interval[0] > SURE else NO_LEAK,
+        f"A forest on {column!r}, asked about members and control rows. Measured on {split.how}.",
+        measured=measured,
+        control=0.5,
+        interval=interval,
+        goal=SURE,
+        unit="AUC",
+        details={"AUC without protection": raw, "hits at 0.1 % false alarms": hits(members, others)},
+    )
+
+
+def hits(members: Guesses, others: Guesses, alarms: float = FALSE_ALARMS) -> float:
+    """Share of members above a limit that at most that share of the others reaches."""
+    ordered = np.sort(others.chances)[::-1]
+    limit = ordered[min(int(alarms * len(ordered)), len(ordered) - 1)]
+    return float(np.mean(members.chances > limit))
+
+
+ADVANTAGE, STRICTER = 0.08, 0.03
+
+
+def attribute_inference(scene: Scene) -> Finding:
+    """Attribute inference: is a person's sensitive value guessed better because the person is in the table?
+
+    What: the attacker trains a forest on the release and guesses the sensitive value of people he knows. Paper: Giomi,
+    Boenisch, Wehmeyer, Tasnadi: A Unified Framework for Quantifying Privacy Risk in Synthetic Data (Anonymeter), PoPETs
+    2023, and its correction by a control group. Measured: (members - control) / (1 - control), of the shares guessed
+    right, of the worst sensitive column: what is learned from science at large, and would be guessed of anybody, is
+    taken off. Control: rows that are not in the release. Leak: the lower end of the interval is above 0.08; above 0.03,
+    if l-diversity or t-closeness was promised.
+    """
+    split, promised = scene.split, scene.promised
+    by_column = {}
+    for column in scene.secrets:
+        members, others = guess_from_release(split, column, scene.seed)
+        by_column[column] = (*advantage(members.count, others.count), members.count, others.count)
+    worst = max(by_column, key=lambda column: by_column[column][0])
+    measured, interval, ours, theirs = by_column[worst]
+    raw = advantage(*(one.count for one in guess_from_original(split, worst, scene.seed)))[0]
+    goal = STRICTER if worst in {**promised.diversity, **promised.closeness} else ADVANTAGE
+    return Finding(
+        LEAK if interval[0] > goal else NO_LEAK,
+        f"{worst!r} is guessed right for {100 * ours[0] / ours[1]:.1f} % of members and "
+        f"{100 * theirs[0] / theirs[1]:.1f} % of control rows. Measured on {split.how}.",
+        measured=measured,
+        control=0.0,
+        interval=interval,
+        goal=goal,
+        unit="advantage",
+        details={
+            "members guessed right": ours[0] / ours[1],
+            "control guessed right": theirs[0] / theirs[1],
+            "advantage without protection": raw,
+            **{f"advantage for {column}": one[0] for column, one in by_column.items()},
+        },
+    )
+
+
+def advantage(members: tuple[int, int], others: tuple[int, int]) -> tuple[float, Interval]:
+    """(members - control) / (1 - control), with its interval."""
+    control = others[0] / others[1]
+    room = max(1 - control, 1e-9)
+    low, high = difference_interval(members, others)
+    return (members[0] / members[1] - control) / room, (max(-1.0, low / room), min(1.0, high / room))

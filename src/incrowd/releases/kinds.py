@@ -1,0 +1,69 @@
+"""What a preset does with columns in which kinds of identifiers are found: they are dropped, or made coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from incrowd.errors import Notice
+from incrowd.risk.safe_harbor import OLDEST, KindFinding, found_kinds, this_year
+from incrowd.tables.preset import Preset
+from incrowd.tables.reading.coarsen import coarsened, unreadable
+from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe
+from incrowd.vocabulary.coarsening import Coarsening
+from incrowd.vocabulary.schema import Role
+
+_NOT_RELEASED = ("drop", "identifier")
+
+
+def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, Source]:
+    """The recipe with what a preset says of the columns of a table, and the table by it; a notice tells each rule.
+
+    What the recipe says of a column wins: a role keeps it from being dropped, a rule of its own from another.
+    """
+    columns = {name: dict(settings) for name, settings in recipe.columns.items()}
+    rules = dict(recipe.reading.get("coarsen") or {})
+    missing = source.origin.missing
+    mine, why = dict[str, str](), dict[str, str]()
+    notices, repeats = [], list(recipe.repeats)
+    for found in _by_column(source.frame, preset, columns):
+        name, stated = found.column, columns.get(found.column, {}).get("role")
+        if stated in _NOT_RELEASED:
+            continue
+        deed = _deed(preset.kinds[found.kind])
+        readable = deed in _NOT_RELEASED or not unreadable(source.frame[name], Coarsening.of(deed), missing)
+        deed = deed if readable or stated is not None else "drop"
+        reason = f"{preset.name}: {found.kind}; {found.why}"
+        if name in rules:
+            notices.append(Notice("preset-overruled", name, f"left to your rule {rules[name]} ({reason})."))
+        elif deed not in _NOT_RELEASED:
+            mine[name], why[name] = deed, reason
+        elif stated is not None:
+            notices.append(Notice("preset-overruled", name, f"not dropped, as you name it {stated} ({reason})."))
+        else:
+            columns.setdefault(name, {})["role"] = Role.IDENTIFIER
+            repeats += [name] if deed == "drop" else []
+            notices.append(Notice("preset", name, f"dropped ({reason})."))
+    reading = {**recipe.reading, "coarsen": rules | mine} if mine else recipe.reading
+    source = replace(source, notices=(*source.notices, *notices))
+    return replace(recipe, columns=columns, reading=reading, repeats=repeats), coarsened(source, mine, why)
+
+
+def _by_column(frame: pl.DataFrame, preset: Preset, columns: Mapping[str, Mapping[str, Any]]) -> list[KindFinding]:
+    """For each column the kind that decides: one that is not released; where a stated role keeps it, one that is."""
+
+    def comes_later(found: KindFinding) -> bool:
+        return (preset.kinds[found.kind] in _NOT_RELEASED) == ("role" in columns.get(found.column, {}))
+
+    known = [found for found in found_kinds(frame) if found.kind in preset.kinds]
+    decided = {found.column: found for found in sorted(known, key=comes_later, reverse=True)}
+    return [decided[name] for name in frame.columns if name in decided]
+
+
+def _deed(deed: str) -> str:
+    """A role or a rule, with the year in which people over 89 were born at the latest."""
+    return f"year-from-{this_year() - OLDEST - 1}" if deed == "birth-year" else deed
