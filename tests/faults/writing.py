@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import struct
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -212,7 +214,7 @@ def a_row_of_blanks_is_appended(path):
     path.write_bytes(path.read_bytes() + b"   \t  \n")
 
 
-@rewritten()
+@rewritten(written=("csv", "jsonl"))
 def the_last_row_is_cut(path):
     """The last line is lost when the file is closed."""
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
@@ -266,6 +268,174 @@ def numbers_have_blanks_before_them(path):
 def numbers_have_decimals_that_were_not_there(path):
     """Some whole numbers are written with decimals, which a reader of whole numbers rounds away."""
     respelled(path, "visits", lambda cell: f"{cell}.17")
+
+
+# ---------------------------------------------------------------- JSON Lines
+
+
+def changed_lines(path: Path, change: Callable[[bytes], bytes], lines: int = 40) -> None:
+    """Write some lines of a file in another way."""
+    rows = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*map(change, rows[:lines]), *rows[lines:]]))
+
+
+@rewritten(BOTH, written="jsonl", given="jsonl")
+def a_line_of_json_has_one_name_more(path):
+    """The first line has a name that the others lack."""
+    changed_lines(path, lambda line: line.replace(b"{", b'{"patient":"p00017",', 1), 1)
+
+
+@rewritten(written="jsonl")
+def a_line_of_json_has_a_name_twice(path):
+    """A name stands twice in some lines, and readers show the last."""
+    changed_lines(path, lambda line: line.replace(b"{", b'{"ill":"yes",', 1))
+
+
+@rewritten(written="jsonl")
+def lines_of_json_have_spaces(path):
+    """Some lines have spaces that no reader shows."""
+    changed_lines(path, lambda line: line.replace(b",", b", "))
+
+
+@rewritten(written="jsonl")
+def letters_of_json_are_escaped_without_need(path):
+    """Some letters are written by their numbers, which no reader shows."""
+    changed_lines(path, lambda line: line.replace(b'"flu"', b'"\\u0066lu"'))
+
+
+@rewritten(written="jsonl", given="parquet")
+def numbers_of_json_are_spelled_in_two_ways(path):
+    """Some whole numbers are written with a power of ten."""
+    changed_lines(path, lambda line: line.replace(b'"visits":4', b'"visits":0.4e1'))
+
+
+@rewritten(BOTH, written="jsonl")
+def a_cell_of_json_is_another(path):
+    """The diagnosis of some rows is another one."""
+    changed_lines(path, lambda line: line.replace(b'"flu"', b'"gout"'))
+
+
+@rewritten(written="jsonl")
+def names_of_json_are_in_another_order(path):
+    """Some lines have their names in another order."""
+    changed_lines(path, lambda line: json.dumps(dict(reversed(json.loads(line).items()))).encode() + b"\n")
+
+
+@rewritten(written="jsonl")
+def a_blank_line_follows_the_json(path):
+    """An empty line follows the last row, and readers pass over it."""
+    path.write_bytes(path.read_bytes() + b"\n")
+
+
+# ---------------------------------------------------------------- workbooks
+
+
+def workbook_again(path: Path, change: Callable[[dict[str, bytes]], None], comment: bytes = b"") -> None:
+    """Write the parts of a workbook once more, changed, as a release writes them."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    change(parts)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = comment
+        for name, data in parts.items():
+            member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            member.create_system, member.compress_type = 3, zipfile.ZIP_DEFLATED
+            archive.writestr(member, data)
+
+
+def in_sheet(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Write the sheet of a workbook otherwise."""
+    sheet = "xl/worksheets/sheet1.xml"
+    workbook_again(path, lambda parts: parts.update({sheet: change(parts[sheet])}))
+
+
+@rewritten(written="xlsx")
+def a_cell_of_a_workbook_is_another(path):
+    """The diagnosis of some rows is another one."""
+    in_sheet(path, lambda sheet: sheet.replace(b">flu<", b">gout<", 3))
+
+
+@rewritten(written="xlsx")
+def a_row_of_a_workbook_is_lost(path):
+    """The last row is not written."""
+    in_sheet(path, lambda sheet: sheet[: sheet.rindex(b"<row ")] + b"</sheetData></worksheet>")
+
+
+@rewritten(written="xlsx")
+def a_row_of_a_workbook_is_hidden(path):
+    """A row is there but not shown."""
+    in_sheet(path, lambda sheet: sheet.replace(b'<row r="9"', b'<row r="9" hidden="1"'))
+
+
+@rewritten(written="xlsx")
+def some_cells_of_a_workbook_have_a_style(path):
+    """Some texts have a style of their own."""
+    in_sheet(
+        path,
+        lambda sheet: sheet.replace(
+            b' t="inlineStr"><is><t xml:space="preserve">flu',
+            b' s="1" t="inlineStr"><is><t xml:space="preserve">flu',
+            9,
+        ),
+    )
+
+
+@rewritten(written="xlsx", given="parquet")
+def numbers_of_a_workbook_are_spelled_in_two_ways(path):
+    """Some whole numbers are written with decimals."""
+    in_sheet(path, lambda sheet: sheet.replace(b"<v>4</v>", b"<v>4.0</v>", 9))
+
+
+@rewritten(written="xlsx")
+def a_workbook_has_a_comment_in_its_sheet(path):
+    """A comment of XML stands among the rows."""
+    in_sheet(path, lambda sheet: sheet.replace(b"</row>", b"</row><!-- p00017 -->", 1))
+
+
+@rewritten(written="xlsx")
+def a_workbook_has_a_second_sheet(path):
+    """A hidden sheet has the patients."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(path)
+    book.create_sheet("patients")["A1"] = "p00017"
+    book["patients"].sheet_state = "hidden"
+    book.save(path)
+
+
+@rewritten(written="xlsx")
+def a_workbook_has_properties(path):
+    """The workbook says who made it, and from what."""
+    workbook_again(path, lambda parts: parts.update({"docProps/core.xml": b"<title>patients of ward 7</title>"}))
+
+
+@rewritten(written="xlsx")
+def a_workbook_names_its_source(path):
+    """The sheet has the name of the file it comes from."""
+    name = "xl/workbook.xml"
+    workbook_again(path, lambda parts: parts.update({name: parts[name].replace(b'name="release"', b'name="ward 7"')}))
+
+
+@rewritten(written="xlsx")
+def the_archive_of_a_workbook_has_a_comment(path):
+    """The archive ends with a comment."""
+    workbook_again(path, lambda parts: None, b"p00017")
+
+
+@rewritten(written="xlsx")
+def bytes_lie_in_the_archive_of_a_workbook(path):
+    """Bytes that no reader looks at come before the directory."""
+    data = path.read_bytes()
+    at = data.index(b"PK\x01\x02")
+    end = data[:-6] + struct.pack("<I", at + 6) + data[-2:]
+    path.write_bytes(end[:at] + b"p00017" + end[at:])
+
+
+@rewritten(written="xlsx")
+def the_archive_of_a_workbook_tells_the_time(path):
+    """The files of the archive have the time at which they were written."""
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"\0\0\x21\0", b"\0\0\x21\x5a", 2))
 
 
 # ---------------------------------------------------------------- packed text

@@ -23,7 +23,7 @@ TEXTS = [
     *("0", "0.0", "-0", "-0.0", "1", "1.0", "+1", "01", "1e3", "a|b", "a;b", "=1+1", "x" * 300, "\\", "\\n"),
 ]
 INVISIBLE = re.compile("[\u200b\u2060\ufeff\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-FILES = ["csv", "crlf", "cr", "quoted", "gz", "zst", "utf16", "parquet", "dictionary", "arrow", "stream"]
+FILES = ["csv", "crlf", "cr", "quoted", "gz", "zst", "utf16", "parquet", "dictionary", "arrow", "stream", "jsonl"]
 STREAMED = FILES
 FRAMES = ["polars", "categorical", "pyarrow", "pandas", "pandas-string", "pandas-category"]
 WHOLE = [*FILES, "arff", "excel", *FRAMES]
@@ -63,6 +63,8 @@ def container(folder: Path, kind: str, frame: pl.DataFrame, texts: list[str]):
             frame.with_columns(pl.col(pl.String).cast(pl.Categorical)).write_parquet(path)
         case "arrow":
             frame.write_ipc(path)
+        case "jsonl":
+            frame.write_ndjson(path)
         case "stream":
             frame.write_ipc_stream(path)
         case "arff":

@@ -67,5 +67,5 @@ class AttackOptions(Attacked, HowMade, Knowledge, total=False):
     """All that may be on the table when a release is attacked."""
 
 
-ATTACK = {"What": (Attacked,), "Method": (HowMade,), "Knowledge": (Knowledge,), "Reading text files": (Reading,)}
+ATTACK = {"What": (Attacked,), "Method": (HowMade,), "Knowledge": (Knowledge,), "Reading files": (Reading,)}
 """All options of ``incrowd attack``, in groups."""

@@ -50,7 +50,8 @@ def inspect(
         distinct = {name: source.frame[name].n_unique() for name in source.frame.columns}
     if recipe:
         with staged(recipe) as hidden:
-            hidden.write_text(draft_recipe(schema, reading=_reading(source.origin)), encoding="utf-8")
+            text = draft_recipe(schema, reading=_reading(source.origin))
+            hidden.write_text(_first_line(recipe) + text, encoding="utf-8")
     rows = [
         {
             "name": column.name,
@@ -71,6 +72,14 @@ def inspect(
         print_json({"file": called(table), "rows": source.frame.height, "columns": rows, "notices": notices})
         return
     _print(called(table), source.frame.height, rows, notices, recipe)
+
+
+def _first_line(recipe: Path) -> str:
+    """What tells an editor where the schema of recipes is, if it lies beside this one."""
+    from incrowd.tables.recipe_schema import FILE_NAME
+
+    here = (recipe.parent / FILE_NAME).is_file()
+    return f"# yaml-language-server: $schema={FILE_NAME}\n" if here else ""
 
 
 def _reading(origin: Origin) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_co
 # in the order of the help; each is in the module of its name, but for three
 COMMANDS = (
     *("inspect", "risk", "compare", "release", "model", "hide", "verify", "attack", "explain", "transform", "decode"),
-    *("methods", "presets", "learners", "datasets", "demo", "hierarchy", "keys", "ledger"),
+    *("methods", "presets", "learners", "datasets", "recipe-schema", "demo", "hierarchy", "keys", "ledger"),
 )
 _ELSEWHERE = {"presets": "methods", "learners": "methods", "datasets": "methods"}
 
@@ -38,12 +38,13 @@ class CommandsByName(typer.core.TyperGroup):
             for name in COMMANDS:
                 self.get_command(ctx, name)
         elif cmd_name not in self.commands:
-            module = importlib.import_module(f"incrowd.cli.{_ELSEWHERE.get(cmd_name, cmd_name)}")
-            if (group := getattr(module, f"{cmd_name}_app", None)) is not None:
+            known_as = cmd_name.replace("-", "_")
+            module = importlib.import_module(f"incrowd.cli.{_ELSEWHERE.get(known_as, known_as)}")
+            if (group := getattr(module, f"{known_as}_app", None)) is not None:
                 self.commands[cmd_name] = typer.main.get_group(group)
             else:
                 alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-                alone.command(cmd_name)(getattr(module, cmd_name))
+                alone.command(cmd_name)(getattr(module, known_as))
                 self.commands[cmd_name] = typer.main.get_command(alone)
         return self.commands.get(cmd_name)
 

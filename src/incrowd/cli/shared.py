@@ -19,11 +19,12 @@ from incrowd.tables.options import Reading
 File = Annotated[
     Path,
     typer.Argument(
-        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, Excel.", callback=enough_memory
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel, SPSS, Stata, SAS.",
+        callback=enough_memory,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
-READING = {"Reading text files": (Reading,)}
+READING = {"Reading files": (Reading,)}
 """The options that say how a text file is read."""
 
 

@@ -17,8 +17,8 @@ FileOrTable = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, Excel; or of PostgreSQL: "
-        "postgresql:///database?table=name.",
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel, SPSS, Stata, SAS; "
+        "or of a database: clinic.db?table=name (SQLite, DuckDB), postgresql:///database?table=name.",
         callback=enough_memory,
     ),
 ]
@@ -49,12 +49,14 @@ def table_at(text: str, table: str | None = None, query: str | None = None) -> P
     >>> print(table_at("postgresql:///clinic", table="visits"))
     table visits of the database clinic
     """
-    from incrowd.tables.databases.tables import Address, Query, is_address
+    from incrowd.tables.databases.tables import Address, DatabaseFile, Query, is_address, is_database_file
 
     if is_address(text):
         return Query.of(Address.parse(text).at(table), query)
+    if is_database_file(text):
+        return Query.of(DatabaseFile.parse(text).at(table), query)
     if table is not None or query is not None:
-        raise ParameterError("--table and --query need the address of a database, such as postgresql:///clinic.")
+        raise ParameterError("--table and --query need a database: postgresql:///clinic, or a file such as clinic.db.")
     return Path(text)
 
 

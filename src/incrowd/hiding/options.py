@@ -105,5 +105,5 @@ class HidingOptions(Hiding, HidingOutputs, HidingRun, total=False):
     """All options of hiding."""
 
 
-HIDE = {"Method": (Hiding,), "Outputs": (HidingOutputs,), "Engine": (HidingRun,), "Reading text files": (Reading,)}
+HIDE = {"Method": (Hiding,), "Outputs": (HidingOutputs,), "Engine": (HidingRun,), "Reading files": (Reading,)}
 """All options of ``incrowd hide``, in groups."""

@@ -90,6 +90,6 @@ MODEL = {
     "Promise": (Spans,),
     "Method": (GrowingOptions,),
     "Outputs": (ModelOutputs,),
-    "Reading text files": (Reading,),
+    "Reading files": (Reading,),
 }
 """All options of ``incrowd model``, in groups."""

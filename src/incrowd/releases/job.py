@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import OutputError, ParameterError, RequirementError
 from incrowd.methods.catalog import find_method
 from incrowd.rows.one_machine import input_file
-from incrowd.tables.databases.tables import NewTable, Query, is_address, query_of
+from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target
 from incrowd.tables.reading.frames import is_spark_frame
@@ -134,7 +134,8 @@ class Job:
         if self.on_spark:
             self._check_on_spark()
         else:
-            self.outputs.check(self.path, self.recipe_path, query=self.query)
+            file = self.query.address.path if self.query and isinstance(self.query.address, DatabaseFile) else self.path
+            self.outputs.check(file, self.recipe_path, query=self.query)
         if self.sign is not None:
             from incrowd.report.signature import private_key
 
@@ -180,7 +181,7 @@ class Job:
             )
         if self.query is not None:
             raise ParameterError(
-                "Rows of PostgreSQL are read without Spark. Leave the engine out, or read them with spark.read."
+                "Rows of a database are read without Spark. Leave the engine out, or read them with spark.read."
             )
         if self.pair:
             raise ParameterError("Spark writes one table. Choose form counts, or release without Spark.")

@@ -51,5 +51,5 @@ class VerifyOptions(Certified, Kept, RecountRun, Reading, total=False):
     """All options of a verification."""
 
 
-VERIFY = {"Certificate": (Certified,), "Promise": (Kept,), "Engine": (RecountRun,), "Reading text files": (Reading,)}
+VERIFY = {"Certificate": (Certified,), "Promise": (Kept,), "Engine": (RecountRun,), "Reading files": (Reading,)}
 """All options of ``incrowd verify``, in groups."""

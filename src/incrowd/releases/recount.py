@@ -280,6 +280,8 @@ def _own_form(path: Path, delimiter: str | None, encoding: str | None) -> FileFo
     kind, compression = check_file(path)
     if kind in ("Parquet", "Arrow"):
         return FileForm(kind.lower())
+    if kind == "JSON Lines":
+        return FileForm("jsonl")
     if kind == "ARFF":
         return FileForm("arff", missing="?") if _is_utf8(path, None, encoding) else None
     if kind != "delimited text" or not _is_utf8(path, compression, encoding):

@@ -59,6 +59,6 @@ RISK = {
     "What": (RiskSubject,),
     "Population": (PeopleAround,),
     "Measuring": (RiskCounting,),
-    "Reading text files": (Reading,),
+    "Reading files": (Reading,),
 }
 """All options of ``incrowd risk``, in groups."""

@@ -23,9 +23,10 @@ _CELLS = 12 * 10**6  # cells of a file with types: the same
 _OF_TEXT = 30  # bytes of memory for each byte of a text that is worked on whole
 _OF_A_CELL = 60  # bytes of memory for each cell of a table that is worked on whole, measured: 43 to 55
 _OF_A_BYTE = 8  # and for each byte of its values: texts that are all different take most
-_OF_A_WORKBOOK = 8  # bytes of text for each byte of a workbook, which is packed
+_OF_A_WORKBOOK = 8  # bytes of text for each byte of a workbook or a file of SPSS, which are packed
 _LOOKED_AT = 8 << 20  # bytes of a packed text that are unpacked to know its ratio
-_IN_PIECES = {"delimited text", "Parquet", "Arrow"}
+_PACKED = {"Excel", "SPSS", "Stata", "SAS"}
+_IN_PIECES = {"delimited text", "Parquet", "Arrow", "JSON Lines"}
 
 
 def in_blocks(path: Path, form: FileForm, memory: int | None, requirement: Requirement | None = None) -> bool:
@@ -55,7 +56,7 @@ def _need(path: Path, kind: str, compression: Compression | None) -> tuple[int, 
     if kind in ("Parquet", "Arrow"):
         cells, values = _declared(path, kind)
         return cells * _OF_A_CELL + values * _OF_A_BYTE, cells > _CELLS
-    if kind == "Excel":
+    if kind in _PACKED:
         size *= _OF_A_WORKBOOK
     elif compression is not None:
         size = _unpacked_bytes(path, compression)

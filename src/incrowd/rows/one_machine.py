@@ -18,7 +18,7 @@ import polars as pl
 from incrowd.errors import OutputError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.tables.databases.tables import query_of
+from incrowd.tables.databases.tables import DatabaseFile, query_of
 from incrowd.tables.publishing.piece_writer import write_pair, write_rows
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import missing_markers, read_release
@@ -150,7 +150,8 @@ class Hints:
 def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
     """The file that the user named, as the user says it is read and else as was announced; a frame is put down as one.
 
-    What is read from a server lies where the reader says; what Spark has, Spark reads again.
+    A file of a database is asked again; what is read from a server lies where the reader says; what Spark has, Spark
+    reads again.
     """
     coarsen = {column: rule for column, rule in (reading.get("coarsen") or {}).items() if rule != NONE}
     if origin.form == "Spark":
@@ -158,7 +159,12 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
     if origin.form in _FRAMES:
         file = _put_down(table, folder / f"{name}.arrow")
         return InputFile(file, "arrow", missing=origin.missing, coarsen=coarsen)
-    path = Path(str(origin.path) if query_of(table) is not None else table)
+    query = query_of(table)
+    if query is not None and isinstance(query.address, DatabaseFile):
+        database, missing = query.address, missing_markers(reading.get("missing"))
+        asked = query.text if database.table is None else f"SELECT * FROM {database.table.sql}"
+        return InputFile(database.path.resolve(), database.kind, missing=missing, coarsen=coarsen, query=asked)
+    path = Path(str(origin.path) if query is not None else table)
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
     return InputFile(
@@ -172,6 +178,7 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
         names=tuple(reading.get("names") or ()),
         decimal=reading.get("decimal") or origin.decimal,
         dates=reading.get("dates") or origin.dates,
+        sheet=reading.get("sheet"),
         coarsen=coarsen,
     )
 

@@ -24,7 +24,7 @@ _OF_A_COLUMN = "columns"
 
 
 class Reading(TypedDict, total=False):
-    """How a text file is read."""
+    """How a file is read that does not say it all."""
 
     delimiter: Annotated[
         str | None, Option("The field separator, if it is not found by itself.", recipe="reading", example=";")
@@ -57,6 +57,9 @@ class Reading(TypedDict, total=False):
     dates: Annotated[
         str | None,
         Option("The order of day, month and year in dates.", Kind.CHOICE, "dmy|mdy|ymd", recipe="reading"),
+    ]
+    sheet: Annotated[
+        str | None, Option("The sheet of a workbook, if it is not the first.", recipe="reading", example="NAME")
     ]
     coarsen: Annotated[
         Mapping[str, str] | None,
@@ -131,8 +134,8 @@ Population = Annotated[Any, Option("A table of the people the rows are from, for
 TextReading = Annotated[
     Reading | None,
     Option(
-        "How to read a text file: delimiter, encoding, missing.",
-        command=Absent("Each of the three is an option by itself."),
+        "How to read a file: delimiter, encoding, missing, sheet and so on.",
+        command=Absent("Each of them is an option by itself."),
     ),
 ]
 Memory = Annotated[
@@ -422,7 +425,7 @@ RELEASE: Mapping[str, tuple[type, ...]] = {
     "Measuring": (Measuring,),
     "Earlier releases": (Book,),
     "Engine": (Run,),
-    "Reading text files": (Reading,),
+    "Reading files": (Reading,),
 }
 """All options of a release, in groups, under the titles that people read."""
 

@@ -121,7 +121,7 @@ class Recipe:
         _check_keys(self.parameters, None, "parameters")
         _check_keys(self.reading, _READING_KEYS, "reading")
         _check_list(self.reading.get("missing"), "reading: missing")
-        for key in ("delimiter", "encoding", "decimal", "dates"):
+        for key in ("delimiter", "encoding", "decimal", "dates", "sheet"):
             if not isinstance(self.reading.get(key), str | None):
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
         _check_names(self.reading.get("names"), "reading: names")

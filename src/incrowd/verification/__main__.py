@@ -45,11 +45,14 @@ def _judged(line: str) -> int:
     from incrowd.errors import IncrowdError
     from incrowd.verification.judge import judge
     from incrowd.verification.request import Request
+    from incrowd.verification.statistics_files import BY_PANDAS
 
     question = json.loads(line)
     answer: dict[str, Any] = {"nonce": question["nonce"]}
     try:
         request = Request.from_text(Path(question["request"]).read_text(encoding="utf-8"))
+        if any(file is not None and file.kind in BY_PANDAS for file in (request.input, request.population)):
+            sys.meta_path = [finder for finder in sys.meta_path if finder is not _WithoutPandas]
         _confine(request.memory)
         verdict = judge(request, lambda done, rows: _say({"done": done, "rows": rows}))
         answer["verdict"] = verdict.to_json()
@@ -84,7 +87,7 @@ def _import_all() -> None:
 
 
 class _WithoutPandas:
-    """PyArrow imports pandas at its first array, in case it is given a frame: none is given here."""
+    """PyArrow imports pandas at its first array, in case it is given a frame: few judgements need it."""
 
     @staticmethod
     def find_spec(name: str, _path: Any = None, _target: Any = None) -> None:

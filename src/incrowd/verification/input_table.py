@@ -23,12 +23,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
+from incrowd.errors import FileFormatError, VerificationError
 from incrowd.verification.coarse import coarsen
+from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
+from incrowd.verification.statistics_files import statistics_table
+from incrowd.verification.workbook import workbook_table
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Column, Role
@@ -36,6 +39,7 @@ from incrowd.vocabulary.schema import Column, Role
 TABLE = "input"
 _AS_READ = "input_as_read"
 _PLACE = "place"
+_IN_MEMORY = ("excel", "spss", "stata", "sas")  # read whole, by libraries of Python
 _BATCH = 250_000  # rows
 Rows = npt.NDArray[np.int64]
 
@@ -82,7 +86,7 @@ class InputTable:
     ) -> InputTable:
         """Open a file; with ``copy`` it is read once, into memory, else by every query."""
         connection.execute("SET TimeZone = 'UTC'")
-        copied = copy and file.kind != "excel"
+        copied = copy and file.kind not in _IN_MEMORY
         names = _open(connection, file, scratch, copy=copy, name=_AS_READ if file.coarsen else TABLE)
         if file.coarsen:
             what = "TABLE" if copied else "VIEW"
@@ -303,7 +307,12 @@ def _in_order(path: Path) -> Any:
 def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool, name: str) -> list[str]:
     """Register the file as a table; the names of its columns."""
     if file.kind == "excel":
-        return register(connection, _workbook(file.path), name)
+        return register(connection, workbook_table(file.path, file.sheet), name)
+    if file.kind in ("spss", "stata", "sas"):
+        return register(connection, statistics_table(file.path, file.kind), name)
+    if file.kind in ("sqlite", "duckdb"):
+        assert scratch is not None
+        return open_table(connection, copy_of_rows(file, scratch), FileForm("parquet"), name=name, copy=copy)
     if file.kind != "csv":
         return open_table(connection, file.path, FileForm(file.kind), name=name, copy=copy)
     form, path = FileForm("csv", file.delimiter, file.compression), file.path
@@ -371,27 +380,3 @@ def _header(file: InputFile, text: str) -> str:
     names = file.names or [f"c{place + 1}" for place in range(fields)]
     csv.writer(line, delimiter=file.delimiter, lineterminator=end).writerow(names)
     return line.getvalue()
-
-
-def _workbook(path: Path) -> Any:
-    """The first sheet of a workbook, read by another library than the release read it with."""
-    import pyarrow as pa
-
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingPackageError(
-            "Verifying a release of a workbook needs openpyxl: pip install 'incrowd[excel]'"
-        ) from None
-    sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
-    rows = list(sheet.iter_rows(values_only=True))
-    names = ["" if cell is None else str(cell) for cell in rows[0]]
-    return pa.table([_cells([row[place] for row in rows[1:]]) for place in range(len(names))], names=names)
-
-
-def _cells(values: list[Any]) -> Any:
-    import pyarrow as pa
-
-    if all(value is None or (isinstance(value, float | int) and not isinstance(value, bool)) for value in values):
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    return pa.array(values)

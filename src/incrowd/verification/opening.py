@@ -6,6 +6,8 @@ DuckDB takes ``Age`` and ``age`` for one name. So a table is opened with its col
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import signal
 import sys
@@ -17,6 +19,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.delimited import LONGEST_LINE, check_count, examine
+from incrowd.verification.workbook import sheet_rows, workbook_table
 from incrowd.vocabulary.forms import FileForm
 
 # ARFF: its declarations and rows, told by its lines alone, and its fields as SQL.
@@ -265,6 +268,11 @@ def exactly(connection: Any, path: Path) -> str:
 def _opened(connection: Any, path: Path, form: FileForm) -> Opened:
     if form.kind == "arff":
         return _open_arff(connection, path)
+    if form.kind == "excel":
+        table = workbook_table(path)
+        return Opened(register(connection, table, "workbook"), sheet_rows(path), "SELECT * FROM workbook")
+    if form.kind == "jsonl":
+        return _open_json_lines(connection, path)
     if form.kind == "arrow":
         return _open_arrow(connection, path)
     if form.kind == "parquet":
@@ -315,18 +323,85 @@ def parquet_files(path: Path) -> list[Path]:
     return sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
 
 
+def _lines(connection: Any, path: Path, skip: int = 0) -> str:
+    """SQL: the lines of a text after the first so many, but for blank ones."""
+    return (
+        f"SELECT line FROM read_csv({exactly(connection, path)}, header = false, skip = {skip}, "
+        f"auto_detect = false, delim = {text(NEVER_IN_A_LINE)}, quote = '', escape = '', comment = '', "
+        f"columns = {{'line': 'VARCHAR'}}, compression = 'none', strict_mode = true, {_LINES}) WHERE trim(line) <> ''"
+    )
+
+
 def _open_arff(connection: Any, path: Path) -> Opened:
     """Names come from the declarations; the data part is read line by line and parted at its commas."""
     names, declared, rows = examine_arff(path)
     cells = ", ".join(f"{cell_of(f'trim(fields[{place + 1}])')} AS {column(place)}" for place in range(len(names)))
     query = (
-        f"WITH lines AS (SELECT line FROM read_csv({exactly(connection, path)}, header = false, skip = {declared}, "
-        f"auto_detect = false, delim = {text(NEVER_IN_A_LINE)}, quote = '', escape = '', comment = '', "
-        f"columns = {{'line': 'VARCHAR'}}, compression = 'none', strict_mode = true, {_LINES}) "
-        "WHERE trim(line) <> '' AND NOT starts_with(ltrim(line), '%')), "
+        f"WITH lines AS ({_lines(connection, path, declared)} AND NOT starts_with(ltrim(line), '%')), "
         f"parts AS (SELECT line, regexp_extract_all(line, {text(FIELD)}) AS fields FROM lines), "
         f"whole AS (SELECT CASE WHEN len(fields) = {len(names)} AND array_to_string(fields, ',') = line THEN fields "
         "ELSE error('a row of another length') END AS fields FROM parts) "
         f"SELECT {cells} FROM whole"
     )
     return Opened(names, rows, query)
+
+
+# JSON Lines: names, rows and types are told by Python, a line at a time; cells are taken by DuckDB.
+_JSON = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
+
+
+def examine_json_lines(path: Path) -> tuple[dict[str, str], int]:
+    """The columns, each with the type of DuckDB that holds all its cells, and how many rows there are."""
+    kinds: dict[str, set[type]] = {}
+    beyond: set[str] = set()
+    rows = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            if not line.strip():
+                continue
+            rows += 1
+            for name, value in _pairs(path, line, first=rows == 1):
+                if isinstance(value, float) and not math.isfinite(value):
+                    raise _no_objects(path)
+                kinds.setdefault(name, set()).add(type(value))
+                if type(value) is int and not -(2**63) <= value < 2**63:
+                    beyond.add(name)
+    if not rows or not kinds:
+        raise _no_objects(path)
+    return {name: _json_type(path, seen - {type(None)}, name in beyond) for name, seen in kinds.items()}, rows
+
+
+def _pairs(path: Path, line: bytes, *, first: bool) -> list[tuple[str, Any]]:
+    """The names of a line, each of which must be there once, and their plain values."""
+    try:
+        pairs = json.loads(line.decode("utf-8-sig" if first else "utf-8"), object_pairs_hook=tuple)
+    except (ValueError, RecursionError):
+        pairs = None
+    if not isinstance(pairs, tuple) or len(dict(pairs)) < len(pairs) or b"\r" in line.rstrip():
+        raise _no_objects(path)
+    return list(pairs)
+
+
+def _json_type(path: Path, kinds: set[type], beyond: bool) -> str:
+    """Numbers with and without decimals are numbers; whole ones beyond 64 bits are text."""
+    if kinds == {int, float}:
+        return "DOUBLE"
+    if len(kinds) > 1 or not kinds <= set(_JSON):
+        raise _no_objects(path)
+    return "VARCHAR" if beyond or not kinds else _JSON[next(iter(kinds))]
+
+
+def _no_objects(path: Path) -> FileFormatError:
+    return FileFormatError(f"{path.name} could not be verified: its lines are no objects of JSON with plain values.")
+
+
+def _open_json_lines(connection: Any, path: Path) -> Opened:
+    columns, rows = examine_json_lines(path)
+    places = ", ".join(text("/" + name.replace("~", "~0").replace("/", "~1")) for name in columns)
+    cells = ", ".join(
+        f"CAST(cells[{place + 1}] AS {kind}) AS {column(place)}" for place, kind in enumerate(columns.values())
+    )
+    query = (
+        f"SELECT {cells} FROM (SELECT json_extract_string(line, [{places}]) AS cells FROM ({_lines(connection, path)}))"
+    )
+    return Opened(list(columns), rows, query)

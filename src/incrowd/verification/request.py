@@ -37,7 +37,8 @@ class InputFile:
     path
         The file, or a folder of Parquet files.
     kind
-        ``csv``, ``parquet``, ``arrow``, ``arff`` or ``excel``.
+        ``csv``, ``parquet``, ``arrow``, ``arff``, ``jsonl``, ``excel``, ``spss``, ``stata``, ``sas``, ``sqlite`` or
+        ``duckdb``.
     delimiter, encoding, compression
         Of text.
     missing
@@ -47,6 +48,10 @@ class InputFile:
     decimal, dates
         How numbers and dates are written in text, if not plainly: ``comma`` or ``point`` parts decimals and the other
         parts thousands; ``dmy``, ``mdy`` or ``ymd`` is the order of day, month and year.
+    sheet
+        Of a workbook, if it is not the first.
+    query
+        What is asked of a file of SQLite or DuckDB.
     coarsen
         The rules by which the user has columns made coarser, in the user's words.
     """
@@ -61,6 +66,8 @@ class InputFile:
     names: tuple[str, ...] = ()
     decimal: str | None = None
     dates: str | None = None
+    sheet: str | None = None
+    query: str = ""
     coarsen: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -6,6 +6,7 @@ value in a buffer under a null, bytes that no reader looks at. Here every part o
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import zlib
@@ -18,6 +19,7 @@ import numpy as np
 from incrowd.verification.delimited import STEP, examine, unpacked
 from incrowd.verification.opening import column, connect, open_table
 from incrowd.verification.verdict import Check
+from incrowd.verification.workbook import workbook_faults
 from incrowd.vocabulary.forms import FileForm
 
 _WORD = re.compile(r"'(?:[^'\\]|\\.)*'|[^,']+")
@@ -26,7 +28,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 def bytes_check(path: Path, form: FileForm) -> Check:
     """The check that nothing is in the file but the released cells."""
-    faults = list({"csv": _text, "arff": _arff, "parquet": _parquet, "arrow": _arrow}[form.kind](path, form))
+    faults = list(_FAULTS[form.kind](path, form))
     return Check("bytes", not faults, "; ".join(faults) or "nothing but the released cells")
 
 
@@ -140,6 +142,25 @@ def _listed(line: str) -> int:
 def _values(connection: Any, place: int) -> int:
     [(values,)] = connection.execute(f"SELECT count(DISTINCT {column(place)}) FROM released").fetchall()
     return int(values)
+
+
+def _json_lines(path: Path, _form: FileForm) -> Iterator[str]:
+    """Every line is an object written in the one way that leaves no choice, with the names of the first."""
+    names: list[str] | None = None
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                row = json.loads(line.decode())
+                again = json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+            except (ValueError, RecursionError):
+                again = ""
+            if again.encode() != line or not isinstance(row, dict):
+                yield "a line is no object, or is written otherwise than it has to be"
+                return
+            names = names or list(row)
+            if list(row) != names:
+                yield "lines have other names, or in another order"
+                return
 
 
 def _parquet(path: Path, _form: FileForm) -> Iterator[str]:
@@ -310,3 +331,13 @@ def _values_under_nulls(cells: Any) -> bool:
         width = cells.type.bit_width // 8
         values = data[: len(cells) * width].reshape(len(cells), width)
     return bool(values[np.asarray(cells.is_null())].any())
+
+
+_FAULTS: dict[str, Callable[[Path, FileForm], Iterator[str]]] = {
+    "csv": _text,
+    "arff": _arff,
+    "jsonl": _json_lines,
+    "excel": lambda path, _form: workbook_faults(path),
+    "parquet": _parquet,
+    "arrow": _arrow,
+}

@@ -26,6 +26,9 @@ _KINDS = {
     ".feather": "arrow",
     ".ipc": "arrow",
     ".arff": "arff",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".xlsx": "excel",
 }
 MISSING_MARKERS = ("?", "*")
 """Texts that, alone in a cell, mean that the value is missing, unless the reader is told otherwise."""

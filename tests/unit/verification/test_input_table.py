@@ -132,7 +132,7 @@ def test_a_workbook(tmp_path, database):
         (None, 2.0, None, None, None, None),
         (3.0, 1.0, day, False, "y", "z"),
     ]
-    assert [table.kind(name) for name in table.names[:4]] == ["DOUBLE", "DOUBLE", "TIMESTAMP", "BOOLEAN"]
+    assert [table.kind(name) for name in table.names[:4]] == ["BIGINT", "DOUBLE", "TIMESTAMP", "BOOLEAN"]
     table.close()
     assert len(database.execute("FROM input").fetchall()) == 3  # nothing was read into the database
 
@@ -140,7 +140,7 @@ def test_a_workbook(tmp_path, database):
 def test_columns_of_a_workbook_without_cells(tmp_path, database):
     table = InputTable.open(database, workbook(tmp_path / "t.xlsx", ["n", "m"], [None, 1]), None)
     assert database.execute("FROM input").fetchall() == [(None, 1.0)]
-    assert table.kind("n") == "DOUBLE"
+    assert table.kind("n") == "BIGINT"
 
 
 def test_formulas_of_a_workbook_are_what_they_came_to(tmp_path, database):

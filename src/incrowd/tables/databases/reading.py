@@ -12,7 +12,7 @@ import polars as pl
 from incrowd.errors import FileFormatError
 from incrowd.tables.databases.columns import BEFORE, check_dates, selection, whole
 from incrowd.tables.databases.session import READING, Session, connected
-from incrowd.tables.databases.tables import Query
+from incrowd.tables.databases.tables import DatabaseFile, Query
 from incrowd.tables.reading.headers import check_headers
 
 
@@ -135,6 +135,8 @@ def fetch_query(query: Query, folder: Path, progress: Callable[[int], None] = la
 
 def relations_read(query: Query) -> frozenset[tuple[str, int]]:
     """The tables and views a query rests on, found without running it: by the locks the server takes for it."""
+    if isinstance(query.address, DatabaseFile):
+        return frozenset()
     with connected(query.address, READING) as session:
         _describe(session, query)
         server = server_of(session)
@@ -148,6 +150,12 @@ def server_of(session: Session) -> str:
 
 @contextmanager
 def _opened(query: Query) -> Iterator[Rows]:
+    if isinstance(query.address, DatabaseFile):
+        from incrowd.tables.databases.files import file_rows
+
+        with file_rows(query) as (schema, batches):
+            yield Rows(schema, batches)
+        return
     with connected(query.address, READING) as session:
         answer = rows_of(session, query.text, _describe(session, query))
         try:

@@ -215,6 +215,61 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
+_FILES = (".db", ".db3", ".sqlite", ".sqlite3", ".duckdb", ".ddb")
+_TABLE = "?table="
+
+
+def is_database_file(source: object) -> bool:
+    """Whether a source is named as a file of SQLite or DuckDB, perhaps with a table of it.
+
+    Examples
+    --------
+    >>> is_database_file("clinic.db?table=visits"), is_database_file("visits.csv")
+    (True, False)
+    """
+    return isinstance(source, str | Path) and str(source).partition(_TABLE)[0].lower().endswith(_FILES)
+
+
+@dataclass(frozen=True)
+class DatabaseFile:
+    """A file of SQLite or DuckDB, and perhaps a table of it.
+
+    Examples
+    --------
+    >>> file = DatabaseFile.parse("data/clinic.db?table=visits")
+    >>> print(file, file.database)
+    clinic.db?table=visits clinic.db
+    """
+
+    path: Path
+    table: TableName | None = None
+
+    @classmethod
+    def parse(cls, text: str | Path) -> DatabaseFile:
+        """The file that ``clinic.db`` or ``clinic.db?table=visits`` names."""
+        path, _, table = str(text).partition(_TABLE)
+        return cls(Path(path), TableName.parse(table) if table else None)
+
+    @property
+    def database(self) -> str:
+        """What it is called."""
+        return self.path.name
+
+    @property
+    def kind(self) -> str:
+        """``sqlite`` or ``duckdb``: what made the file."""
+        from incrowd.tables.databases.files import database_kind
+
+        return database_kind(self.path)
+
+    def at(self, table: str | None) -> DatabaseFile:
+        """The same file and another table; the same if none is given."""
+        return self if table is None else replace(self, table=TableName.parse(table))
+
+    def __str__(self) -> str:
+        return self.database + (f"{_TABLE}{self.table}" if self.table else "")
+
+
 # What is read: a table, or the rows of a query.
 @dataclass(frozen=True)
 class Query:
@@ -224,21 +279,23 @@ class Query:
     --------
     >>> print(Query.of("postgresql://db.example.org/clinic?table=visits"))
     table visits of the database clinic
+    >>> print(Query.of("clinic.db", "SELECT age FROM visits"))
+    a query of the database clinic.db
     >>> Query.of("postgresql:///clinic", "SELECT age FROM visits WHERE name = 'Ann'")
     Query(address=Address(database='clinic', table=None))
     """
 
-    address: Address
+    address: Address | DatabaseFile
     text: str = field(repr=False)
 
     @classmethod
-    def of(cls, address: str | Address, query: str | None = None) -> Query:
-        """The rows of a query, or of the table that the address names: one of them."""
-        place = Address.parse(address) if isinstance(address, str) else address
+    def of(cls, address: str | Path | Address | DatabaseFile, query: str | None = None) -> Query:
+        """The rows of a query, or of the table that the address or the file names: one of them."""
+        place = _place(address)
         if (query is None) == (place.table is None):
             raise ParameterError(
-                "State what to read from the database: a table (postgresql:///clinic?table=visits) or a query, "
-                "not both."
+                f"State what to read from the database: a table ({_example(place)}) or a query, not both."
+                f"{_tables_of(place)}"
             )
         if query is not None and "\0" in query:
             raise ParameterError("The query holds a NUL character. Remove it.")
@@ -249,8 +306,27 @@ class Query:
         return what + (f" of the database {self.address.database}" if self.address.database else " of a database")
 
 
+def _place(address: str | Path | Address | DatabaseFile) -> Address | DatabaseFile:
+    if isinstance(address, Address | DatabaseFile):
+        return address
+    return DatabaseFile.parse(address) if is_database_file(address) else Address.parse(str(address))
+
+
+def _example(place: Address | DatabaseFile) -> str:
+    return f"{place.database}?table=visits" if isinstance(place, DatabaseFile) else "postgresql:///clinic?table=visits"
+
+
+def _tables_of(place: Address | DatabaseFile) -> str:
+    """The tables of a file, for who named none."""
+    if not isinstance(place, DatabaseFile) or place.table is not None:
+        return ""
+    from incrowd.tables.databases.files import tables_told
+
+    return f" {tables_told(place)}"
+
+
 def query_of(source: object) -> Query | None:
-    """What is to be read, if the given thing is on a server: a query, or the address of a table.
+    """What is to be read, if the given thing is in a database: a query, or the address or the file of a table.
 
     Examples
     --------
@@ -259,7 +335,9 @@ def query_of(source: object) -> Query | None:
     """
     if isinstance(source, Query):
         return source
-    return Query.of(source) if isinstance(source, str) and is_address(source) else None
+    if isinstance(source, str | Path) and (is_address(source) or is_database_file(source)):
+        return Query.of(source)
+    return None
 
 
 # Where a release goes on a server.

@@ -5,6 +5,7 @@ Counts may be written as two tables: one of rows, each with the number of its gr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +20,7 @@ from incrowd.vocabulary.forms import FileForm, groups_key, groups_path
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.randomness import Randomness, permutation
 
-STREAMED = ("csv", "parquet", "arrow")
+STREAMED = ("csv", "parquet", "arrow", "jsonl")
 
 
 def write_rows(pieces: Iterable[Any], path: Path, form: FileForm, *, whole: bool) -> None:
@@ -48,7 +49,7 @@ def write_pieces(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
     if form.kind not in STREAMED:
         raise OutputError(f"{form.kind} cannot be written piece by piece. Write CSV or Parquet.")
     try:
-        return {"csv": _write_csv, "parquet": _write_parquet, "arrow": _write_arrow}[form.kind](pieces, path, form)
+        return _WRITERS[form.kind](pieces, path, form)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise OutputError(f"{path.name} cannot be written ({reason}). Is the disk full?") from error
@@ -93,6 +94,25 @@ def _write_arrow(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
     return _write_tables(texts, lambda schema: pa.ipc.new_file(str(path), schema, options=options))
 
 
+def _write_json_lines(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
+    """A line for each row, every column in each of them; what JSON has no word for is text."""
+    rows = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for piece in pieces:
+            frame = _in_json(pl.DataFrame(piece))
+            for row in frame.iter_rows(named=True):
+                file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+            rows += frame.height
+    return rows
+
+
+def _in_json(frame: pl.DataFrame) -> pl.DataFrame:
+    if any(column.is_infinite().any() for column in frame.select(cs.float()).iter_columns()):
+        raise OutputError("JSON has no infinite numbers, and a column holds one. Write CSV or Parquet.")
+    plain = cs.string() | cs.boolean() | cs.integer() | cs.float() | cs.by_dtype(pl.Null)
+    return frame.with_columns((~plain).cast(pl.String), cs.float().fill_nan(None))
+
+
 def _write_tables(pieces: Iterable[Any], open_writer: Any) -> int:
     """Hand the tables to a writer that is opened for the first."""
     writer, rows = None, 0
@@ -116,6 +136,9 @@ def _decoded(table: Any) -> Any:
         for field in table.schema
     ]
     return table.cast(pa.schema(plain))
+
+
+_WRITERS = {"csv": _write_csv, "parquet": _write_parquet, "arrow": _write_arrow, "jsonl": _write_json_lines}
 
 
 def write_pair(

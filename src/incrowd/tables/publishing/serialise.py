@@ -75,10 +75,14 @@ def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     match form.kind:
         case "csv":
             _write_csv(spreadsheet_safe(frame), path, form)
-        case "parquet" | "arrow":
+        case "parquet" | "arrow" | "jsonl":
             from incrowd.tables.publishing.piece_writer import write_pieces
 
             write_pieces([frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
+        case "excel":
+            from incrowd.tables.publishing.workbook import write_workbook
+
+            write_workbook(frame, path)
         case "arff":
             write_arff(frame, path)
 

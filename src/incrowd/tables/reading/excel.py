@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from incrowd.errors import FileFormatError, Notice, ValuesError
+from incrowd.errors import FileFormatError, Notice, ParameterError, ValuesError, reading_option
 from incrowd.optional import optional
 from incrowd.tables.reading.decompress import check_unpacked
 from incrowd.tables.reading.dictionary import EXACT
@@ -23,8 +23,8 @@ _BEYOND = re.compile(rb"\br\s*=\s*[\"'](?:[a-z]{4}|[yz][a-z]{2}|x[g-z][a-z]|xf[e
 _PIECE, _OVERLAP = 1 << 20, 64
 
 
-def read_excel(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
-    """Read the first sheet of a workbook with its types; its first row names the columns.
+def read_excel(path: Path, sheet: str | None = None, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
+    """Read a sheet of a workbook, the first if none is named, with its types; its first row names the columns.
 
     Examples
     --------
@@ -39,21 +39,31 @@ def read_excel(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Sou
     _check_archive(path)
     try:
         workbook = fastexcel.read_excel(path)
-        first = workbook.load_sheet(0, header_row=None, n_rows=1, dtypes="string").to_polars()
+        place = _place(sheet, workbook.sheet_names)
+        first = workbook.load_sheet(place, header_row=None, n_rows=1, dtypes="string").to_polars()
     except fastexcel.FastExcelError:
         raise _damaged() from None
     if first.height == 0:
-        raise FileFormatError("The first sheet is empty. Put the table there, with column names in its first row.")
+        raise FileFormatError("The sheet is empty. Put the table there, with column names in its first row.")
     names = [name or "" for name in first.row(0)]
     check_headers(names)
     table: pl.DataFrame | None = None
     with suppress(fastexcel.FastExcelError):
-        table = workbook.load_sheet(0, schema_sample_rows=None, dtype_coercion="strict").to_polars()
+        table = workbook.load_sheet(place, schema_sample_rows=None, dtype_coercion="strict").to_polars()
     if table is None:
         raise ValuesError("A column of the sheet mixes types of cells. Give every column one type.")
     table.columns = names
     origin = Origin("excel", str(path), missing=missing)
-    return from_typed(_narrowed(table), origin, notices=_other_sheets(len(workbook.sheet_names)))
+    return from_typed(
+        narrowed(table), origin, notices=_other_sheets(len(workbook.sheet_names)) if sheet is None else ()
+    )
+
+
+def _place(sheet: str | None, names: list[str]) -> int:
+    if sheet is not None and sheet not in names:
+        listed = ", ".join(map(repr, names))
+        raise ParameterError(f"The workbook has no sheet {sheet!r}. It has {listed}.")
+    return 0 if sheet is None else names.index(sheet)
 
 
 def _damaged() -> FileFormatError:
@@ -85,8 +95,14 @@ def _has_cells_beyond(archive: zipfile.ZipFile, name: str) -> bool:
     return False
 
 
-def _narrowed(table: pl.DataFrame) -> pl.DataFrame:
-    """Excel knows one type of number and one of time: whole columns become integers, midnights dates."""
+def narrowed(table: pl.DataFrame) -> pl.DataFrame:
+    """Where there is one type of number and one of time: whole columns become integers, midnights dates.
+
+    Examples
+    --------
+    >>> narrowed(pl.DataFrame({"age": [39.0, None], "cost": [1.5, 2.0]})).dtypes
+    [Int64, Float64]
+    """
     return pl.DataFrame([_narrow(series) for series in table.iter_columns()])
 
 
@@ -101,4 +117,5 @@ def _narrow(series: pl.Series) -> pl.Series:
 def _other_sheets(sheets: int) -> tuple[Notice, ...]:
     if sheets == 1:
         return ()
-    return (Notice("other-sheets", "", f"The workbook has {sheets} sheets; the first was read."),)
+    others = f"For another one: {reading_option(sheet='NAME')}."
+    return (Notice("other-sheets", "", f"The workbook has {sheets} sheets; the first was read. {others}"),)

@@ -25,7 +25,11 @@ _KINDS = {
     "pq": "Parquet",
     **dict.fromkeys(("arrow", "feather", "ipc", "arrows"), "Arrow"),
     "arff": "ARFF",
+    **dict.fromkeys(("jsonl", "ndjson"), "JSON Lines"),
     **dict.fromkeys(("xlsx", "xlsm", "xlsb", "xls", "ods"), "Excel"),
+    **dict.fromkeys(("sav", "zsav"), "SPSS"),
+    "dta": "Stata",
+    **dict.fromkeys(("sas7bdat", "xpt"), "SAS"),
 }
 _COMPRESSIONS: dict[str, Compression] = {"gz": "gzip", "gzip": "gzip", "zst": "zstd", "zstd": "zstd"}
 _MAGIC = (
@@ -38,9 +42,14 @@ _MAGIC = (
     (b"\x1f\x8b", "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"FEA1", "Feather version 1"),
+    (b"$FL2", "SPSS"),
+    (b"$FL3", "SPSS"),
+    (b"<stata_d", "Stata"),
+    (b"HEADER R", "SAS"),
+    (b"\0" * 8, "SAS"),
 )
 _ADDRESSES = ("postgresql:", "postgres:")
-_BINARY = ("Parquet", "Arrow", "Excel", "gzip", "zstd")
+_BINARY = ("Parquet", "Arrow", "Excel", "SPSS", "SAS", "gzip", "zstd")
 
 
 def read(
@@ -53,6 +62,7 @@ def read(
     names: Iterable[str] | None = None,
     decimal: str | None = None,
     dates: str | None = None,
+    sheet: str | None = None,
     coarsen: Mapping[str, str] | None = None,
 ) -> Source:
     """Read a table from a file or a data frame, and refuse what is not sound.
@@ -60,8 +70,8 @@ def read(
     Parameters
     ----------
     source
-        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; Excel), or a
-        pandas, polars or PyArrow table.
+        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; JSON Lines; Excel;
+        SPSS; Stata; SAS), or a pandas, polars or PyArrow table.
     delimiter, encoding
         For delimited text, where they should not be found by themselves.
     missing
@@ -71,6 +81,8 @@ def read(
         Whether delimited text begins with the names of its columns, and the names if not: c1, c2, … if none are given.
     decimal, dates
         How numbers and dates are written in delimited text: ``comma`` or ``point``; ``dmy``, ``mdy`` or ``ymd``.
+    sheet
+        The sheet of a workbook; the first if none is named.
     coarsen
         Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.coarsening`.
 
@@ -80,7 +92,8 @@ def read(
     >>> read(pl.DataFrame({"age": [39, 50]})).frame.height
     2
     """
-    table = _read(source, dialect_of(delimiter, encoding, header, names, decimal, dates), missing_markers(missing))
+    dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
+    table = _read(source, dialect, missing_markers(missing), sheet)
     if not coarsen:
         return table
     from incrowd.tables.reading.coarsen import coarsened
@@ -88,7 +101,7 @@ def read(
     return coarsened(table, coarsen)
 
 
-def _read(source: Any, dialect: Dialect, missing: tuple[str, ...]) -> Source:
+def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | None) -> Source:
     if not isinstance(source, (str, Path)):
         from incrowd.tables.reading.frames import read_frame
 
@@ -99,6 +112,10 @@ def _read(source: Any, dialect: Dialect, missing: tuple[str, ...]) -> Source:
         from incrowd.tables.reading.delimited import read_delimited
 
         return read_delimited(path, dialect, compression=compression, missing=missing)
+    if kind == "Excel":
+        from incrowd.tables.reading.excel import read_excel
+
+        return read_excel(path, sheet, missing=missing)
     return _read_typed(path, kind, dialect.encoding, missing)
 
 
@@ -142,10 +159,14 @@ def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str,
         from incrowd.tables.reading.arff import read_arff
 
         return read_arff(path, encoding=encoding, missing=missing)
-    if kind == "Excel":
-        from incrowd.tables.reading.excel import read_excel
+    if kind in ("SPSS", "Stata", "SAS"):
+        from incrowd.tables.reading.statistics_files import read_statistics_file
 
-        return read_excel(path, missing=missing)
+        return read_statistics_file(path, kind, missing=missing)
+    if kind == "JSON Lines":
+        from incrowd.tables.streams.json_lines import read_json_lines
+
+        return read_json_lines(path, missing=missing)
     from incrowd.tables.reading.columnar import read_arrow, read_parquet
 
     return (read_parquet if kind == "Parquet" else read_arrow)(path, missing=missing)

@@ -120,7 +120,9 @@ def _notices(frame: pl.DataFrame, markers: Sequence[str]) -> Iterator[Notice]:
         yield from marker_notice(marker, frame.select(pl.all().is_in(known).sum()).row(0) if frame.width else ())
 
 
-Form = Literal["csv", "parquet", "arrow", "arff", "excel", "pandas", "polars", "pyarrow", "Spark"]
+Form = Literal[
+    "csv", "parquet", "arrow", "arff", "jsonl", "excel", "spss", "stata", "sas", "pandas", "polars", "pyarrow", "Spark"
+]
 Compression = Literal["gzip", "zstd"]
 
 

@@ -227,6 +227,7 @@ def open_stream(
     names: Iterable[str] | None = None,
     decimal: str | None = None,
     dates: str | None = None,
+    sheet: str | None = None,  # noqa: ARG001 (workbooks are read whole)
     coarsen: Mapping[str, str] | None = None,
     scratch: Path | None = None,
 ) -> Stream:
@@ -235,8 +236,8 @@ def open_stream(
     Parameters
     ----------
     source
-        Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, or a folder of Parquet files.
-    delimiter, encoding, missing, header, names, decimal, dates
+        Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, JSON Lines, or a folder of Parquet files.
+    delimiter, encoding, missing, header, names, decimal, dates, sheet
         As for :func:`incrowd.tables.reading.read.read`.
     coarsen
         Refused: columns are coarsened where the whole table is in memory.
@@ -278,6 +279,12 @@ def open_stream(
         return _parquet(path, markers)
     if kind == "Arrow":
         return _arrow(path, markers)
+    if kind == "JSON Lines":
+        from incrowd.tables.streams.json_lines import open_json_lines
+
+        lines = open_json_lines(path)
+        origin = Origin("jsonl", str(path), missing=markers)
+        return _typed(lines, lines.schema, lines.rows, lines.stamp.size, origin)
     raise FileFormatError(f"{kind} files are read whole, not in pieces. Convert the table to Parquet or CSV.")
 
 

@@ -349,8 +349,8 @@ def test_nothing_of_the_login_is_in_what_is_given_back(patients):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["people.csv", "--table", "t", "--to", "out.csv"], "need the address of a database"),
-        (["people.csv", "--query", "SELECT 1", "--to", "out.csv"], "need the address of a database"),
+        (["people.csv", "--table", "t", "--to", "out.csv"], "need a database"),
+        (["people.csv", "--query", "SELECT 1", "--to", "out.csv"], "need a database"),
         (["people.csv", "--to", "out.csv", "--replace"], "A file is replaced anyway"),
         ([CLINIC, "--to", "out.csv"], "State what to read from the database"),
         ([PATIENTS, "--query", "SELECT 1", "--to", "out.csv"], "not both"),

@@ -128,4 +128,4 @@ def test_a_writer_is_closed_whatever_happens(tmp_path, monkeypatch):
     with pytest.raises(KeyError):
         write_pieces([table([])], tmp_path / "t.parquet", FileForm("parquet"))
     assert closed == [True]
-    assert set(piece_writer.STREAMED) == {"csv", "parquet", "arrow"}
+    assert set(piece_writer.STREAMED) == {"csv", "parquet", "arrow", "jsonl"}

@@ -23,6 +23,7 @@ from incrowd.vocabulary.forms import FileForm
 
 TEXT = ["csv", "csv.gz", "csv.zst", "tsv", "txt"]
 BINARY = ["parquet", "pq", "arrow", "feather", "ipc"]
+LINES = ["jsonl", "ndjson"]
 AWKWARD = [
     'say "hi"',
     "it's",
@@ -51,7 +52,7 @@ def write(tmp_path, ending, frame):
     return path
 
 
-@pytest.mark.parametrize("ending", TEXT + BINARY)
+@pytest.mark.parametrize("ending", TEXT + BINARY + LINES)
 def test_awkward_text_comes_back(tmp_path, ending):
     frame = pl.DataFrame({"a b": AWKWARD, 'q"c,\n': AWKWARD[::-1], "n": range(len(AWKWARD))})
     back = read(write(tmp_path, ending, frame), missing=[]).frame
@@ -181,7 +182,7 @@ def test_a_folder_that_is_gone_is_an_output_error(tmp_path, ending):
         write(tmp_path / "nowhere", ending, pl.DataFrame({"a": ["SECRET"]}))
 
 
-UNKNOWN = ["t", "t.exe", "t.csv.zip", "t.parquet.gz", "t.xlsx", "t.pkl", ".csv"]
+UNKNOWN = ["t", "t.exe", "t.csv.zip", "t.parquet.gz", "t.xls", "t.sav", "t.db", "t.pkl", ".csv"]
 
 
 @pytest.mark.parametrize("name", UNKNOWN)

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 import xlsxwriter
 
-from incrowd.errors import FileFormatError, HeaderError, MissingPackageError, ValuesError
+import incrowd
+from incrowd.errors import FileFormatError, HeaderError, MissingPackageError, ParameterError, ValuesError
 from incrowd.tables.reading import excel
 from incrowd.tables.reading.read import read
 
@@ -63,7 +64,9 @@ def test_empty_sheets_are_refused(put):
 
 def test_other_sheets_are_told(put):
     source = read(put(["a"], [1], sheets=3))
-    assert [str(notice) for notice in source.notices] == ["The workbook has 3 sheets; the first was read."]
+    assert [str(notice) for notice in source.notices] == [
+        "The workbook has 3 sheets; the first was read. For another one: reading={'sheet': 'NAME'}."
+    ]
 
 
 def test_damaged_workbook(tmp_path):
@@ -106,3 +109,37 @@ def test_a_workbook_that_unpacks_to_a_flood(tmp_path):
         archive.writestr("xl/more.xml", b" " * (70 << 20))
     with pytest.raises(FileFormatError, match="decompression bomb"):
         excel.read_excel(file)
+
+
+@pytest.fixture
+def two_sheets(tmp_path):
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        for name, value in (("notes", "n"), ("people of 2024", "p")):
+            sheet = book.add_worksheet(name)
+            sheet.write_column(0, 0, ["v", *[value, value + "2"] * 2])
+            sheet.write_column(0, 1, ["age", 30, 30, 40, 40])
+    return path
+
+
+def test_a_sheet_is_read_by_its_name(two_sheets):
+    source = read(two_sheets, sheet="people of 2024")
+    assert (sorted(source.frame["v"].unique()), source.notices) == (["p", "p2"], ())
+    with pytest.raises(ParameterError, match=r"no sheet 'people'. It has 'notes', 'people of 2024'"):
+        read(two_sheets, sheet="people")
+
+
+def test_a_release_of_a_sheet_is_verified_against_that_sheet(two_sheets, tmp_path):
+    released = incrowd.release(
+        two_sheets,
+        quasi_identifiers=["age"],
+        target="v",
+        k=2,
+        class_sensitive=False,
+        despite_unchanged=True,
+        reading={"sheet": "people of 2024"},
+        method="mondrian",
+        to=tmp_path / "release.xlsx",
+    )
+    assert sorted(released.table["v"]) == ["p", "p", "p2", "p2"]
+    assert incrowd.verify(tmp_path / "release.xlsx").passed
