@@ -36,7 +36,7 @@ def a_number_at_a_cut_goes_up(original, column, recoding):
     return found
 
 
-@plant("incrowd.trees.tree:route", BOTH, method="kactus")
+@plant("incrowd.trees.routing:route", BOTH, method="kactus")
 def a_row_takes_the_wrong_branch(original, tree, table):
     """One row rests at the node of another."""
     nodes = original(tree, table).copy()
@@ -45,7 +45,7 @@ def a_row_takes_the_wrong_branch(original, tree, table):
     return nodes
 
 
-@plant(f"{EMBEDDED}.dealing:deal", (MEMORY,), method="kactus-plus")
+@plant(f"{EMBEDDED}.population:deal", (MEMORY,), method="kactus-plus")
 def all_rows_of_a_node_go_to_one_group(original, cells, shares, randomness):
     """Rows that should be parted between groups all go to the first."""
     groups = original(cells, shares, randomness)
@@ -73,7 +73,7 @@ def only_the_first_block_is_counted(original, parts):
     return FormTally(first.forms, first.codes, first.rows)
 
 
-@plant(f"{EMBEDDED}.applying:tally_forms", (MEMORY,), method="kactus", numeric="mean")
+@plant(f"{EMBEDDED}.drafting:tally_forms", (MEMORY,), method="kactus", numeric="mean")
 def a_tally_counts_pairs_once(original, plan, table, shown):
     """Of several rows with the same value one is counted."""
     found = original(plan, table, shown)

@@ -27,11 +27,11 @@ BESIDE = {"method": ("mondrian", "kactus-plus")}
 _planted("distinct diversity", "diversity", "DistinctDiversity", "distinct-l=3 on diagnosis", **BESIDE)
 _planted("entropy diversity", "diversity", "EntropyDiversity", "entropy-l=2 on diagnosis", **BESIDE)
 _planted("recursive diversity", "diversity", "RecursiveDiversity", "recursive-l=2 c=2 on diagnosis")
-_planted("closeness", "t_closeness", "TCloseness", "t=0.3 on diagnosis", **BESIDE)
-_planted("closeness of the class", "t_closeness", "TCloseness", "t=0.2 on ill")
-_planted("the cap of confidence", "disclosure", "ConfidenceCap", "alpha=0.7 on diagnosis")
-_planted("likeness", "disclosure", "BetaLikeness", "beta=1.5 on diagnosis")
-_planted("disclosure", "disclosure", "DeltaDisclosure", "delta-disclosure=1 on diagnosis")
+_planted("closeness", "closeness", "TCloseness", "t=0.3 on diagnosis", **BESIDE)
+_planted("closeness of the class", "closeness", "TCloseness", "t=0.2 on ill")
+_planted("the cap of confidence", "closeness", "ConfidenceCap", "alpha=0.7 on diagnosis")
+_planted("likeness", "closeness", "BetaLikeness", "beta=1.5 on diagnosis")
+_planted("disclosure", "closeness", "DeltaDisclosure", "delta-disclosure=1 on diagnosis")
 _planted("the map of the population", "population", "KMap", "k-map=60", method="mondrian")
 
 

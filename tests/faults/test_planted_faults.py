@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 from faults.catalogue import FAULTS
@@ -43,3 +45,12 @@ def test_without_a_fault_it_is_published(case, tmp_path):
 def test_faults_have_names_of_their_own():
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
     assert all(fault.sentence for fault in FAULTS)
+
+
+@pytest.mark.parametrize("target", sorted({target for fault in FAULTS for target in fault.targets.values()}))
+def test_what_a_fault_replaces_is_there(target):
+    module, _, path = target.partition(":")
+    owner = importlib.import_module(module)
+    for part in path.split("."):
+        owner = vars(owner)[part]
+    assert callable(getattr(owner, "__func__", owner)) or isinstance(owner, property)
