@@ -43,6 +43,19 @@ def speak_as_command(*, command: bool = True) -> None:
     _FACES["command"] = command
 
 
+def as_option(**options: object) -> str:
+    """How options are written where the user is.
+
+    Examples
+    --------
+    >>> as_option(rarest=10), as_option(despite_unchanged=True)
+    ('rarest=10', 'despite_unchanged=True')
+    """
+    if _FACES["command"]:
+        return " ".join(map(_flag, options.items()))
+    return ", ".join(f"{name}={value!r}" for name, value in options.items())
+
+
 def reading_option(**options: object) -> str:
     """How options of reading are written where the user is.
 
@@ -51,11 +64,11 @@ def reading_option(**options: object) -> str:
     >>> reading_option(encoding="latin-1", header=False)
     "reading={'encoding': 'latin-1', 'header': False}"
     """
-    return " ".join(map(_flag, options.items())) if _FACES["command"] else f"reading={options}"
+    return as_option(**options) if _FACES["command"] else as_option(reading=options)
 
 
 def _flag(option: tuple[str, object]) -> str:
-    name, value = option
+    name, value = option[0].replace("_", "-"), option[1]
     if isinstance(value, bool):
         return f"--{'' if value else 'no-'}{name}"
     written = ",".join(value) if isinstance(value, list | tuple) else str(value)

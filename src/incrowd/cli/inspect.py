@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import READING, Json, print_json, progress
+from incrowd.cli.shared import READING, Json, Replace, print_json, progress
 from incrowd.cli.table_argument import FileOrTable, called, table_at
 from incrowd.errors import reading_option
 from incrowd.tables.options import Reading
@@ -24,6 +24,7 @@ def inspect(
     file: FileOrTable,
     target: Annotated[str | None, typer.Option(help="The class column, if you know it.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Write the draft as a recipe to confirm or edit.")] = None,
+    replace: Replace = False,
     json: Json = False,
     **reading: Any,
 ) -> None:
@@ -36,7 +37,7 @@ def inspect(
 
     table = table_at(file)
     if recipe:
-        check_target(recipe, (table,) if isinstance(table, Path) else ())
+        check_target(recipe, (table,) if isinstance(table, Path) else (), replace=replace)
     with progress(json) as show:
         show("reading")
         options = part(Reading, reading)
@@ -49,7 +50,7 @@ def inspect(
         schema = draft_schema(source, target=target)
         distinct = {name: source.frame[name].n_unique() for name in source.frame.columns}
     if recipe:
-        with staged(recipe) as hidden:
+        with staged(recipe, replace=replace) as hidden:
             hidden.write_text(draft_recipe(schema, reading=_reading(source.origin)), encoding="utf-8")
     rows = [
         {

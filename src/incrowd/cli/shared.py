@@ -23,6 +23,7 @@ File = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace a file that exists.")]
 READING = {"Reading text files": (Reading,)}
 """The options that say how a text file is read."""
 

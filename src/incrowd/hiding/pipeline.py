@@ -123,7 +123,7 @@ def hide_cells(
             predictors=tuple(request["predictors"]),
             to=request["to"] and Path(request["to"]),
             report=request["report"] and Path(request["report"]),
-            **{name: request[name] for name in ("method", "first_row", "strict", "attack", "randomness")},
+            **{name: request[name] for name in ("method", "first_row", "strict", "attack", "randomness", "replace")},
         )
     )
 
@@ -131,7 +131,10 @@ def hide_cells(
 def run_hiding(request: HidingRequest) -> Hidden:
     """Read, hide, write, compare; publish only what the comparison proves."""
     request.check()
-    with staged_files(request.to, (request.report,), otherwise="hidden.parquet") as (place, drafts):
+    with staged_files(request.to, (request.report,), replace=request.replace, otherwise="hidden.parquet") as (
+        place,
+        drafts,
+    ):
         source = read_input(request, place.parent)
         plan = hide(request, source)
         with request.clock("writing"):

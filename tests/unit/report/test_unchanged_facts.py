@@ -48,7 +48,7 @@ HEADLINE = (
 ALONE = "alone by unchanged columns: 43,494 (33,492 by fnlwgt and hours-per-week, without a stated role)"
 REFUSAL = (
     "Not published: education-num gives back education, relationship gives back sex. Name them as quasi-identifiers or "
-    "drop them: effective k is then 10. Or use despite-unchanged."
+    "drop them: effective k is then 10. Or use despite_unchanged=True."
 )
 
 
@@ -90,7 +90,7 @@ def test_a_pair_is_named_where_no_single_column_is_to_blame():
     pair = replace(ADULT, by=(GiveBack(("a", "b"), "sex", 320),), advice=Remedy(("a",), 160))
     assert refusal(pair) == (
         "Not published: a with b gives back sex. Name a as a quasi-identifier or drop it: effective k is then 160. "
-        "Or use despite-unchanged."
+        "Or use despite_unchanged=True."
     )
 
 
@@ -98,8 +98,8 @@ def test_more_people_alone_than_allowed_are_refused():
     assert refusal(SOUND, alone_at_most=43_494) is None
     assert refusal(SOUND, despite=True, alone_at_most=100) == (
         "Not published: 43,494 people are alone by unchanged columns (33,492 by fnlwgt and hours-per-week, without "
-        "a stated role), more than the 100 you allow. Name columns as quasi-identifiers, drop them, or allow more "
-        "with alone-at-most."
+        "a stated role), more than the 100 you allow. Name columns as quasi-identifiers, drop them, or allow "
+        "more: alone_at_most=43494."
     )
 
 
