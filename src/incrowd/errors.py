@@ -43,12 +43,12 @@ def speak_as_command(*, command: bool = True) -> None:
     _FACES["command"] = command
 
 
-def as_option(**options: object) -> str:
+def named_option(**options: object) -> str:
     """How options are written where the user is.
 
     Examples
     --------
-    >>> as_option(rarest=10), as_option(despite_unchanged=True)
+    >>> named_option(rarest=10), named_option(despite_unchanged=True)
     ('rarest=10', 'despite_unchanged=True')
     """
     if _FACES["command"]:
@@ -64,7 +64,7 @@ def reading_option(**options: object) -> str:
     >>> reading_option(encoding="latin-1", header=False)
     "reading={'encoding': 'latin-1', 'header': False}"
     """
-    return as_option(**options) if _FACES["command"] else as_option(reading=options)
+    return named_option(**options) if _FACES["command"] else named_option(reading=options)
 
 
 def _flag(option: tuple[str, object]) -> str:

@@ -12,7 +12,7 @@ import typer
 
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes, whole
-from incrowd.cli.shared import READING, Json, kernels_are_compiled, print_json
+from incrowd.cli.shared import FIRST_RUN, READING, Json, kernels_are_compiled, print_json
 from incrowd.tables.options import Reading, What
 from incrowd.vocabulary.option import part
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from incrowd.compare.protocol import Protocol
     from incrowd.compare.run import Prepared, Question, Step, Watcher
     from incrowd.compare.tables import ScoreTable
-
-_FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minute."
 
 
 @takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "repeats", "recipe"))
@@ -87,7 +85,7 @@ def compare(
     with watched(json) as watch:
         prepared = _prepared(table, data, how, question, watch)
         if not dry_run:
-            if not json:
+            if not (json or sys.stderr.isatty()):
                 typer.echo(_cost(prepared), err=True)
             comparison = _run(prepared, to, watch)
     if dry_run:
@@ -164,7 +162,7 @@ def _lines() -> Watcher:
             typer.echo(f"{step.done} of {step.total} trials{_left(step)}", err=True)
         elif step.what.startswith("timing") and tenth is None and not kernels_are_compiled():
             tenth = -1
-            typer.echo(_FIRST_RUN, err=True)
+            typer.echo(f"{FIRST_RUN[0].upper()}{FIRST_RUN[1:]}.", err=True)
 
     return watch
 
@@ -180,16 +178,20 @@ def _bar() -> Iterator[Watcher]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    console = Console(stderr=True)
-    if not kernels_are_compiled():
-        console.print(_FIRST_RUN, highlight=False)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
-    with Progress(*columns, console=console, transient=True) as bar:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=14),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    first = "" if kernels_are_compiled() else FIRST_RUN
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=None, left="")
 
         def watch(step: Step) -> None:
             total = step.total or None
-            bar.update(task, description=f"{step.what:<32.32}", completed=step.done, total=total, left=_left(step)[2:])
+            left = _left(step)[2:] or first
+            bar.update(task, description=f"{step.what:<28.28}", completed=step.done, total=total, left=left)
 
         yield watch
 

@@ -58,15 +58,11 @@ def _answer(hidden: Any, written: dict[str, str], json: bool) -> None:
     if json:
         print_json({"files": written, **hidden.report.to_json()})
         return
-    from incrowd.report.hiding_report import side_effects
+    from rich.console import Console
 
-    typer.echo(f"{hidden}\n\n{hidden.verdict}")
-    for place, shows in side_effects(hidden.report):
-        typer.echo(f"withheld {place} (shows {shows})")
-    for what, path in written.items():
-        typer.echo(f"written {what}: {path}")
-    if not written:
-        typer.echo("dry run: nothing was written")
+    from incrowd.report.hiding_report import hiding_screen
+
+    hiding_screen(hidden.report).show(Console(), written or {"dry run": "nothing was written"})
 
 
 def _check_outputs(to: Path | None, report: Path | None, dry_run: bool) -> None:

@@ -13,7 +13,7 @@ from incrowd.compare.recommend import name_of
 from incrowd.compare.summary import Summary, SummaryCell
 from incrowd.compare.tables import RELEASE_HEADER, Score, ScoreTable, how_measured, release_rows, score_tables, troubles
 from incrowd.drawing.markup import Html, element, join, text, texts
-from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.page import Tone, bullets, figure, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.svg import (
     LEFT,
     RIGHT,
@@ -211,7 +211,7 @@ def comparison_html(comparison: Comparison) -> str:
 
 def _sections(comparison: Comparison) -> Iterator[Html]:
     advice, summary = comparison.recommendation, comparison.summary
-    overall = [standing(advice.overall, good=True)] if advice.overall else []
+    overall = [standing(advice.overall, Tone.GOOD)] if advice.overall else []
     yield element("section", *overall, bullets(text(unbroken(str(one))) for one in advice.advice))
     for scores in score_tables(summary):
         yield _learner(comparison, scores)

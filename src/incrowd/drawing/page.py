@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
 
 from incrowd.drawing.markup import Html, element, join, text
 from incrowd.drawing.palette import DARK, PALETTE, SCOPE, page_style
@@ -13,6 +14,14 @@ _AROUND = Html(
     f":root{{color-scheme:light dark}}body{{margin:0;background:{_LIGHT}}}"
     f"{DARK}{{body{{background:{_DARK}}}}}@page{{margin:16mm 15mm}}\n"
 )
+
+
+class Tone(StrEnum):
+    """How good the news is."""
+
+    GOOD = "good"
+    POOR = "poor"
+    BAD = "bad"
 
 
 def page(title: str, *parts: Html, whole: bool = True) -> str:
@@ -39,10 +48,10 @@ def head(title: str, about: str, *parts: Html) -> Html:
     return element("header", element("h1", text(title)), paragraph(about, class_="about"), *parts)
 
 
-def standing(words: str, good: bool, mark: str = "") -> Html:
+def standing(words: str, tone: Tone, mark: str = "") -> Html:
     """The one sentence that must be read, on a ground that says whether it is good."""
     mark_first = [element("span", text(mark), class_="sign", aria_hidden="true")] if mark else []
-    return element("p", *mark_first, text(words), class_=f"standing {'good' if good else 'bad'}")
+    return element("p", *mark_first, text(words), class_=f"standing {tone}")
 
 
 def section(title: str, name: str, *parts: Html) -> Html:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import Notice, VerificationError
+from incrowd.errors import Notice, VerificationError, named_option
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
 from incrowd.releases.job import Job
 from incrowd.releases.measured import measure

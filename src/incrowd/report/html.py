@@ -19,7 +19,7 @@ from incrowd.report.extra_sections import attacks, checks_table, earlier_release
 from incrowd.report.facts import Facts
 from incrowd.report.risk_page import risk
 from incrowd.report.unchanged_facts import headline_lines
-from incrowd.report.wording import Standing, class_answer, rows_sentence, standing, statement
+from incrowd.report.wording import Standing, class_answer, grouped, rows_sentence, standing, statement, tone_of
 from incrowd.vocabulary.schema import STATED, Role
 
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
@@ -65,7 +65,7 @@ def _head(facts: Facts) -> Html:
     return head(
         "Release report",
         f"{facts.source} → {facts.output}" if facts.output else facts.source,
-        standing_line(sentence(statement(facts)), outcome is Standing.SATISFIED, _MARKS[outcome]),
+        standing_line(sentence(statement(facts)), tone_of(facts), _MARKS[outcome]),
         bullets((text(line) for line in headline_lines(facts.unchanged)), class_="beside"),
         key_figures(facts),
     )
@@ -195,7 +195,7 @@ def notices(facts: Facts) -> Html:
     """Everything that was handled and should be known."""
     if not facts.notices:
         return section("Notices", "notices", paragraph("None."))
-    return section("Notices", "notices", bullets(text(str(notice)) for notice in facts.notices))
+    return section("Notices", "notices", bullets(map(text, grouped(facts.notices))))
 
 
 def limits(facts: Facts) -> Html:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd.drawing.wording import listed
-from incrowd.errors import as_option
+from incrowd.errors import named_option
 from incrowd.verification.unchanged_counts import Alone, SinglingSet, UnchangedCounts
 
 NOT_COUNTED = "not counted"
@@ -105,13 +105,13 @@ def refusal(counts: UnchangedCounts, *, despite: bool = False, alone_at_most: in
         How many people may be alone by unchanged columns; None for any number.
     """
     if not counts.sound and not despite:
-        return f"Not published: {_reasons(counts)}. {_cure(counts)} Or use {as_option(despite_unchanged=True)}."
+        return f"Not published: {_reasons(counts)}. {_cure(counts)} Or use {named_option(despite_unchanged=True)}."
     alone = counts.alone.without_class
     if alone_at_most is not None and alone > alone_at_most:
         return (
             f"Not published: {_number(alone, 'person', 'people')} {'is' if alone == 1 else 'are'} alone by unchanged "
             f"columns{_telling(counts.alone)}, more than the {alone_at_most:,} you allow. Name columns as "
-            f"quasi-identifiers, drop them, or allow more: {as_option(alone_at_most=alone)}."
+            f"quasi-identifiers, drop them, or allow more: {named_option(alone_at_most=alone)}."
         )
     return None
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import InputError, ParameterError, SchemaError, ValuesError, VerificationError, as_option
+from incrowd.errors import InputError, ParameterError, SchemaError, ValuesError, VerificationError, named_option
 from incrowd.measures.information import entropy
 from incrowd.models.induction.attributes import Attribute, Categories, Thresholds
 from incrowd.models.induction.growing import GrowingNode, Growth
@@ -261,7 +261,9 @@ class KAdet:
             schema[name]  # raises HeaderError, listing the columns there are
         names = [name for name in schema.names if name in {*schema.quasi_identifiers, *self.private}]
         if schema.target is None:
-            raise SchemaError(f"A tree needs a target: the class it predicts. Name one: {as_option(target='COLUMN')}.")
+            raise SchemaError(
+                f"A tree needs a target: the class it predicts. Name one: {named_option(target='COLUMN')}."
+            )
         if schema.target in names or {*schema.identifiers} & {*names}:
             raise SchemaError("The target and identifiers cannot be private attributes of the tree. Leave them out.")
         if not names:
@@ -354,7 +356,7 @@ def stand_in(column: EncodedColumn, middle: bool) -> str | int | float:
 
 def _refusal(columns: list[EncodedColumn], target: str) -> str:
     missing = ", ".join(f"{column.name!r} ({int(column.counts[-1])} rows)" for column in columns)
-    mode, value = as_option(fill="mode"), as_option(fill="value")
+    mode, value = named_option(fill="mode"), named_option(fill="value")
     advice = f"{mode} puts the most frequent value or the median there, {value} makes missing a category."
     if any(column.name == target for column in columns):
         advice += f" A missing class can only be a class of its own ({value}); or leave these rows out."

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import LedgerError, Notice, ParameterError, VerificationError, as_option
+from incrowd.errors import LedgerError, Notice, ParameterError, VerificationError, named_option
 from incrowd.methods.catalog import make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
@@ -152,7 +152,7 @@ class Page:
         if judgement.decision == CANNOT:
             raise LedgerError(_not_told(self.beside.unknown[0]))
         if judgement.decision == REFUSED:
-            way_out = _WAY_OUT.format(option=as_option(despite_earlier=True))
+            way_out = _WAY_OUT.format(option=named_option(despite_earlier=True))
             raise VerificationError(f"{self._broken(judgement)} The release was not published. {way_out}")
         people = self.table.people_of(classes.to_numpy(), self._entry_names(quasi))
         prepared = self.book.prepared(self._entry(written), people)
@@ -278,7 +278,7 @@ def opened_book(job: Job) -> Iterator[Ledger]:
         if book.fault != SOUND and not job.ledger.despite_earlier:
             raise LedgerError(
                 f"The ledger {folder.name} is not sound: {book.fault}. So what was released before is not known. "
-                f"Put the folder back from a copy, or use {as_option(despite_earlier=True)}, which the certificate "
+                f"Put the folder back from a copy, or use {named_option(despite_earlier=True)}, which the certificate "
                 "then states."
             )
         yield book

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from incrowd.drawing.wording import listed
-from incrowd.errors import OutputError, VerificationError, as_option
+from incrowd.errors import OutputError, VerificationError, named_option
 
 
 # Drafts take the places of files, all of them or none: every change knows its way back.
@@ -139,7 +139,7 @@ def check_new(*targets: Path | None, replace: bool) -> None:
     old = [path.name for path in targets if path is not None and os.path.lexists(path)]
     if old and not replace:
         exist, others = ("exists", "another file") if len(old) == 1 else ("exist", "other files")
-        raise OutputError(f"{listed(old)} {exist} already. Name {others}, or use {as_option(replace=True)}.")
+        raise OutputError(f"{listed(old)} {exist} already. Name {others}, or use {named_option(replace=True)}.")
 
 
 def _kind(mode: int) -> str:
