@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
@@ -9,6 +10,7 @@ from incrowd.drawing.markup import Html, element, join, text
 from incrowd.drawing.palette import DARK, PALETTE, SCOPE, page_style
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_TITLE = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>')
 _LIGHT, _DARK = PALETTE["paper"]
 _AROUND = Html(
     f":root{{color-scheme:light dark}}body{{margin:0;background:{_LIGHT}}}"
@@ -55,8 +57,22 @@ def standing(words: str, tone: Tone, mark: str = "") -> Html:
 
 
 def section(title: str, name: str, *parts: Html) -> Html:
-    """A titled part of a page; ``name`` is its class."""
-    return element("section", element("h2", text(title)), *parts, class_=name)
+    """A titled part of a page, which links can lead to; ``name`` is its class."""
+    place = "-".join(re.findall(r"\w+", title.lower()))
+    return element("section", element("h2", text(title), id=place), *parts, class_=name)
+
+
+def contents(sections: Iterable[Html]) -> Html:
+    """Links to the sections of a page."""
+    titles = (match for each in sections if (match := _TITLE.search(each)))
+    links = (element("li", element("a", Html(match[2]), href=f"#{match[1]}")) for match in titles)
+    return element("nav", element("ul", *links), class_="contents", aria_label="Contents")
+
+
+def folded(summary: str, *parts: Html, unfolded: bool = False) -> Html:
+    """Parts that are seen where somebody unfolds them, or on paper."""
+    shown = {"open": ""} if unfolded else {}
+    return element("details", element("summary", text(summary)), *parts, **shown)
 
 
 def paragraph(words: str, **attributes: str) -> Html:
@@ -75,9 +91,14 @@ def pairs(entries: Mapping[str, Html], **attributes: str) -> Html:
     return element("dl", *rows, **attributes)
 
 
-def tiles(figures: Mapping[str, str]) -> Html:
-    """The numbers to see first, each above its name."""
-    return pairs({term: text(figure) for term, figure in figures.items()}, class_="figures")
+def tiles(figures: Mapping[str, str], tones: Mapping[str, Tone] | None = None) -> Html:
+    """The numbers to see first, each above its name; ``tones`` are those of names that are not neutral."""
+    tone = tones or {}
+    shown = {
+        term: element("span", text(figure), class_=tone[term]) if term in tone else text(figure)
+        for term, figure in figures.items()
+    }
+    return pairs(shown, class_="figures")
 
 
 def table(

@@ -109,7 +109,7 @@ def test_id3_with_hierarchies_and_a_public_class(incrowd, tmp_path):
     status, _, err = incrowd(*asked, "--public-class", "--hierarchies", folder, "--to", "tree.json", "-k", "20")
     assert (status, err) == (0, "")
     assert json.loads((tmp_path / "tree.json").read_text())["class_private"] is False
-    status, _, err = incrowd(*asked[:-2], "--score", "id3", "--public", "age", "--to", "tree.json")
+    status, _, err = incrowd(*asked[:-2], "--score", "id3", "--public", "age", "--to", "other.json")
     assert status == 2
     assert "categories only" in err
 
@@ -120,7 +120,7 @@ def test_missing_values_are_refused_unless_filled(incrowd):
     assert status == 2
     assert "Values are missing in 'job' (10 rows)" in err
     assert incrowd(*asked, "--fill", "mode")[0] == 0
-    assert incrowd(*asked, "--fill", "value")[0] == 0
+    assert incrowd(*asked, "--fill", "value", "--replace")[0] == 0
 
 
 def test_what_is_impossible_is_refused_and_leaves_nothing(incrowd, tmp_path):
