@@ -176,9 +176,10 @@ def group_values(group: Group, columns: Sequence[Column]) -> str:
     return f"{group.rows:,} rows: " + "; ".join([*shown, *([f"hidden: {', '.join(hidden)}"] if hidden else [])])
 
 
-def _short(words: str, longest: int = 60) -> str:
-    """What is shown, cut where a set or counts are long."""
-    return words if len(words) <= longest else f"{words[: longest - 1]}…"
+def _short(words: str, most: int = 4) -> str:
+    """What is shown, with the first of a long set or of many counts."""
+    parts = words.split("|")
+    return words if len(parts) <= most else f"{'|'.join(parts[: most - 1])}|… {len(parts) - most + 1} more"
 
 
 def _attributes(plan: ReleasePlan) -> Iterable[str]:
