@@ -32,6 +32,9 @@ def compare(
     ] = None,
     k: Annotated[str | None, typer.Option("-k", help="One or several: 5,20,100")] = None,
     learners: Annotated[str, typer.Option(help="See: incrowd learners.")] = "c45,nb,logistic",
+    measure: Annotated[
+        str, typer.Option(metavar="accuracy|balanced-accuracy|auc|log-loss", help="What methods are compared by.")
+    ] = "accuracy",
     protocol: Annotated[
         str | None, typer.Option(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
     ] = None,
@@ -71,6 +74,7 @@ def compare(
         seed=seed,
         discretize=discretize,
         jobs=jobs,
+        measure=measure,
     )
     enough_memory(Path(table))
     how = {
@@ -246,7 +250,9 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
         console.print(Text.assemble(("not done ", "bold yellow"), plain(trouble)))
     for notice in comparison.notices:
         console.print(Text.assemble(("notice ", "bold yellow"), plain(str(notice))))
-    console.print(Text(f"Measured by {comparison.setup.protocol}; feeding {comparison.setup.feeding}.", style="dim"))
+    setup = comparison.setup
+    measured = f"Measured: {comparison.measure.words} by {setup.protocol}, ± 95 %; feeding {setup.feeding}."
+    console.print(Text(measured, style="dim"))
     if folder is not None:
         console.print(Text(f"Written: {folder}/index.html, README.md, results.csv, results.parquet", overflow="fold"))
 
@@ -261,7 +267,7 @@ def _rich(table: ScoreTable) -> Any:
         shown.add_column(f"k={k:,}", justify="right", no_wrap=True)
     for method, scores in table.rows:
         cells = [
-            Text.assemble((score.accuracy, "bold green" if score.best else ""), (f" {score.spread:>5}", "dim"))
+            Text.assemble((score.number, "bold green" if score.best else ""), (f" {score.spread:>5}", "dim"))
             for score in scores
         ]
         shown.add_row(Text(method), *cells)
