@@ -26,33 +26,76 @@ if TYPE_CHECKING:
 @takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "repeats", "recipe"))
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
-    target: Annotated[str | None, typer.Option(help="The class to predict; known for named data sets.")] = None,
-    methods: Annotated[
-        str | None, typer.Option(help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')")
+    target: Annotated[
+        str | None, typer.Option(help="The class to predict; known for named data sets.", rich_help_panel="What")
     ] = None,
-    k: Annotated[str | None, typer.Option("-k", help="One or several: 5,20,100")] = None,
-    learners: Annotated[str, typer.Option(help="See: incrowd learners.")] = "c45,nb,logistic",
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')", rich_help_panel="Method"
+        ),
+    ] = None,
+    k: Annotated[str | None, typer.Option("-k", help="One or several: 5,20,100", rich_help_panel="Method")] = None,
+    learners: Annotated[
+        str, typer.Option(help="See: incrowd learners.", rich_help_panel="Measuring")
+    ] = "c45,nb,logistic",
     measure: Annotated[
-        str, typer.Option(metavar="accuracy|balanced-accuracy|auc|log-loss", help="What methods are compared by.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What methods are compared by: accuracy, balanced-accuracy, auc or log-loss.",
+            rich_help_panel="Measuring",
+        ),
     ] = "accuracy",
     protocol: Annotated[
-        str | None, typer.Option(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
+        str | None,
+        typer.Option(
+            help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.",
+            rich_help_panel="Measuring",
+        ),
     ] = None,
-    repeats: Annotated[int | None, typer.Option(help="How often to draw the splits anew.", min=1)] = None,
-    full: Annotated[bool, typer.Option("--full", help="Five repetitions of two-fold, however long they take.")] = False,
+    repeats: Annotated[
+        int | None, typer.Option(help="How often to draw the splits anew.", min=1, rich_help_panel="Measuring")
+    ] = None,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Five repetitions of two-fold, however long they take.", rich_help_panel="Measuring"
+        ),
+    ] = False,
     feeding: Annotated[
-        str, typer.Option(help="How learners take sets, intervals and bins: sets=draw,bins=middle")
+        str,
+        typer.Option(
+            help="How learners take sets, intervals and bins: sets=draw,bins=middle", rich_help_panel="Measuring"
+        ),
     ] = "",
     discretize: Annotated[
-        str | None, typer.Option(help="Cut numbers by MDL: train (on rows to learn from) or before (on all rows).")
+        str | None,
+        typer.Option(
+            help="Cut numbers by MDL: train (on rows to learn from) or before (on all rows).",
+            rich_help_panel="Measuring",
+        ),
     ] = None,
-    complete: Annotated[bool, typer.Option("--complete", help="Use only rows in which nothing is missing.")] = False,
-    rows: Annotated[int, typer.Option(help="Use at most so many rows, drawn at random; 0 for all.", min=0)] = 60_000,
-    data: Annotated[Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.")] = None,
-    to: Annotated[Path | None, typer.Option(help="A folder for results and pages; goes on if interrupted.")] = None,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 1,
-    jobs: Annotated[int | None, typer.Option(help="Processes; by default one for each core.", min=1)] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what it would cost, and stop.")] = False,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Use only rows in which nothing is missing.", rich_help_panel="What")
+    ] = False,
+    rows: Annotated[
+        int, typer.Option(help="Use at most so many rows, drawn at random; 0 for all.", min=0, rich_help_panel="What")
+    ] = 60_000,
+    data: Annotated[
+        Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.", rich_help_panel="What")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(help="A folder for results and pages; goes on if interrupted.", rich_help_panel="Outputs"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0, rich_help_panel="Engine")] = 1,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; by default one for each core.", min=1, rich_help_panel="Engine")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what it would cost, and stop.", rich_help_panel="Outputs")
+    ] = False,
     json: Json = False,
     **options: Any,
 ) -> None:
@@ -239,6 +282,8 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
 
     from incrowd.compare.tables import score_tables, troubles
     from incrowd.drawing.wording import plain
+    from incrowd.report.terminal import notice_table
+    from incrowd.report.wording import grouped
 
     console = Console()
     for table in score_tables(comparison.summary):
@@ -248,8 +293,8 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
         console.print(Text(plain(line), style="bold" if line == comparison.recommendation.overall else ""))
     for trouble in troubles(comparison.summary):
         console.print(Text.assemble(("not done ", "bold yellow"), plain(trouble)))
-    for notice in comparison.notices:
-        console.print(Text.assemble(("notice ", "bold yellow"), plain(str(notice))))
+    if (noticed := notice_table(grouped(comparison.notices))) is not None:
+        console.print(noticed)
     setup = comparison.setup
     measured = f"Measured: {comparison.measure.words} by {setup.protocol}, ± 95 %; feeding {setup.feeding}."
     console.print(Text(measured, style="dim"))

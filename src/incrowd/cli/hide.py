@@ -25,14 +25,22 @@ def hide(
     file: File,
     cell: Annotated[
         list[str] | None,
-        typer.Option(metavar="ROW:COLUMN", help="A cell; the first row of data is 1. May be repeated."),
+        typer.Option(
+            metavar="ROW:COLUMN", help="A cell; the first row of data is 1. May be repeated.", rich_help_panel="What"
+        ),
     ] = None,
     cells: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A CSV file of cells with the header row,column; the first row is 1."),
+        typer.Option(
+            metavar="FILE",
+            help="A CSV file of cells with the header row,column; the first row is 1.",
+            rich_help_panel="What",
+        ),
     ] = None,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be withheld; write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be withheld; write nothing.", rich_help_panel="Outputs")
+    ] = False,
     json: Json = False,
     **options: Any,
 ) -> None:

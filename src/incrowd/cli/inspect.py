@@ -29,6 +29,7 @@ def inspect(
     **reading: Any,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
+    from incrowd.report.wording import grouped
     from incrowd.tables.databases.tables import in_memory
     from incrowd.tables.publishing.staging import check_target, staged
     from incrowd.tables.reading.draft import draft_schema, missing_words
@@ -63,7 +64,7 @@ def inspect(
         }
         for column in schema.columns
     ]
-    notices = [str(notice) for notice in source.notices]
+    notices = grouped(source.notices)
     if words:
         guesses = ", ".join(repr(word) for word in words)
         missing = " ".join(reading_option(missing=word) for word in words)

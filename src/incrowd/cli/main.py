@@ -17,11 +17,17 @@ import typer.main
 
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
-# in the order of the help; each is in the module of its name, but for three
-COMMANDS = (
-    *("inspect", "risk", "compare", "release", "model", "hide", "verify", "attack", "explain", "transform", "decode"),
-    *("methods", "presets", "learners", "datasets", "demo", "hierarchy", "keys", "ledger"),
-)
+# in the order of the help, under its titles; each is in the module of its name, but for three
+PANELS = {
+    "Look first": ("demo", "inspect", "risk", "compare"),
+    "Publish": ("release", "model", "hide"),
+    "Check": ("verify", "attack", "explain"),
+    "Use a release": ("transform", "decode"),
+    "Keep beside it": ("hierarchy", "keys", "ledger"),
+    "What there is": ("methods", "presets", "learners", "datasets"),
+}
+_PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
+COMMANDS = tuple(_PANEL_OF)
 _ELSEWHERE = {"presets": "methods", "learners": "methods", "datasets": "methods"}
 
 
@@ -45,6 +51,7 @@ class CommandsByName(typer.core.TyperGroup):
                 alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
                 alone.command(cmd_name)(getattr(module, cmd_name))
                 self.commands[cmd_name] = typer.main.get_command(alone)
+            self.commands[cmd_name].rich_help_panel = _PANEL_OF[cmd_name]  # type: ignore[attr-defined]
         return self.commands.get(cmd_name)
 
 

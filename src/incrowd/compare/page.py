@@ -38,6 +38,7 @@ from incrowd.drawing.svg import (
     words,
 )
 from incrowd.drawing.wording import counted, plain, unbroken
+from incrowd.report.wording import grouped
 
 ASIDE, ALL_ASIDE = 8.0, 56.0
 """How far the points of two methods, and of all, at the same k stand beside each other, at most."""
@@ -252,7 +253,7 @@ def _sections(comparison: Comparison) -> Iterator[Html]:
     terms = {term: text(words) for term, words in how_measured(comparison).items()}
     yield section("How it was measured", "measured", pairs(terms))
     if comparison.notices:
-        yield section("Notices", "notices", bullets(text(str(notice)) for notice in comparison.notices))
+        yield section("Notices", "notices", bullets(map(text, grouped(comparison.notices))))
 
 
 def _about(comparison: Comparison) -> str:
@@ -312,7 +313,7 @@ def _markdown_lines(comparison: Comparison) -> Iterator[str]:
     yield from (f"- {term}: {_safe(words)}" for term, words in how_measured(comparison).items())
     if comparison.notices:
         yield "\n## Notices\n"
-        yield from (f"- {_safe(str(notice))}" for notice in comparison.notices)
+        yield from (f"- {_safe(words)}" for words in grouped(comparison.notices))
     yield ""
 
 

@@ -86,13 +86,13 @@ class Screen:
         )
         console.print(_pairs(self.entries))
         own = Text("\n".join(self.details), no_wrap=True, overflow="ellipsis") if self.details else None
-        for block in (details or own, _noticed(grouped(self.notices)), _pairs(files) if files else None):
+        for block in (details or own, notice_table(grouped(self.notices)), _pairs(files) if files else None):
             if block is not None:
                 console.print()
                 console.print(block)
 
 
-def _noticed(notices: Iterable[str]) -> Table | None:
+def notice_table(notices: Iterable[str]) -> Table | None:
     """Notices, each beside its mark, so that their lines stand under each other."""
     from rich.table import Table
     from rich.text import Text
