@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,80 +23,39 @@ if TYPE_CHECKING:
     from incrowd.compare.run import Prepared, Question, Step, Watcher
     from incrowd.compare.tables import ScoreTable
 
+_what, _method, _measuring, _outputs, _engine = (
+    partial(typer.Option, rich_help_panel=panel) for panel in ("What", "Method", "Measuring", "Outputs", "Engine")
+)
+
 
 @takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "repeats", "recipe"))
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
-    target: Annotated[
-        str | None, typer.Option(help="The class to predict; known for named data sets.", rich_help_panel="What")
-    ] = None,
+    target: Annotated[str | None, _what(help="The class to predict; known for named data sets.")] = None,
     methods: Annotated[
-        str | None,
-        typer.Option(
-            help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')", rich_help_panel="Method"
-        ),
+        str | None, _method(help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')")
     ] = None,
-    k: Annotated[str | None, typer.Option("-k", help="One or several: 5,20,100", rich_help_panel="Method")] = None,
-    learners: Annotated[
-        str, typer.Option(help="See: incrowd learners.", rich_help_panel="Measuring")
-    ] = "c45,nb,logistic",
+    k: Annotated[str | None, _method("-k", help="One or several: 5,20,100")] = None,
+    learners: Annotated[str, _measuring(help="See: incrowd learners.")] = "c45,nb,logistic",
     measure: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="What methods are compared by: accuracy, balanced-accuracy, auc or log-loss.",
-            rich_help_panel="Measuring",
-        ),
+        str, _measuring(help="What methods are compared by: accuracy, balanced-accuracy, auc or log-loss.")
     ] = "accuracy",
     protocol: Annotated[
-        str | None,
-        typer.Option(
-            help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.",
-            rich_help_panel="Measuring",
-        ),
+        str | None, _measuring(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
     ] = None,
-    repeats: Annotated[
-        int | None, typer.Option(help="How often to draw the splits anew.", min=1, rich_help_panel="Measuring")
-    ] = None,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full", help="Five repetitions of two-fold, however long they take.", rich_help_panel="Measuring"
-        ),
-    ] = False,
-    feeding: Annotated[
-        str,
-        typer.Option(
-            help="How learners take sets, intervals and bins: sets=draw,bins=middle", rich_help_panel="Measuring"
-        ),
-    ] = "",
+    repeats: Annotated[int | None, _measuring(help="How often to draw the splits anew.", min=1)] = None,
+    full: Annotated[bool, _measuring("--full", help="Five repetitions of two-fold, however long they take.")] = False,
+    feeding: Annotated[str, _measuring(help="How learners take sets, intervals and bins: sets=draw,bins=middle")] = "",
     discretize: Annotated[
-        str | None,
-        typer.Option(
-            help="Cut numbers by MDL: train (on rows to learn from) or before (on all rows).",
-            rich_help_panel="Measuring",
-        ),
+        str | None, _measuring(help="Cut numbers by MDL: train (on rows to learn from) or before (on all rows).")
     ] = None,
-    complete: Annotated[
-        bool, typer.Option("--complete", help="Use only rows in which nothing is missing.", rich_help_panel="What")
-    ] = False,
-    rows: Annotated[
-        int, typer.Option(help="Use at most so many rows, drawn at random; 0 for all.", min=0, rich_help_panel="What")
-    ] = 60_000,
-    data: Annotated[
-        Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.", rich_help_panel="What")
-    ] = None,
-    to: Annotated[
-        Path | None,
-        typer.Option(help="A folder for results and pages; goes on if interrupted.", rich_help_panel="Outputs"),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0, rich_help_panel="Engine")] = 1,
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes; by default one for each core.", min=1, rich_help_panel="Engine")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what it would cost, and stop.", rich_help_panel="Outputs")
-    ] = False,
+    complete: Annotated[bool, _what("--complete", help="Use only rows in which nothing is missing.")] = False,
+    rows: Annotated[int, _what(help="Use at most so many rows, drawn at random; 0 for all.", min=0)] = 60_000,
+    data: Annotated[Path | None, _what(help="A folder with the data sets; else INCROWD_DATA.")] = None,
+    to: Annotated[Path | None, _outputs(help="A folder for results and pages; goes on if interrupted.")] = None,
+    seed: Annotated[int, _engine(help="Of all that is drawn.", min=0)] = 1,
+    jobs: Annotated[int | None, _engine(help="Processes; by default one for each core.", min=1)] = None,
+    dry_run: Annotated[bool, _outputs("--dry-run", help="Print what it would cost, and stop.")] = False,
     json: Json = False,
     **options: Any,
 ) -> None:
