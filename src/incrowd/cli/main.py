@@ -115,7 +115,7 @@ def _run(commands: typer.Typer) -> None:
         if os.environ.get("INCROWD_DEBUG") and not expected:
             raise
         status, message = _ending(error, received)
-        typer.echo(f"incrowd: {message}", err=True)
+        typer.echo(_between_words(f"incrowd: {message}"), err=True)
         sys.exit(status)
     finally:
         _set_alarm(0)
@@ -188,6 +188,16 @@ def _clean_up() -> None:
     from incrowd.tables.publishing.staging import abandon
 
     abandon()
+
+
+def _between_words(message: str) -> str:
+    """The message, on a terminal with its lines broken between words; piped it is one line."""
+    if not sys.stderr.isatty():
+        return message
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    return fill(message, get_terminal_size().columns, break_long_words=False, break_on_hyphens=False)
 
 
 def _ending(error: BaseException, received: list[int]) -> tuple[int, str]:
