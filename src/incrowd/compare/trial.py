@@ -184,8 +184,9 @@ def _majority(parts: Parts) -> Numbers:
 
 
 def _judged(result: Result, scores: Numbers, truth: Codes) -> Result:
-    measured = quality(scores, truth)
-    return replace(result, **{name: None if math.isnan(value) else value for name, value in vars(measured).items()})
+    figures = asdict(quality(scores, truth))
+    known: dict[str, Any] = {name: None if math.isnan(value) else value for name, value in figures.items()}
+    return replace(result, **known)
 
 
 def _with_risk(result: Result, risk: ReleaseRisk) -> Result:

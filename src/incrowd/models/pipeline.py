@@ -157,8 +157,8 @@ def publish_model(
     recipe = Recipe(k=method.k, reading=dict(request["reading"] or {}), repeats=list(request["repeats"] or ()))
     recipe = with_roles(recipe, quasi_identifiers=known, target=[request["target"]])
     recipe = with_hierarchies(recipe, _hierarchies(request["hierarchies"], [*known, *hidden]))
-    paths = (None if (path := request[name]) is None else Path(path) for name in ("to", "plot", "pmml"))
-    files = ModelFiles(*paths, replace=request["replace"])
+    model, plot, pmml = (None if (path := request[name]) is None else Path(path) for name in ("to", "plot", "pmml"))
+    files = ModelFiles(model, plot, pmml, request["replace"])
     return run_model(ModelJob(table, recipe, method, files, Clock(progress) if progress else Clock()))
 
 
