@@ -28,7 +28,7 @@ _what, _method, _measuring, _outputs, _engine = (
 )
 
 
-@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "repeats", "recipe"))
+@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "repeats", "recipe", "preset"))
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
     target: Annotated[str | None, _what(help="The class to predict; known for named data sets.")] = None,
