@@ -8,7 +8,7 @@ CORES ?= 2
 .PHONY: demo test fast browser lint coverage bench bench-largest bench-all quality docs clean
 
 demo: $(VENV)/.ready
-	$(BIN)/incrowd demo --folder demo
+	$(BIN)/incrowd demo --folder demo --replace
 
 test: browser $(VENV)/.ready-test
 	$(BIN)/python -m pytest -n $(CORES) --dist worksteal --hypothesis-profile ci
@@ -59,7 +59,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 # the small demo compiles the kernels once, so that the first real run is quick
-WARM_UP := $(BIN)/incrowd demo --rows 1000 --folder $(VENV)/warm-up > /dev/null
+WARM_UP := $(BIN)/incrowd demo --rows 1000 --folder $(VENV)/warm-up --replace > /dev/null
 
 $(VENV)/.ready: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .

@@ -158,7 +158,7 @@ def _python(code: str) -> list[str]:
 def _release(method: str, file: str) -> list[str]:
     options = ["--quasi-identifiers", ",".join(ATTRIBUTES), "--target", TARGET, "-k", str(K), "--method", method]
     options += ["--class-sensitive", "no", "--despite-unchanged"]
-    return [str(INCROWD), "release", file, *options, "--to", f"release{Path(file).suffix}", "--json"]
+    return [str(INCROWD), "release", file, *options, "--to", f"release{Path(file).suffix}", "--replace", "--json"]
 
 
 def _costs_table(measured: Measured) -> Table:

@@ -27,7 +27,8 @@ def release(file: str, method: str, k: int, names: Sequence[str], *, capped: boo
     used = known if find_method(method).generalizes else {}
     given = [word for name, path in used.items() for word in ("--hierarchy", f"{name}={path}")]
     cap = ["--memory", CAP] if capped and takes_memory() else []
-    return [str(INCROWD), "release", file, *options, *given, *cap, "--to", f"release{Path(file).suffix}", "--json"]
+    to = ["--to", f"release{Path(file).suffix}", "--replace"]
+    return [str(INCROWD), "release", file, *options, *given, *cap, *to, "--json"]
 
 
 def verify(file: str, k: int, names: Sequence[str]) -> list[str]:

@@ -104,7 +104,7 @@ def _command(method: str) -> list[str]:
     roles += ["--class-sensitive", "no", "--despite-unchanged"]
     used = hierarchy_files() if find_method(method).generalizes else {}
     given = [word for name, path in used.items() for word in ("--hierarchy", f"{name}={path}")]
-    return [str(INCROWD), "release", FILE, *roles, *given, "--to", "release.csv", "--json"]
+    return [str(INCROWD), "release", FILE, *roles, *given, "--to", "release.csv", "--replace", "--json"]
 
 
 def _costs_table(warm: Warm, fresh: Mapping[str, Costs]) -> Table:

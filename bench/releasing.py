@@ -42,7 +42,12 @@ def release_timed(file: Path, method: str, k: int) -> Spent:
 
     start = process_time()
     made = incrowd.release(
-        file, recipe=recipe, to=file.with_name("release.csv"), progress=stage_begins, despite_unchanged=True
+        file,
+        recipe=recipe,
+        to=file.with_name("release.csv"),
+        outputs=incrowd.Outputs(replace=True),
+        progress=stage_begins,
+        despite_unchanged=True,
     )
     return Spent(process_time() - start, begun["applying"] - begun["deciding"], made.report)
 

@@ -17,8 +17,8 @@ from incrowd.compare.feeding import Feeding, feed_release, feed_unprotected
 from incrowd.compare.learners.c45 import C45Learner
 from incrowd.compare.protocol import FixedSplit, RowSplit, seed_of
 from incrowd.compare.releasing import publish_and_score, release_rows
+from incrowd.compare.scores import Quality, quality
 from incrowd.compare.subject import Subject, understand_table
-from incrowd.compare.trial import Quality, quality
 from incrowd.errors import RequirementError
 from incrowd.methods.catalog import METHODS, find_method
 from incrowd.tables.hierarchies.adult import adult_hierarchies

@@ -29,7 +29,7 @@ REPEATS = 5
 KNOWN, CLASS = "age,sex,smoker", ["--target", "readmitted", "-k", "10"]
 COLUMNS = [*KNOWN.split(","), "diagnosis_group", "readmitted"]
 COMMANDS = {
-    "release": ["release", "t.csv", "-q", KNOWN, *CLASS, "--class-sensitive", "no", "--to", "release.csv"],
+    "release": ["release", "t.csv", "-q", KNOWN, *CLASS, "--class-sensitive", "no", "--to", "release.csv", "--replace"],
     "hide": ["hide", "t.csv", "--cell", "17:diagnosis_group", "--to", "hidden.csv"],
     "model": [
         "model",

@@ -21,8 +21,8 @@ from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotect
 from incrowd.compare.learners.catalog import find_learner
 from incrowd.compare.protocol import FiveByTwo, seed_of
 from incrowd.compare.releasing import publish_and_score, without_unused
+from incrowd.compare.scores import quality
 from incrowd.compare.subject import Subject, find_table, read_subject
-from incrowd.compare.trial import quality
 from incrowd.errors import IncrowdError
 from incrowd.methods.blending.blend import Blend, PreparedRows
 from incrowd.methods.catalog import find_method, make_method

@@ -43,6 +43,19 @@ def speak_as_command(*, command: bool = True) -> None:
     _FACES["command"] = command
 
 
+def named_option(**options: object) -> str:
+    """How options are written where the user is.
+
+    Examples
+    --------
+    >>> named_option(rarest=10), named_option(despite_unchanged=True)
+    ('rarest=10', 'despite_unchanged=True')
+    """
+    if _FACES["command"]:
+        return " ".join(map(_flag, options.items()))
+    return ", ".join(f"{name}={value!r}" for name, value in options.items())
+
+
 def reading_option(**options: object) -> str:
     """How options of reading are written where the user is.
 
@@ -51,21 +64,7 @@ def reading_option(**options: object) -> str:
     >>> reading_option(encoding="latin-1", header=False)
     "reading={'encoding': 'latin-1', 'header': False}"
     """
-    return " ".join(map(_flag, options.items())) if _FACES["command"] else f"reading={options}"
-
-
-def named_option(**options: object) -> str:
-    """How options of a function or a command are written where the user is.
-
-    Examples
-    --------
-    >>> named_option(drop=["weight"])
-    "drop=['weight']"
-    """
-    written = (
-        map(_flag, options.items()) if _FACES["command"] else (f"{one}={value!r}" for one, value in options.items())
-    )
-    return " ".join(written)
+    return named_option(**options) if _FACES["command"] else named_option(reading=options)
 
 
 def _flag(option: tuple[str, object]) -> str:

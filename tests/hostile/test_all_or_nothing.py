@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.errors import IncrowdError
+from incrowd.errors import IncrowdError, OutputError
+from incrowd.report.html import report_html
 
 NAMES = {"to": "out.csv", "report": "report.html", "plan": "plan.json", "certificate": "certificate.json"}
 PEOPLE = pl.DataFrame(
@@ -20,10 +21,12 @@ PEOPLE = pl.DataFrame(
 )
 
 
-def release(folder, **more):
+def release(folder, replace=True, **more):
     targets = {name: folder / file for name, file in NAMES.items()}
     asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5, "class_sensitive": False}
-    return incrowd.release(PEOPLE, **asked, to=targets.pop("to"), outputs=incrowd.Outputs(**targets), **more)
+    return incrowd.release(
+        PEOPLE, **asked, to=targets.pop("to"), outputs=incrowd.Outputs(**targets, replace=replace), **more
+    )
 
 
 def texts(folder):
@@ -48,6 +51,24 @@ def test_a_part_that_cannot_be_written_keeps_all_from_appearing(tmp_path, monkey
     release(tmp_path)
     assert sorted(texts(tmp_path)) == sorted(NAMES.values())
     assert b"old" not in texts(tmp_path).values()
+
+
+@pytest.mark.parametrize("name", NAMES.values())
+def test_a_file_that_exists_is_replaced_only_where_that_is_allowed(tmp_path, monkeypatch, name):
+    (tmp_path / name).write_text("old")
+    with pytest.raises(OutputError, match=f"{name} exists already. Name another file, or use replace=True"):
+        release(tmp_path, replace=False)
+    assert texts(tmp_path) == {name: b"old"}
+    (tmp_path / name).unlink()
+
+    def late(*names, **how):
+        (tmp_path / name).write_text("of somebody else, by now")
+        return report_html(*names, **how)
+
+    monkeypatch.setattr("incrowd.report.html.report_html", late)
+    with pytest.raises(OutputError, match="exists already"):
+        release(tmp_path, replace=False)
+    assert texts(tmp_path) == {name: b"of somebody else, by now"}
 
 
 def test_private_files_stay_private(tmp_path):

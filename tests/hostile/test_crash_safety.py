@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow  # every case is a process of its own, or many
 
 ROWS = 400
 COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
-RELEASE = ["release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--to", "out.csv"]
+RELEASE = ["release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--to", "out.csv", "--replace"]
 RELEASE += ["--class-sensitive", "no"]
 FILES = ("out.csv", "out.csv.certificate.json", "plan.json")
 

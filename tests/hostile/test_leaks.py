@@ -257,7 +257,7 @@ def test_the_keyed_hash_depends_on_a_private_key(folder, tmp_path, monkeypatch):
     seen = []
     for owner in ("one", "two", "one"):
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / owner))
-        seen.append(release(table, **ROLES, to=folder / "out.csv").certificate["input_hmac_sha256"])
+        seen.append(release(table, **ROLES, to=folder / f"out{len(seen)}.csv").certificate["input_hmac_sha256"])
     assert seen[0] == seen[2] != seen[1]
     key = next((tmp_path / "one").rglob("*.key"))
     assert key.stat().st_mode & 0o077 == 0
@@ -267,8 +267,8 @@ def test_the_keyed_hash_depends_on_a_private_key(folder, tmp_path, monkeypatch):
 def test_the_extremes_of_untransformed_means_are_not_told(folder):
     """The interval of a group ends at a cut or is open, never at the smallest or largest number."""
     for numeric in ("bins", "interval"):
-        made = release(people(), **ROLES, parameters={"numeric": numeric}, to=folder / "out.csv")
-        data = (folder / "out.csv").read_text() + json.dumps(made.certificate)
+        made = release(people(), **ROLES, parameters={"numeric": numeric}, to=folder / f"{numeric}.csv")
+        data = (folder / f"{numeric}.csv").read_text() + json.dumps(made.certificate)
         assert str(LOW) not in data
         assert str(HIGH) not in data
         assert "inf" in data

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.compare.protocol import FiveByTwo, FixedSplit, KFold
-from incrowd.compare.trial import quality
+from incrowd.compare.scores import quality
 
 CLASSES = st.lists(st.integers(0, 3), min_size=10, max_size=60).map(lambda codes: np.array(codes, np.int64))
 PROTOCOLS = st.one_of(
@@ -60,7 +60,7 @@ def test_the_same_seed_gives_the_same_splits_and_more_repetitions_only_add(class
 @settings(deadline=None)  # the first one imports scikit-learn
 @given(st.integers(2, 4), st.integers(2, 40), st.integers(0, 2**32 - 1))
 def test_quality_is_what_scikit_learn_says(labels, rows, seed):
-    from sklearn.metrics import accuracy_score, roc_auc_score
+    from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, labels, rows)
@@ -70,6 +70,8 @@ def test_quality_is_what_scikit_learn_says(labels, rows, seed):
     assert found.accuracy == pytest.approx(accuracy_score(truth, guesses))
     recalls = [np.mean(guesses[truth == label] == label) for label in np.unique(truth)]
     assert found.balanced_accuracy == pytest.approx(np.mean(recalls))
+    assert found.log_loss == pytest.approx(log_loss(truth, scores, labels=range(labels)))
+    assert np.isnan(quality(scores - 1, truth).log_loss)
     if len(set(truth)) == 1:
         assert np.isnan(found.auc)
     elif labels == 2:

@@ -56,7 +56,7 @@ WORDS = [
     "--to",
     "out.csv",
 ]
-WORDS += ["--class-sensitive", "no"]
+WORDS += ["--class-sensitive", "no", "--replace"]
 WORDS += ["--plan", "plan.json"]
 
 

@@ -8,7 +8,7 @@ from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
 from incrowd.attacks.catalog import find_attacks
 from incrowd.attacks.run import AttackReport
 from incrowd.drawing.markup import Html, element, text, texts
-from incrowd.drawing.page import bullets, head, page, paragraph, section, standing, table
+from incrowd.drawing.page import Tone, bullets, head, page, paragraph, section, standing, table
 from incrowd.drawing.wording import short_number
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}
@@ -25,7 +25,7 @@ def report_page(report: AttackReport, name: str) -> str:
     shown = table("All attacks", texts(*HEADER), _rows(report), numbers=range(2, 6), class_="found")
     return page(
         f"Attacks on {name}",
-        head("Attacks on the release", name, standing(report.summary, not report.leaks)),
+        head("Attacks on the release", name, standing(report.summary, Tone.BAD if report.leaks else Tone.GOOD)),
         section("Findings", "attacks", shown),
         section("Findings in words", "words", *_words(report)),
         section("How to read this", "limits", paragraph(CAUTION)),

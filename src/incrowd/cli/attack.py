@@ -10,7 +10,7 @@ import typer
 from incrowd.attacks.options import ATTACK, AttackOptions
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import names, takes
-from incrowd.cli.shared import Json, print_json, progress
+from incrowd.cli.shared import Json, Replace, print_json, progress
 from incrowd.errors import ParameterError
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
@@ -34,6 +34,7 @@ def attack(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an HTML report there; it stays private.")
     ] = None,
+    replace: Replace = False,
     json: Json = False,
     **options: Any,
 ) -> None:
@@ -50,7 +51,10 @@ def attack(
     if release is None or original is None:
         raise ParameterError("State what to attack and what it was made from: incrowd attack RELEASE --original FILE.")
     from incrowd.attacks.run import attack_release
+    from incrowd.tables.publishing.staging import check_target
 
+    if report is not None:
+        check_target(report, (release, original), replace=replace)
     options["cells"] = [(row - FIRST_ROW, column) for row, column in options["cells"] or ()]
     options["reading"] = part(Reading, options) or None
     chosen = None if only is None else names(only)
@@ -59,7 +63,7 @@ def attack(
             release, enough_memory(original), only=chosen, progress=show, **part(AttackOptions, options)
         )
     if report is not None:
-        _write(attack_report, release, report)
+        _write(attack_report, release, report, replace)
     if json:
         print_json(attack_report.to_json())
     else:
@@ -68,12 +72,11 @@ def attack(
     raise typer.Exit(1 if attack_report.leaks else 0 if ran else 2)
 
 
-def _write(attacks: AttackReport, release: Path, to: Path) -> None:
+def _write(attacks: AttackReport, release: Path, to: Path, replace: bool) -> None:
     from incrowd.attacks.page import report_page
-    from incrowd.tables.publishing.staging import check_target, staged
+    from incrowd.tables.publishing.staging import staged
 
-    check_target(to, (release,))
-    with staged(to) as hidden:
+    with staged(to, replace=replace) as hidden:
         hidden.write_text(report_page(attacks, release.name), encoding="utf-8")
 
 

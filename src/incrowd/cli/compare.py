@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes, whole
-from incrowd.cli.shared import READING, Json, kernels_are_compiled, print_json
+from incrowd.cli.shared import FIRST_RUN, READING, Json, kernels_are_compiled, print_json
 from incrowd.tables.options import Reading, What
 from incrowd.vocabulary.option import part
 
@@ -22,36 +23,39 @@ if TYPE_CHECKING:
     from incrowd.compare.run import Prepared, Question, Step, Watcher
     from incrowd.compare.tables import ScoreTable
 
-_FIRST_RUN = "First run: the kernels are compiled once, which takes up to a minute."
+_what, _method, _measuring, _outputs, _engine = (
+    partial(typer.Option, rich_help_panel=panel) for panel in ("What", "Method", "Measuring", "Outputs", "Engine")
+)
 
 
-@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "private", "repeats"))
+@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "private", "repeats", "preset"))
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
-    target: Annotated[str | None, typer.Option(help="The class to predict; known for named data sets.")] = None,
+    target: Annotated[str | None, _what(help="The class to predict; known for named data sets.")] = None,
     methods: Annotated[
-        str | None, typer.Option(help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')")
+        str | None, _method(help="See: incrowd methods; also kadet. Parameters: kactus(numeric='mean')")
     ] = None,
-    k: Annotated[str | None, typer.Option("-k", help="One or several: 5,20,100")] = None,
-    learners: Annotated[str, typer.Option(help="See: incrowd learners.")] = "c45,nb,logistic",
+    k: Annotated[str | None, _method("-k", help="One or several: 5,20,100")] = None,
+    learners: Annotated[str, _measuring(help="See: incrowd learners.")] = "c45,nb,logistic",
+    measure: Annotated[
+        str, _measuring(help="What methods are compared by: accuracy, balanced-accuracy, auc or log-loss.")
+    ] = "accuracy",
     protocol: Annotated[
-        str | None, typer.Option(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
+        str | None, _measuring(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
     ] = None,
-    repeats: Annotated[int | None, typer.Option(help="How often to draw the splits anew.", min=1)] = None,
-    full: Annotated[bool, typer.Option("--full", help="Five repetitions of two-fold, however long they take.")] = False,
-    feeding: Annotated[
-        str, typer.Option(help="How learners take sets, intervals and bins: sets=draw,bins=middle")
-    ] = "",
+    repeats: Annotated[int | None, _measuring(help="How often to draw the splits anew.", min=1)] = None,
+    full: Annotated[bool, _measuring("--full", help="Five repetitions of two-fold, however long they take.")] = False,
+    feeding: Annotated[str, _measuring(help="How learners take sets, intervals and bins: sets=draw,bins=middle")] = "",
     discretize: Annotated[
-        str | None, typer.Option(help="Cut numbers by MDL: train (on rows to learn from) or before (on all rows).")
+        str | None, _measuring(help="Cut numbers by MDL: train (on rows to learn from) or before (on all rows).")
     ] = None,
-    complete: Annotated[bool, typer.Option("--complete", help="Use only rows in which nothing is missing.")] = False,
-    rows: Annotated[int, typer.Option(help="Use at most so many rows, drawn at random; 0 for all.", min=0)] = 60_000,
-    data: Annotated[Path | None, typer.Option(help="A folder with the data sets; else INCROWD_DATA.")] = None,
-    to: Annotated[Path | None, typer.Option(help="A folder for results and pages; goes on if interrupted.")] = None,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0)] = 1,
-    jobs: Annotated[int | None, typer.Option(help="Processes; by default one for each core.", min=1)] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what it would cost, and stop.")] = False,
+    complete: Annotated[bool, _what("--complete", help="Use only rows in which nothing is missing.")] = False,
+    rows: Annotated[int, _what(help="Use at most so many rows, drawn at random; 0 for all.", min=0)] = 60_000,
+    data: Annotated[Path | None, _what(help="A folder with the data sets; else INCROWD_DATA.")] = None,
+    to: Annotated[Path | None, _outputs(help="A folder for results and pages; goes on if interrupted.")] = None,
+    seed: Annotated[int, _engine(help="Of all that is drawn.", min=0)] = 1,
+    jobs: Annotated[int | None, _engine(help="Processes; by default one for each core.", min=1)] = None,
+    dry_run: Annotated[bool, _outputs("--dry-run", help="Print what it would cost, and stop.")] = False,
     json: Json = False,
     **options: Any,
 ) -> None:
@@ -81,13 +85,14 @@ def compare(
         seed=seed,
         discretize=discretize,
         jobs=jobs,
+        measure=measure,
     )
     enough_memory(Path(table))
     how = {**stated, "complete": complete, "rows": rows or None, "seed": seed}
     with watched(json) as watch:
         prepared = _prepared(table, data, how, question, watch)
         if not dry_run:
-            if not json:
+            if not (json or sys.stderr.isatty()):
                 typer.echo(_cost(prepared), err=True)
             comparison = _run(prepared, to, watch)
     if dry_run:
@@ -164,7 +169,7 @@ def _lines() -> Watcher:
             typer.echo(f"{step.done} of {step.total} trials{_left(step)}", err=True)
         elif step.what.startswith("timing") and tenth is None and not kernels_are_compiled():
             tenth = -1
-            typer.echo(_FIRST_RUN, err=True)
+            typer.echo(f"{FIRST_RUN[0].upper()}{FIRST_RUN[1:]}.", err=True)
 
     return watch
 
@@ -180,16 +185,20 @@ def _bar() -> Iterator[Watcher]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    console = Console(stderr=True)
-    if not kernels_are_compiled():
-        console.print(_FIRST_RUN, highlight=False)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
-    with Progress(*columns, console=console, transient=True) as bar:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=14),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    first = "" if kernels_are_compiled() else FIRST_RUN
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=None, left="")
 
         def watch(step: Step) -> None:
             total = step.total or None
-            bar.update(task, description=f"{step.what:<32.32}", completed=step.done, total=total, left=_left(step)[2:])
+            left = _left(step)[2:] or first
+            bar.update(task, description=f"{step.what:<28.28}", completed=step.done, total=total, left=left)
 
         yield watch
 
@@ -233,6 +242,8 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
 
     from incrowd.compare.tables import score_tables, troubles
     from incrowd.drawing.wording import plain
+    from incrowd.report.terminal import notice_table
+    from incrowd.report.wording import grouped
 
     console = Console()
     for table in score_tables(comparison.summary):
@@ -242,9 +253,11 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
         console.print(Text(plain(line), style="bold" if line == comparison.recommendation.overall else ""))
     for trouble in troubles(comparison.summary):
         console.print(Text.assemble(("not done ", "bold yellow"), plain(trouble)))
-    for notice in comparison.notices:
-        console.print(Text.assemble(("notice ", "bold yellow"), plain(str(notice))))
-    console.print(Text(f"Measured by {comparison.setup.protocol}; feeding {comparison.setup.feeding}.", style="dim"))
+    if (noticed := notice_table(grouped(comparison.notices))) is not None:
+        console.print(noticed)
+    setup = comparison.setup
+    measured = f"Measured: {comparison.measure.words} by {setup.protocol}, ± 95 %; feeding {setup.feeding}."
+    console.print(Text(measured, style="dim"))
     if folder is not None:
         console.print(Text(f"Written: {folder}/index.html, README.md, results.csv, results.parquet", overflow="fold"))
 
@@ -259,7 +272,7 @@ def _rich(table: ScoreTable) -> Any:
         shown.add_column(f"k={k:,}", justify="right", no_wrap=True)
     for method, scores in table.rows:
         cells = [
-            Text.assemble((score.accuracy, "bold green" if score.best else ""), (f" {score.spread:>5}", "dim"))
+            Text.assemble((score.number, "bold green" if score.best else ""), (f" {score.spread:>5}", "dim"))
             for score in scores
         ]
         shown.add_row(Text(method), *cells)

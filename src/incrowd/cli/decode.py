@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.shared import File
+from incrowd.cli.shared import File, Replace
 
 
 def decode(
@@ -18,6 +18,7 @@ def decode(
     deals: Annotated[int, typer.Option(help="How often the values are dealt over the rows.")] = 5,
     groups: Annotated[Path | None, typer.Option(help="The table of groups of a release of two tables.")] = None,
     numbers: Annotated[str, typer.Option(help="Numbers as their interval, or as its middle.")] = "interval",
+    replace: Replace = False,
     seed: Annotated[int | None, typer.Option(help="For a repeatable deal.")] = None,
 ) -> None:
     """Deal the published counts of a release out again: a plain table that any learner takes.
@@ -32,10 +33,10 @@ def decode(
 
     target = to or decoded_name(release)
     beside = groups or (groups_path(release) if groups_path(release).is_file() else None)
-    check_target(target, tuple(path for path in (release, beside) if path is not None))
+    check_target(target, tuple(path for path in (release, beside) if path is not None), replace=replace)
     FileForm.of(target)
     made = deal(release, groups=beside, deals=deals, numbers=numbers, seed=seed)
-    with staged(target) as hidden:
+    with staged(target, replace=replace) as hidden:
         write_decoded(made, hidden)
     typer.echo(
         f"{made.height:,} rows, {deals} deals with weights of 1/{deals}: {target}. Values are dealt at random within "

@@ -25,14 +25,22 @@ def hide(
     file: File,
     cell: Annotated[
         list[str] | None,
-        typer.Option(metavar="ROW:COLUMN", help="A cell; the first row of data is 1. May be repeated."),
+        typer.Option(
+            metavar="ROW:COLUMN", help="A cell; the first row of data is 1. May be repeated.", rich_help_panel="What"
+        ),
     ] = None,
     cells: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A CSV file of cells with the header row,column; the first row is 1."),
+        typer.Option(
+            metavar="FILE",
+            help="A CSV file of cells with the header row,column; the first row is 1.",
+            rich_help_panel="What",
+        ),
     ] = None,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be withheld; write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be withheld; write nothing.", rich_help_panel="Outputs")
+    ] = False,
     json: Json = False,
     **options: Any,
 ) -> None:
@@ -58,15 +66,11 @@ def _answer(hidden: Any, written: dict[str, str], json: bool) -> None:
     if json:
         print_json({"files": written, **hidden.report.to_json()})
         return
-    from incrowd.report.hiding_report import side_effects
+    from rich.console import Console
 
-    typer.echo(f"{hidden}\n\n{hidden.verdict}")
-    for place, shows in side_effects(hidden.report):
-        typer.echo(f"withheld {place} (shows {shows})")
-    for what, path in written.items():
-        typer.echo(f"written {what}: {path}")
-    if not written:
-        typer.echo("dry run: nothing was written")
+    from incrowd.report.hiding_report import hiding_screen
+
+    hiding_screen(hidden.report).show(Console(), written or {"dry run": "nothing was written"})
 
 
 def _check_outputs(to: Path | None, report: Path | None, dry_run: bool) -> None:

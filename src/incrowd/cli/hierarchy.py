@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import READING, File, Json, print_json, progress
+from incrowd.cli.shared import READING, File, Json, Replace, print_json, progress
 from incrowd.errors import ParameterError
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
@@ -37,6 +37,7 @@ def draft(
     bins: Annotated[int, typer.Option(help="About how many intervals, where the class does not say.")] = 8,
     edges: Annotated[str | None, typer.Option(help="Edges of the intervals, made by hand: 20,40,60")] = None,
     to: Annotated[Path | None, typer.Option(help="Write it to this .csv, .txt, .yaml or .json file.")] = None,
+    replace: Replace = False,
     json: Json = False,
     **reading: Any,
 ) -> None:
@@ -47,7 +48,7 @@ def draft(
     from incrowd.tables.reading.read import read
 
     if to:
-        check_target(to, (file,))
+        check_target(to, (file,), replace=replace)
     with progress(json) as show_stage:
         show_stage("reading")
         source = read(file, **part(Reading, reading))
@@ -56,7 +57,7 @@ def draft(
         cuts = _edges(edges, columns[0].type == "date")
         made = draft_hierarchy(columns[0], columns[1] if target else None, kind=kind, bins=bins, edges=cuts)
     if to:
-        _write(made, to)
+        _write(made, to, replace)
     if json:
         print_json({**_facts(made, made.notices), "hierarchy": made.to_json()})
     elif to:
@@ -131,12 +132,12 @@ def _edges(text: str | None, dates: bool) -> list[float] | None:
     return known
 
 
-def _write(made: Hierarchy, to: Path) -> None:
+def _write(made: Hierarchy, to: Path, replace: bool) -> None:
     from incrowd.tables.hierarchies.read import hierarchy_text
     from incrowd.tables.publishing.staging import staged
 
     text = hierarchy_text(made, to)
-    with staged(to) as hidden:
+    with staged(to, replace=replace) as hidden:
         hidden.write_text(text, encoding="utf-8", newline="")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import READING, Json, print_json, progress
+from incrowd.cli.shared import READING, Json, Replace, print_json, progress
 from incrowd.cli.table_argument import FileOrTable, called, table_at
 from incrowd.errors import reading_option
 from incrowd.tables.options import Reading
@@ -24,10 +24,12 @@ def inspect(
     file: FileOrTable,
     target: Annotated[str | None, typer.Option(help="The class column, if you know it.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Write the draft as a recipe to confirm or edit.")] = None,
+    replace: Replace = False,
     json: Json = False,
     **reading: Any,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
+    from incrowd.report.wording import grouped
     from incrowd.tables.databases.tables import in_memory
     from incrowd.tables.publishing.staging import check_target, staged
     from incrowd.tables.reading.draft import draft_schema, missing_words
@@ -36,7 +38,7 @@ def inspect(
 
     table = table_at(file)
     if recipe:
-        check_target(recipe, (table,) if isinstance(table, Path) else ())
+        check_target(recipe, (table,) if isinstance(table, Path) else (), replace=replace)
     with progress(json) as show:
         show("reading")
         options = part(Reading, reading)
@@ -49,7 +51,7 @@ def inspect(
         schema = draft_schema(source, target=target)
         distinct = {name: source.frame[name].n_unique() for name in source.frame.columns}
     if recipe:
-        with staged(recipe) as hidden:
+        with staged(recipe, replace=replace) as hidden:
             text = draft_recipe(schema, reading=_reading(source.origin))
             hidden.write_text(_first_line(recipe) + text, encoding="utf-8")
     rows = [
@@ -63,7 +65,7 @@ def inspect(
         }
         for column in schema.columns
     ]
-    notices = [str(notice) for notice in source.notices]
+    notices = grouped(source.notices)
     if words:
         guesses = ", ".join(repr(word) for word in words)
         missing = " ".join(reading_option(missing=word) for word in words)

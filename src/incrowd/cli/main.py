@@ -17,11 +17,17 @@ import typer.main
 
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
-# in the order of the help; each is in the module of its name, but for three
-COMMANDS = (
-    *("inspect", "risk", "compare", "release", "model", "hide", "verify", "attack", "explain", "transform", "decode"),
-    *("methods", "presets", "learners", "datasets", "recipe-schema", "demo", "hierarchy", "keys", "ledger"),
-)
+# in the order of the help, under its titles; each is in the module of its name, but for three
+PANELS = {
+    "Look first": ("demo", "inspect", "risk", "compare"),
+    "Publish": ("release", "model", "hide"),
+    "Check": ("verify", "attack", "explain"),
+    "Use a release": ("transform", "decode"),
+    "Keep beside it": ("hierarchy", "keys", "ledger"),
+    "What there is": ("methods", "presets", "learners", "datasets", "recipe-schema"),
+}
+_PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
+COMMANDS = tuple(_PANEL_OF)
 _ELSEWHERE = {"presets": "methods", "learners": "methods", "datasets": "methods"}
 
 
@@ -46,6 +52,7 @@ class CommandsByName(typer.core.TyperGroup):
                 alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
                 alone.command(cmd_name)(getattr(module, known_as))
                 self.commands[cmd_name] = typer.main.get_command(alone)
+            self.commands[cmd_name].rich_help_panel = _PANEL_OF[cmd_name]  # type: ignore[attr-defined]
         return self.commands.get(cmd_name)
 
 
@@ -109,7 +116,7 @@ def _run(commands: typer.Typer) -> None:
         if os.environ.get("INCROWD_DEBUG") and not expected:
             raise
         status, message = _ending(error, received)
-        typer.echo(f"incrowd: {message}", err=True)
+        typer.echo(_between_words(f"incrowd: {message}"), err=True)
         sys.exit(status)
     finally:
         _set_alarm(0)
@@ -182,6 +189,16 @@ def _clean_up() -> None:
     from incrowd.tables.publishing.staging import abandon
 
     abandon()
+
+
+def _between_words(message: str) -> str:
+    """The message, on a terminal with its lines broken between words; piped it is one line."""
+    if not sys.stderr.isatty():
+        return message
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    return fill(message, get_terminal_size().columns, break_long_words=False, break_on_hyphens=False)
 
 
 def _ending(error: BaseException, received: list[int]) -> tuple[int, str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from incrowd.cli.options import takes
 from incrowd.cli.shared import File, Json, print_json, progress
 from incrowd.models.options import MODEL, ModelOptions
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
+
+if TYPE_CHECKING:
+    from incrowd.models.pipeline import Published
+    from incrowd.report.terminal import Screen
 
 DEPTH = 4  # levels on the screen; the file of the model has all
 
@@ -33,10 +35,33 @@ def model(file: File, *, json: Json = False, **options: Any) -> None:
     if json:
         print_json({"files": written, "certificate": made.certificate, "seconds": dict(made.seconds)})
         return
-    from incrowd.models.drawings import export_text
+    from rich.console import Console
 
-    typer.echo(f"{export_text(made.model, max_depth=DEPTH)}\n\n{made.verdict}")
-    for notice in made.notices:
-        typer.echo(f"note    {notice}")
-    for what, path in written.items():
-        typer.echo(f"written {what}: {path}")
+    _screen(made, file.name).show(Console(), written)
+
+
+def _screen(made: Published, source: str) -> Screen:
+    """The model for a terminal."""
+    from incrowd.drawing.page import Tone
+    from incrowd.drawing.wording import counted
+    from incrowd.models.drawings import export_text
+    from incrowd.report.terminal import Screen
+
+    model, checks = made.model, made.verdict.checks
+    leaves = sum(node.is_leaf for node in model.tree.nodes)
+    entries = {
+        "method": f"kadet, {counted(leaves, 'leaf') if leaves == 1 else f'{leaves:,} leaves'}",
+        "predicts": model.target,
+        "public": ", ".join(model.public) or "none",
+        "private": ", ".join(model.private) or "none",
+        "spans": f"{model.spans:,}; smallest {counted(model.smallest_span, 'row')}",
+    }
+    return Screen(
+        f"Model of {source}",
+        f"satisfies {checks[0].name}, recounted independently from the written file",
+        Tone.GOOD if leaves > 1 else Tone.POOR,
+        (f"{counted(len(checks), 'check')} of the file against the table passed",),
+        entries,
+        tuple(export_text(model, max_depth=DEPTH).splitlines()[:-1]),
+        made.notices,
+    )

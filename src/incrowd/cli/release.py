@@ -9,7 +9,7 @@ import typer
 
 from incrowd.cli.options import takes
 from incrowd.cli.shared import Json, print_json, progress
-from incrowd.cli.table_argument import FileOrTable, Replace, Select, Table, place, table_at
+from incrowd.cli.table_argument import FileOrTable, Select, Table, place, table_at
 from incrowd.errors import ParameterError
 from incrowd.tables.options import RELEASE, Book, Measuring, Outputs, Reading, ReleaseOptions, Run
 from incrowd.vocabulary.option import options_of, part
@@ -29,7 +29,6 @@ def release(
     *,
     table: Table = None,
     query: Select = None,
-    replace: Replace = False,
     json: Json = False,
     **options: Any,
 ) -> None:
@@ -40,7 +39,7 @@ def release(
     """
     from incrowd.api import release as make
 
-    where = options["to"] = place(options["to"], replace)
+    where = options["to"] = place(options["to"], options["replace"])
     options["class_sensitive"] = class_sensitive(options)
     options["reading"] = part(Reading, options) or None
     outputs = Outputs(**part(Outputs, options))

@@ -9,7 +9,7 @@ import typer
 
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes
-from incrowd.cli.shared import File, Json, print_json, progress
+from incrowd.cli.shared import File, Json, Replace, print_json, progress
 from incrowd.risk.options import RISK, RiskOptions
 from incrowd.vocabulary.option import part
 
@@ -26,6 +26,7 @@ def risk(
     file: File,
     *,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole as an HTML page there.")] = None,
+    replace: Replace = False,
     json: Json = False,
     **options: Any,
 ) -> None:
@@ -40,12 +41,12 @@ def risk(
 
     tables = [enough_memory(options[name]) for name in ("population_table", "after") if options[name]]
     if report:
-        check_target(report, (file, *tables, *([options["zip3"]] if options["zip3"] else [])))
+        check_target(report, (file, *tables, *([options["zip3"]] if options["zip3"] else [])), replace=replace)
     with progress(json) as show:
         show("measuring")
         measured = measure(file, **part(RiskOptions, options))
     if report:
-        with staged(report) as hidden:
+        with staged(report, replace=replace) as hidden:
             hidden.write_text(risk_html(measured), encoding="utf-8")
     if json:
         print_json(measured.to_json())

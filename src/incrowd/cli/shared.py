@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,8 @@ File = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace a file that exists.")]
+FIRST_RUN = "first run: compiling, up to half a minute"
 READING = {"Reading files": (Reading,)}
 """The options that say how a text file is read."""
 
@@ -42,23 +43,19 @@ def kernels_are_compiled() -> bool:
 
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """A line that tells the running stage and the time, on a terminal; nothing when piped."""
+    """A line that tells the running stage, how far it is and the time, on a terminal; nothing when piped.
+
+    It changes in place and is gone in the end.
+    """
     if quiet or not sys.stderr.isatty():
         yield lambda _stage: None
         return
     from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    if not kernels_are_compiled():
-        console.print("First run: the kernels are compiled once, which takes up to half a minute.", highlight=False)
-    begun, known = time.perf_counter(), [""]
-    with console.status("starting") as status:
-
-        def show(stage: str) -> None:
-            elapsed, name = time.perf_counter() - begun, stage.partition(":")[0]
-            if name != known.pop() and elapsed > 1:  # how far a stage is, is told in one line
-                console.log(f"{name} …", highlight=False)
-            known.append(name)
-            status.update(f"{stage} ({elapsed:.0f} s)")
-
-        yield show
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting")
+        first = "" if kernels_are_compiled() else f" ({FIRST_RUN})"
+        yield lambda stage: bar.update(task, description=f"{escape(stage)}{first}")

@@ -34,9 +34,6 @@ Select = Annotated[
         metavar="SELECT", help="One query that gives the rows to read from the database.", rich_help_panel=_DATABASE
     ),
 ]
-Replace = Annotated[
-    bool, typer.Option("--replace", help="A table that exists at --to is replaced.", rich_help_panel=_DATABASE)
-]
 
 
 def table_at(text: str, table: str | None = None, query: str | None = None) -> Path | Query:
@@ -77,6 +74,4 @@ def place(to: str | Path, replace: bool) -> Path | NewTable:
 
     if is_address(str(to)):
         return NewTable.of(str(to), replace=replace)
-    if replace:
-        raise ParameterError("--replace is for tables of a database. A file is replaced anyway.")
     return Path(to)

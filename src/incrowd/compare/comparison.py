@@ -13,6 +13,7 @@ import polars as pl
 
 from incrowd.compare.recommend import Recommendation, recommend
 from incrowd.compare.results import as_frame
+from incrowd.compare.scores import ACCURACY, Measure
 from incrowd.compare.summary import Summary
 from incrowd.compare.trial import Laboratory, Result, Setup
 from incrowd.errors import Notice
@@ -34,9 +35,12 @@ class Comparison:
     runs: tuple[Result, ...]
     notices: tuple[Notice, ...]
     seconds: float
+    measure: Measure = ACCURACY
 
     @classmethod
-    def of(cls, laboratory: Laboratory, runs: Sequence[Result], seconds: float) -> Comparison:
+    def of(
+        cls, laboratory: Laboratory, runs: Sequence[Result], seconds: float, measure: Measure = ACCURACY
+    ) -> Comparison:
         """The comparison that a laboratory made."""
         subject = laboratory.subject
         known = (*subject.schema.quasi_identifiers, subject.target)
@@ -50,6 +54,7 @@ class Comparison:
             tuple(runs),
             subject.notices,
             seconds,
+            measure,
         )
 
     @cached_property
@@ -68,7 +73,7 @@ class Comparison:
     @cached_property
     def summary(self) -> Summary:
         """Means and intervals."""
-        return Summary.of(self.runs)
+        return Summary.of(self.runs, self.measure)
 
     @cached_property
     def recommendation(self) -> Recommendation:

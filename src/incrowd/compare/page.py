@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
 from incrowd.compare.comparison import Comparison
 from incrowd.compare.recommend import name_of
+from incrowd.compare.scores import Measure
 from incrowd.compare.summary import Summary, SummaryCell
 from incrowd.compare.tables import RELEASE_HEADER, Score, ScoreTable, how_measured, release_rows, score_tables, troubles
 from incrowd.drawing.markup import Html, element, join, text, texts
-from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.page import Tone, bullets, figure, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.svg import (
     LEFT,
     RIGHT,
@@ -37,22 +38,23 @@ from incrowd.drawing.svg import (
     words,
 )
 from incrowd.drawing.wording import counted, plain, unbroken
+from incrowd.report.wording import grouped
 
 ASIDE, ALL_ASIDE = 8.0, 56.0
 """How far the points of two methods, and of all, at the same k stand beside each other, at most."""
-ACCURACY = "accuracy, %"
 _MARK = 6  # half the room of a mark
 
 
-# Accuracy against k: a line for each method, beside what the table itself and mere guessing are worth.
-def accuracy_by_k(summary: Summary, learner: str) -> Html:
-    """Mean accuracy of a learner for each method and k, with intervals; in per cent."""
+# A measure against k: a line for each method, beside what the table itself and the baseline are worth.
+def measure_by_k(summary: Summary, learner: str) -> Html:
+    """What a learner reaches by the measure, for each method and k, with intervals."""
     lines = {method: cells for method in summary.methods if (cells := _cells(summary, method, learner))}
-    standards = {"unprotected": summary.unprotected(learner), "most frequent class": summary.majority}
+    measure = summary.measure
+    standards = {"unprotected": summary.unprotected(learner), measure.baseline_label: summary.majority}
     levels = {label: cell for label, cell in standards.items() if cell is not None}
-    kinds = {"unprotected": "unprotected", "most frequent class": "majority"}
+    kinds = {"unprotected": "unprotected", measure.baseline_label: "majority"}
     everything = [*(cell for cells in lines.values() for cell in cells), *levels.values()]
-    ends = [100 * end for cell in everything for end in (cell.interval.low, cell.interval.high, cell.accuracy)]
+    ends = [measure.scale * end for cell in everything for end in _ends(cell)]
     across = log_scale([float(k) for k in summary.ks], LEFT, WIDTH - RIGHT)
     up, parts = plot(
         [
@@ -61,15 +63,21 @@ def accuracy_by_k(summary: Summary, learner: str) -> Html:
         ],
         across,
         partial(even_scale, ends),
-        ("k", ACCURACY),
+        ("k", measure.axis),
         "{:,.0f}".format,
     )
-    parts += [level(up, 100 * cell.accuracy, kinds[label]) for label, cell in levels.items()]
+    parts += [level(up, measure.scale * cell.value, kinds[label]) for label, cell in levels.items()]
     step = min(ASIDE, ALL_ASIDE / max(1, len(lines)))
     for place, (method, cells) in enumerate(lines.items()):
         aside = step * (place - (len(lines) - 1) / 2)
         parts += _line(summary.methods.index(method), cells, across, up, aside)
-    return chart(_accuracy_in_words(learner, lines, levels), parts, up)
+    return chart(_measure_in_words(measure, learner, lines, levels), parts, up)
+
+
+def _ends(cell: SummaryCell) -> tuple[float, ...]:
+    """The value and the ends of its interval."""
+    interval = cell.interval
+    return (cell.value,) if interval is None else (interval.low, interval.high, cell.value)
 
 
 def _cells(summary: Summary, method: str, learner: str) -> list[SummaryCell]:
@@ -78,42 +86,51 @@ def _cells(summary: Summary, method: str, learner: str) -> list[SummaryCell]:
 
 
 def _line(series: int, cells: Sequence[SummaryCell], across: Scale, up: Scale, aside: float) -> Iterator[Html]:
-    points: list[Point] = [(across(cell.k) + aside, up(100 * cell.accuracy)) for cell in cells]
+    scale = cells[0].measure.scale
+    points: list[Point] = [(across(cell.k) + aside, up(scale * cell.value)) for cell in cells]
     yield path(points, f"line {colour(series)}")
     for cell, point in zip(cells, points, strict=True):
-        low, high = up(100 * cell.interval.low), up(100 * cell.interval.high)
-        whisker = path([(point[0], low), (point[0], high)], f"whisker {colour(series)}")
+        ends = [(point[0], up(scale * end)) for end in _ends(cell)[:2]]
+        whisker = path(ends, f"whisker {colour(series)}") if len(ends) > 1 else Html("")
         yield element("g", element("title", text(_cell_in_words(cell))), whisker, marker(series, point))
 
 
 def _cell_in_words(cell: SummaryCell) -> str:
-    low, high = 100 * cell.interval.low, 100 * cell.interval.high
-    return f"{cell.method}, k={cell.k}: {100 * cell.accuracy:.1f} % ({low:.1f} to {high:.1f})"
+    ends = [cell.measure.number(end) for end in _ends(cell)[:-1]]
+    around = f" ({' to '.join(ends)})" if ends else ""
+    return f"{cell.method}, k={cell.k}: {cell.measure.shown(cell.value)}{around}"
 
 
-def _accuracy_in_words(learner: str, lines: dict[str, list[SummaryCell]], levels: dict[str, SummaryCell]) -> str:
-    fixed = [f"{label} {100 * cell.accuracy:.1f} %" for label, cell in levels.items()]
+def _measure_in_words(
+    measure: Measure, learner: str, lines: dict[str, list[SummaryCell]], levels: dict[str, SummaryCell]
+) -> str:
+    fixed = [f"{label} {measure.shown(cell.value)}" for label, cell in levels.items()]
     of_methods = [
-        f"{method} " + ", ".join(f"k={cell.k}: {100 * cell.accuracy:.1f} %" for cell in cells)
+        f"{method} " + ", ".join(f"k={cell.k}: {measure.shown(cell.value)}" for cell in cells)
         for method, cells in lines.items()
     ]
-    return f"Accuracy of {learner} by k. " + "; ".join([*fixed, *of_methods])
+    return f"{_capital(measure.words)} of {learner} by k. " + "; ".join([*fixed, *of_methods])
 
 
-# Accuracy against risk: a point for each release, and a line through those that no other beats.
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+# A measure against risk: a point for each release, and a line through those that no other beats.
 @dataclass(frozen=True)
 class ParetoPoint:
-    """A method at one k: its risk (mean over rows of one over the group size) and accuracy."""
+    """A method at one k: its risk (mean over rows of one over the group size) and what a learner reaches."""
 
     method: str
     k: int
     risk: float
-    accuracy: float
+    value: float
+    sign: int = 1
 
     def beats(self, other: ParetoPoint) -> bool:
         """Whether it is no worse in both, and better in one."""
-        no_worse = self.risk <= other.risk and self.accuracy >= other.accuracy
-        return no_worse and (self.risk, self.accuracy) != (other.risk, other.accuracy)
+        no_worse = self.risk <= other.risk and self.sign * (self.value - other.value) >= 0
+        return no_worse and (self.risk, self.value) != (other.risk, other.value)
 
 
 def releases_of(summary: Summary, learner: str) -> list[ParetoPoint]:
@@ -124,22 +141,22 @@ def releases_of(summary: Summary, learner: str) -> list[ParetoPoint]:
 
 def _release(cell: SummaryCell) -> ParetoPoint | None:
     risk = cell.mean("average_risk") if cell.is_known else None
-    return ParetoPoint(cell.method, cell.k, risk, cell.accuracy) if risk else None
+    return ParetoPoint(cell.method, cell.k, risk, cell.value, cell.measure.sign) if risk else None
 
 
 def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
     """The releases that no other beats, the safest first."""
     best = [one for one in releases if not any(other.beats(one) for other in releases)]
-    return sorted(best, key=lambda one: (one.risk, one.accuracy))
+    return sorted(best, key=lambda one: (one.risk, one.sign * one.value))
 
 
 def pareto(summary: Summary, learner: str) -> Html | None:
-    """Accuracy of a learner against the average risk; nothing if no risk was measured."""
+    """What a learner reaches against the average risk; nothing if no risk was measured."""
     releases = releases_of(summary, learner)
     if not releases:
         return None
-    standard = summary.unprotected(learner)
-    levels = [] if standard is None else [100 * standard.accuracy]
+    measure, standard = summary.measure, summary.unprotected(learner)
+    levels = [] if standard is None else [measure.scale * standard.value]
     names = dict.fromkeys(one.method for one in releases)
     across = powers(log_scale([one.risk for one in releases], LEFT, WIDTH - RIGHT, 0.08))
     up, parts = plot(
@@ -149,37 +166,47 @@ def pareto(summary: Summary, learner: str) -> Html | None:
             line_entry("not beaten by any other release", "frontier"),
         ],
         across,
-        partial(even_scale, [*levels, *(100 * one.accuracy for one in releases)]),
-        ("average re-identification risk", ACCURACY),
+        partial(even_scale, [*levels, *(measure.scale * one.value for one in releases)]),
+        ("average re-identification risk", measure.axis),
         _percent,
     )
     best = frontier(releases)
-    steps = list(_steps(best, across, up))
+    raised = partial(_raised, measure, up)
+    steps = list(_steps(best, across, raised))
     parts += [level(up, value, "unprotected") for value in levels]
-    parts += [path(steps, "line frontier"), *(_point(summary, one, across, up) for one in releases)]
+    parts += [path(steps, "line frontier"), *(_point(summary, one, across, raised) for one in releases)]
     taken = [*_along(steps), *(ChartBox(LEFT, up(value) - 2, WIDTH - RIGHT, up(value) + 2) for value in levels)]
-    parts += _labels([*best, *(one for one in releases if one not in best)], taken, across, up)
-    return chart(_frontier_in_words(learner, best), parts, up)
+    parts += _labels([*best, *(one for one in releases if one not in best)], taken, across, up, measure)
+    return chart(_frontier_in_words(measure, learner, best), parts, up)
 
 
-def _steps(best: Sequence[ParetoPoint], across: Scale, up: Scale) -> Iterator[Point]:
+def _raised(measure: Measure, up: Scale, one: ParetoPoint) -> float:
+    """How high a point stands."""
+    return up(measure.scale * one.value)
+
+
+def _steps(best: Sequence[ParetoPoint], across: Scale, raised: Callable[[ParetoPoint], float]) -> Iterator[Point]:
     """From release to release, along what can be had for sure."""
     for place, one in enumerate(best):
         if place:
-            yield across(one.risk), up(100 * best[place - 1].accuracy)
-        yield across(one.risk), up(100 * one.accuracy)
+            yield across(one.risk), raised(best[place - 1])
+        yield across(one.risk), raised(one)
 
 
-def _point(summary: Summary, one: ParetoPoint, across: Scale, up: Scale) -> Html:
-    tip = f"{one.method}, k={one.k}: accuracy {100 * one.accuracy:.1f} %, average risk {_percent(one.risk)}"
-    return marker(summary.methods.index(one.method), (across(one.risk), up(100 * one.accuracy)), tip=tip)
+def _point(summary: Summary, one: ParetoPoint, across: Scale, raised: Callable[[ParetoPoint], float]) -> Html:
+    measure = summary.measure
+    reached = f"{measure.words} {measure.shown(one.value)}"
+    tip = f"{one.method}, k={one.k}: {reached}, average risk {_percent(one.risk)}"
+    return marker(summary.methods.index(one.method), (across(one.risk), raised(one)), tip=tip)
 
 
-def _labels(releases: Sequence[ParetoPoint], lines: Sequence[ChartBox], across: Scale, up: Scale) -> Iterator[Html]:
+def _labels(
+    releases: Sequence[ParetoPoint], lines: Sequence[ChartBox], across: Scale, up: Scale, measure: Measure
+) -> Iterator[Html]:
     """k beside the points, in their order, as far as there is room; points at one place share a label."""
     ks: dict[Point, list[int]] = {}
     for one in releases:
-        ks.setdefault((round(across(one.risk), 1), round(up(100 * one.accuracy), 1)), []).append(one.k)
+        ks.setdefault((round(across(one.risk), 1), round(_raised(measure, up, one), 1)), []).append(one.k)
     taken = [*lines, *(ChartBox(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in ks)]
     labels = [("k=" + ", ".join(map(str, sorted(set(own)))), place) for place, own in ks.items()]
     for label, at in place_labels(labels, taken, ChartBox(LEFT, up.end - 8, WIDTH, up.start)):
@@ -196,11 +223,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _frontier_in_words(learner: str, best: Sequence[ParetoPoint]) -> str:
+def _frontier_in_words(measure: Measure, learner: str, best: Sequence[ParetoPoint]) -> str:
     points = "; ".join(
-        f"{one.method} at k={one.k}: {100 * one.accuracy:.1f} % at a risk of {_percent(one.risk)}" for one in best
+        f"{one.method} at k={one.k}: {measure.shown(one.value)} at a risk of {_percent(one.risk)}" for one in best
     )
-    return f"Accuracy of {learner} against average risk. Not beaten by any other release: {points}"
+    return f"{_capital(measure.words)} of {learner} against average risk. Not beaten by any other release: {points}"
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -211,7 +238,7 @@ def comparison_html(comparison: Comparison) -> str:
 
 def _sections(comparison: Comparison) -> Iterator[Html]:
     advice, summary = comparison.recommendation, comparison.summary
-    overall = [standing(advice.overall, good=True)] if advice.overall else []
+    overall = [standing(advice.overall, Tone.GOOD)] if advice.overall else []
     yield element("section", *overall, bullets(text(unbroken(str(one))) for one in advice.advice))
     for scores in score_tables(summary):
         yield _learner(comparison, scores)
@@ -226,7 +253,7 @@ def _sections(comparison: Comparison) -> Iterator[Html]:
     terms = {term: text(words) for term, words in how_measured(comparison).items()}
     yield section("How it was measured", "measured", pairs(terms))
     if comparison.notices:
-        yield section("Notices", "notices", bullets(text(str(notice)) for notice in comparison.notices))
+        yield section("Notices", "notices", bullets(map(text, grouped(comparison.notices))))
 
 
 def _about(comparison: Comparison) -> str:
@@ -241,9 +268,12 @@ def _about(comparison: Comparison) -> str:
 def _learner(comparison: Comparison, scores: ScoreTable) -> Html:
     learner, name = scores.learner, name_of(scores.learner)
     by_risk = pareto(comparison.summary, learner)
-    charts = [figure("Accuracy against k, with 95 % intervals", accuracy_by_k(comparison.summary, learner))]
+    measure = comparison.measure
+    words = _capital(measure.words)
+    charts = [figure(f"{words} against k, with 95 % intervals", measure_by_k(comparison.summary, learner))]
+    better = "higher" if measure.sign > 0 else "lower"
     if by_risk is not None:
-        charts.append(figure("Accuracy against re-identification risk: higher and further left is better", by_risk))
+        charts.append(figure(f"{words} against re-identification risk: {better} and further left is better", by_risk))
     return section(name[0].upper() + name[1:], "learner", *charts, _scores(scores))
 
 
@@ -256,7 +286,7 @@ def _scores(scores: ScoreTable) -> Html:
 def _score(score: Score) -> Html:
     kind = "best" if score.best else "value"
     spread = [element("span", text(score.spread), class_="spread")] if score.spread else []
-    return join([element("span", text(score.accuracy), class_=kind), *spread], " ")
+    return join([element("span", text(score.number), class_=kind), *spread], " ")
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -271,7 +301,7 @@ def _markdown_lines(comparison: Comparison) -> Iterator[str]:
         yield f"{_safe(comparison.recommendation.overall)}\n"
     for advice in comparison.recommendation.advice:
         yield f"- {_safe(str(advice))}"
-    yield "\nThese are the best of what was measured here; `index.html` has the charts. Accuracy is in per cent."
+    yield "\nThese are the best of what was measured here; `index.html` has the charts."
     for scores in score_tables(summary):
         yield from _score_lines(scores)
     yield "\n## What the releases are like\n"
@@ -283,14 +313,14 @@ def _markdown_lines(comparison: Comparison) -> Iterator[str]:
     yield from (f"- {term}: {_safe(words)}" for term, words in how_measured(comparison).items())
     if comparison.notices:
         yield "\n## Notices\n"
-        yield from (f"- {_safe(str(notice))}" for notice in comparison.notices)
+        yield from (f"- {_safe(words)}" for words in grouped(comparison.notices))
     yield ""
 
 
 def _score_lines(scores: ScoreTable) -> Iterator[str]:
     yield f"\n## {scores.title}\n"
     rows = [
-        (method, *(f"**{score.accuracy}** {score.spread}" if score.best else str(score) for score in own))
+        (method, *(f"**{score.number}** {score.spread}" if score.best else str(score) for score in own))
         for method, own in scores.rows
     ]
     yield from _markdown_table(("", *(f"k={k}" for k in scores.ks)), rows)

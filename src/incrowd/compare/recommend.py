@@ -19,7 +19,8 @@ class Advice:
     """The best method for one learner at one k.
 
     ``equals`` are within ``noise`` of it and less than a point worse; ``unclear`` are worse by more than a point, but
-    results vary so much from split to split that it may be chance. ``tree`` is what kADET's published tree is worth.
+    results vary so much from split to split that it may be chance. ``majority`` is the baseline, ``tree`` what kADET's
+    published tree is worth.
     """
 
     learner: str
@@ -28,26 +29,37 @@ class Advice:
     equals: tuple[SummaryCell, ...]
     unclear: tuple[SummaryCell, ...]
     noise: float
-    below_unprotected: float | None
+    unprotected: SummaryCell | None
+    majority: SummaryCell | None
     beats_majority: bool
     tree: SummaryCell | None = None
 
     def __str__(self) -> str:
+        best, measure = self.best, self.best.measure
         words = f"For {name_of(self.learner)} at k={self.k}"
         if not self.beats_majority:
-            words += " no release is shown to be better than always predicting the most frequent class: the best, "
-            words += f"{self.best.method}, has an accuracy of {_percent(self.best.accuracy)}"
-            return f"{words}.{_published(self.tree)}"
-        words += f" use {self.best.method}: {_percent(self.best.accuracy)}"
-        if self.below_unprotected is not None:
-            words += f", {_against(self.below_unprotected)}"
+            return f"{words} {self._not_shown()}{_published(self.tree)}"
+        words += f" use {best.method}: {measure.words} {_sure(best)}"
+        if self.majority is not None:
+            words += f" (baseline {measure.shown(self.majority.value)})"
+        if self.unprotected is not None:
+            words += f", {_against(best, self.unprotected)}"
         if self.equals:
-            verb = "is" if len(self.equals) == 1 else "are"
-            words += f"; differences under {100 * self.noise:.1f} points are noise here: "
-            words += f"{listed([cell.method for cell in self.equals])} {verb} as good"
+            words += f"; differences under {measure.difference(self.noise)} may be chance: "
+            words += f"{listed([cell.method for cell in self.equals])} cannot be told from it"
         if self.unclear:
-            words += f"; not clearly worse: {listed([_with_accuracy(cell) for cell in self.unclear])}"
+            words += f"; not clearly worse: {listed([_with_value(cell) for cell in self.unclear])}"
         return f"{words}.{_published(self.tree)}"
+
+    def _not_shown(self) -> str:
+        """That nothing is shown to be better than the baseline, which does not show that nothing is."""
+        measure = self.best.measure
+        assert self.majority is not None
+        return (
+            f"no release is shown to be better than the baseline, {measure.baseline} ({measure.words} "
+            f"{measure.shown(self.majority.value)}): the best, {self.best.method}, reaches {_sure(self.best)}. More "
+            "rows or repetitions may show a difference."
+        )
 
 
 @dataclass(frozen=True)
@@ -79,18 +91,19 @@ def _advise(summary: Summary, learner: str, k: int) -> Advice | None:
         return None
     best, others = rivals[0], rivals[1:]
     chances = {other: noise(best, other) for other in others}
-    close = [other for other, chance in chances.items() if best.accuracy - other.accuracy <= chance]
-    equals = tuple(other for other in close if best.accuracy - other.accuracy < SMALL)
+    close = [other for other, chance in chances.items() if best.better_than(other) <= chance]
+    equals = tuple(other for other in close if best.better_than(other) < SMALL)
     standard, majority = summary.unprotected(learner), summary.majority
     return Advice(
         learner,
         k,
         best,
         equals,
-        tuple(other for other in close if SMALL <= best.accuracy - other.accuracy < LARGE),
+        tuple(other for other in close if SMALL <= best.better_than(other) < LARGE),
         median(chances[other] for other in equals) if equals else 0.0,
-        None if standard is None else standard.accuracy - best.accuracy,
-        majority is None or best.accuracy - majority.accuracy > noise(best, majority),
+        standard,
+        majority,
+        majority is None or best.better_than(majority) > noise(best, majority),
         summary.tree(k),
     )
 
@@ -109,21 +122,23 @@ def _overall(advice: Sequence[Advice]) -> str:
     return f"If you want one method: {method} is best, or as good as the best, {how} {len(useful)} cases below."
 
 
-def _against(below: float) -> str:
-    points = 100 * below
-    if abs(points) < 0.05:
+def _against(best: SummaryCell, unprotected: SummaryCell) -> str:
+    difference = best.measure.difference(best.value - unprotected.value)
+    if not any(digit in difference for digit in "123456789"):
         return "as much as the unprotected table"
-    return f"{abs(points):.1f} points {'below' if points > 0 else 'above'} the unprotected table"
+    return f"{difference} {'below' if best.value < unprotected.value else 'above'} the unprotected table"
 
 
-def _with_accuracy(cell: SummaryCell) -> str:
-    return f"{cell.method} ({_percent(cell.accuracy)})"
+def _sure(cell: SummaryCell) -> str:
+    """The value with half the width of its interval."""
+    half = cell.half_width
+    return cell.measure.shown(cell.value) + ("" if half is None else f" ±{cell.measure.number(half)}")
+
+
+def _with_value(cell: SummaryCell) -> str:
+    return f"{cell.method} ({cell.measure.shown(cell.value)})"
 
 
 def _published(tree: SummaryCell | None) -> str:
     """What a tree is worth that is published instead of a table."""
-    return "" if tree is None else f" A published tree ({tree.method}) gets {_percent(tree.accuracy)}."
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return "" if tree is None else f" A published tree ({tree.method}) reaches {_sure(tree)}."

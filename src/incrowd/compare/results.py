@@ -114,7 +114,8 @@ def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
     """
     split = repr(replace(setup.protocol, repetitions=1))
     feeding = repr(setup.feeding)
-    shared = [version("incrowd"), digest, split, feeding, setup.seed, setup.discretize, *trial.name]
+    figures = [each.name for each in fields(Result)]
+    shared = [version("incrowd"), figures, digest, split, feeding, setup.seed, setup.discretize, *trial.name]
     return {
         learner: hashlib.sha256(json.dumps([*shared, learner]).encode()).hexdigest()[:32]
         for learner in learners_of(trial)

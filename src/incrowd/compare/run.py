@@ -20,6 +20,7 @@ from incrowd.compare.cost import STARTUP, Cost, measure_cost
 from incrowd.compare.feeding import Feeding
 from incrowd.compare.protocol import FiveByTwo, Protocol
 from incrowd.compare.results import Results, digest_of, fingerprints, opened
+from incrowd.compare.scores import ACCURACY, Measure, find_measure
 from incrowd.compare.subject import Subject, discretized, find_table, read_subject
 from incrowd.compare.trial import Laboratory, Setup, Trial, learners_of
 from incrowd.compare.workers import run_trials
@@ -29,7 +30,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
-METHODS = ("kactus", "kactus-plus", "tdr", "infogain-mondrian", "mondrian")
+METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian")
 WITH_HIERARCHIES = ("iack",)
 KS = (5, 20, 100)
 LEARNERS = ("c45", "nb", "logistic")
@@ -67,8 +68,10 @@ class Question:
     seed: int = 1
     discretize: str | None = None
     jobs: int | None = None  # processes; one for each core, if not given
+    measure: str = ACCURACY.name
 
     def __post_init__(self) -> None:
+        find_measure(self.measure)
         choices(self.methods or ())
         learner_names(self.learners)
         for k in self.ks or ():
@@ -95,6 +98,7 @@ class Prepared:
     trials: tuple[Trial, ...]
     cost: Cost | None
     jobs: int
+    measure: Measure = ACCURACY
 
     @property
     def seconds(self) -> float | None:
@@ -125,6 +129,7 @@ def compare(
     to: str | Path | None = None,
     seed: int = 1,
     jobs: int | None = None,
+    measure: str = ACCURACY.name,
     progress: Watcher | None = None,
 ) -> Comparison:
     """Release a part of the table by several methods, learn from each release, and test on the other part.
@@ -165,6 +170,8 @@ def compare(
         Of everything that is drawn. Nothing is published here, so there is one.
     jobs
         Processes; one for each core, if not given.
+    measure
+        What methods are compared by: accuracy, balanced-accuracy, auc or log-loss. The results have all of them.
     progress
         Called with a :class:`Step` whenever there is something to tell.
 
@@ -181,7 +188,7 @@ def compare(
     named = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop, "ks": ks, "recipe": recipe}
     stated, _ = beside_recipe(named | {"hierarchies": hierarchies, "reading": reading}, stated_by)
     question = Question(
-        methods, stated.pop("ks", None), learners, protocol, feeding or Feeding(), seed, discretize, jobs
+        methods, stated.pop("ks", None), learners, protocol, feeding or Feeding(), seed, discretize, jobs, measure
     )
     watch(Step("reading"))
     subject = read_subject(
@@ -236,7 +243,7 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     trials, height = grid.trials(setup), subject.table.height
     if question.jobs is None and cost is not None and cost.whole(trials, height, 1) <= cost.whole(trials, height, jobs):
         jobs = 1
-    return Prepared(Laboratory(subject, setup), trials, cost, jobs)
+    return Prepared(Laboratory(subject, setup), trials, cost, jobs, find_measure(question.measure))
 
 
 def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda _step: None) -> Comparison:
@@ -255,7 +262,7 @@ def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda 
                 kept.add(wanted[trial.name][result.learner], result)
             clock.finished(trial)
         runs = [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
-    comparison = Comparison.of(laboratory, runs, perf_counter() - begun)
+    comparison = Comparison.of(laboratory, runs, perf_counter() - begun, prepared.measure)
     if folder is not None:
         comparison.save(folder)
     return comparison

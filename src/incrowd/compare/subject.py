@@ -14,7 +14,7 @@ from incrowd.compare.datasets.catalog import Dataset, find_dataset
 from incrowd.compare.datasets.load import load
 from incrowd.compare.feeding import Parts, learnable
 from incrowd.compare.protocol import RowSplit, seed_of
-from incrowd.errors import InputError, Notice, ParameterError, SchemaError
+from incrowd.errors import InputError, Notice, ParameterError, SchemaError, named_option
 from incrowd.measures.mdl import mdl_cuts
 from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
@@ -212,6 +212,6 @@ def read_subject(
         if known is None or (len(known) == 1 and known[0] in ("all", *dataset.attribute_sets)):
             known = list(dataset.quasi_identifiers(*(known or ())))
     if target is None:
-        raise ParameterError("Name the class to predict: --target, or target= in Python.")
+        raise ParameterError(f"Name the class to predict: {named_option(target='COLUMN')}.")
     left_out = (*(dataset.identifiers if dataset is not None else ()), *(drop or ()))
     return understand_table(table, target=target, quasi_identifiers=known, identifiers=left_out, **facts, **how)

@@ -1,4 +1,4 @@
-"""Results, taken together: for each method, k and learner its mean accuracy over the splits, with an interval."""
+"""Results, taken together: for each method, k and learner its mean over the splits, with an interval."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from statistics import fmean
 
 from incrowd.compare.choices import KADET, MAJORITY, UNPROTECTED
 from incrowd.compare.intervals import ConfidenceInterval, corrected_t_interval, wilson_interval
+from incrowd.compare.scores import ACCURACY, Measure
 from incrowd.compare.trial import DONE, Result
 
 ENOUGH_FOLDS = 6
@@ -27,24 +28,39 @@ class SummaryCell:
     learner: str
     results: tuple[Result, ...]
     status: str = DONE
+    measure: Measure = ACCURACY
+
+    @property
+    def values(self) -> list[float]:
+        """The measure on the splits where it is known."""
+        return [value for result in self.results if (value := getattr(result, self.measure.column)) is not None]
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a result on any split."""
-        return bool(self.results)
+        """Whether there is a value on any split."""
+        return bool(self.values)
 
     @property
-    def accuracy(self) -> float:
-        """Mean accuracy over the splits."""
-        return fmean(accuracies(self.results))
+    def value(self) -> float:
+        """The mean of the measure over the splits."""
+        return fmean(self.values)
+
+    def better_than(self, other: SummaryCell) -> float:
+        """By how much it is better; below 0 if it is worse."""
+        return self.measure.sign * (self.value - other.value)
 
     @property
-    def interval(self) -> ConfidenceInterval:
-        """Of the accuracy: over the folds where they are enough, else as if each row were tested once."""
-        values = accuracies(self.results)
-        if len(values) >= ENOUGH_FOLDS:
+    def interval(self) -> ConfidenceInterval | None:
+        """Over the splits where they are enough; an accuracy else as if each row were tested once, others have none."""
+        values = self.values
+        if len(values) >= ENOUGH_FOLDS or (self.measure is not ACCURACY and len(values) > 1):
             return corrected_t_interval(values, _test_by_train(self.results))
-        return wilson_interval(self.accuracy, rows_tested(self.results))
+        return wilson_interval(self.value, rows_tested(self.results)) if self.measure is ACCURACY else None
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval."""
+        return None if (interval := self.interval) is None else (interval.high - interval.low) / 2
 
     def mean(self, name: str) -> float | None:
         """Mean of another figure over the splits; None where there is none."""
@@ -58,14 +74,15 @@ class Summary:
     """All cells, in the order of the methods asked for, and of k."""
 
     cells: tuple[SummaryCell, ...]
+    measure: Measure = ACCURACY
 
     @classmethod
-    def of(cls, results: Iterable[Result]) -> Summary:
-        """The cells of the results."""
+    def of(cls, results: Iterable[Result], measure: Measure = ACCURACY) -> Summary:
+        """The cells of the results, by a measure."""
         groups: dict[tuple[str, int, str], list[Result]] = {}
         for result in results:
             groups.setdefault((result.method, result.k, result.learner), []).append(result)
-        return cls(tuple(_cell(*key, group) for key, group in groups.items()))
+        return cls(tuple(_cell(*key, group, measure) for key, group in groups.items()), measure)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -85,7 +102,7 @@ class Summary:
 
     @property
     def majority(self) -> SummaryCell | None:
-        """What guessing the most frequent class is worth."""
+        """What predicting without looking at a row is worth."""
         return next((cell for cell in self.cells if cell.method == MAJORITY and cell.is_known), None)
 
     def unprotected(self, learner: str) -> SummaryCell | None:
@@ -100,12 +117,14 @@ class Summary:
     def rivals(self, learner: str, k: int) -> tuple[SummaryCell, ...]:
         """The methods whose releases a learner can learn from, at one k, the best first."""
         cells = [cell for cell in self.cells if (cell.learner, cell.k) == (learner, k) and cell.method in self.methods]
-        return tuple(sorted((cell for cell in cells if cell.is_known), key=lambda cell: -cell.accuracy))
+        return tuple(
+            sorted((cell for cell in cells if cell.is_known), key=lambda cell: -self.measure.sign * cell.value)
+        )
 
     def tree(self, k: int) -> SummaryCell | None:
         """kADET's published tree at one k; the best, if there are several."""
         trees = [cell for cell in self.cells if cell.learner == KADET and cell.k == k and cell.is_known]
-        return max(trees, key=lambda cell: cell.accuracy, default=None)
+        return max(trees, key=lambda cell: self.measure.sign * cell.value, default=None)
 
 
 def accuracies(results: Iterable[Result]) -> list[float]:
@@ -114,16 +133,18 @@ def accuracies(results: Iterable[Result]) -> list[float]:
 
 
 def noise(one: SummaryCell, other: SummaryCell) -> float:
-    """The difference of accuracies that chance may well make, on the same splits (95 %).
+    """The difference that chance may well make, on the same splits (95 %).
 
-    Over enough folds: half the width of the corrected interval of the paired differences. Else as if the two were
-    tested on different rows, which is too careful.
+    Over enough folds: half the width of the corrected interval of the paired differences. Else, for accuracies, as if
+    the two were tested on different rows, which is too careful; one split says nothing of other measures.
     """
-    pairs = _paired(one.results, other.results)
-    if len(pairs) >= ENOUGH_FOLDS:
+    pairs = _paired(one, other)
+    if len(pairs) >= ENOUGH_FOLDS or (one.measure is not ACCURACY and len(pairs) > 1):
         spread = corrected_t_interval([a - b for a, b in pairs], _test_by_train(one.results))
         return (spread.high - spread.low) / 2
-    share = (one.accuracy + other.accuracy) / 2
+    if one.measure is not ACCURACY:
+        return math.inf
+    share = (one.value + other.value) / 2
     return _Z * math.sqrt(2 * share * (1 - share) / rows_tested(one.results))
 
 
@@ -135,10 +156,11 @@ def rows_tested(results: Sequence[Result]) -> int:
     return max(rows.values())
 
 
-def _paired(one: Iterable[Result], other: Iterable[Result]) -> list[tuple[float, float]]:
-    """Accuracies on the same splits."""
-    beside = {(r.repetition, r.fold): r.accuracy for r in other}
-    pairs = [(r.accuracy, beside.get((r.repetition, r.fold))) for r in one]
+def _paired(one: SummaryCell, other: SummaryCell) -> list[tuple[float, float]]:
+    """Values on the same splits."""
+    column = one.measure.column
+    beside = {(r.repetition, r.fold): getattr(r, column) for r in other.results}
+    pairs = [(getattr(r, column), beside.get((r.repetition, r.fold))) for r in one.results]
     return [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
 
 
@@ -146,7 +168,7 @@ def _test_by_train(results: Sequence[Result]) -> float:
     return fmean(result.test_rows / result.train_rows for result in results)
 
 
-def _cell(method: str, k: int, learner: str, results: Sequence[Result]) -> SummaryCell:
+def _cell(method: str, k: int, learner: str, results: Sequence[Result], measure: Measure) -> SummaryCell:
     done = tuple(sorted((r for r in results if r.status == DONE), key=lambda r: (r.repetition, r.fold)))
     others = [r.status for r in results if r.status != DONE]
-    return SummaryCell(method, k, learner, done, others[0] if others else DONE)
+    return SummaryCell(method, k, learner, done, others[0] if others else DONE, measure)

@@ -8,6 +8,7 @@ from incrowd.compare.choices import KADET
 from incrowd.compare.comparison import Comparison
 from incrowd.compare.cost import in_words
 from incrowd.compare.recommend import name_of
+from incrowd.compare.scores import ACCURACY, LEAST_SHARE, Measure
 from incrowd.compare.summary import ENOUGH_FOLDS, Summary, SummaryCell
 from incrowd.compare.trial import DONE
 from incrowd.drawing.wording import counted, percent
@@ -15,20 +16,21 @@ from incrowd.drawing.wording import counted, percent
 
 @dataclass(frozen=True)
 class Score:
-    """A cell of the table: accuracy in per cent, half its interval, and whether no other is better at this k."""
+    """A cell of the table: a number, half its interval, and whether no other is better at this k."""
 
-    accuracy: str
+    number: str
     spread: str = ""
     best: bool = False
 
     def __str__(self) -> str:
-        return f"{self.accuracy} {self.spread}".strip()
+        return f"{self.number} {self.spread}".strip()
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Accuracy of one learner: a row for each method, a column for each k."""
+    """What one learner reaches, by a measure: a row for each method, a column for each k."""
 
+    measure: Measure
     learner: str
     ks: tuple[int, ...]
     rows: tuple[tuple[str, tuple[Score, ...]], ...]
@@ -36,7 +38,9 @@ class ScoreTable:
     @property
     def title(self) -> str:
         """What the table shows."""
-        return f"Accuracy of {name_of(self.learner)}, in per cent"
+        words = f"{self.measure.words[0].upper()}{self.measure.words[1:]} of {name_of(self.learner)}"
+        better = "" if self.measure.sign > 0 else "; less is better"
+        return f"{words}{', in per cent' if self.measure.unit else better}"
 
 
 def score_tables(summary: Summary) -> list[ScoreTable]:
@@ -46,10 +50,11 @@ def score_tables(summary: Summary) -> list[ScoreTable]:
 
 def _score_table(summary: Summary, learner: str) -> ScoreTable:
     rows = [(method, tuple(_score(summary, method, k, learner) for k in summary.ks)) for method in summary.methods]
-    for name, cell in (("unprotected", summary.unprotected(learner)), ("most frequent class", summary.majority)):
+    standards = {"unprotected": summary.unprotected(learner), summary.measure.baseline_label: summary.majority}
+    for name, cell in standards.items():
         if cell is not None:
             rows.append((name, (_of(cell),) * len(summary.ks)))
-    return ScoreTable(learner, summary.ks, tuple(rows))
+    return ScoreTable(summary.measure, learner, summary.ks, tuple(rows))
 
 
 def _score(summary: Summary, method: str, k: int, learner: str) -> Score:
@@ -61,8 +66,8 @@ def _score(summary: Summary, method: str, k: int, learner: str) -> Score:
 
 
 def _of(cell: SummaryCell, best: bool = False) -> Score:
-    half = (cell.interval.high - cell.interval.low) / 2
-    return Score(f"{100 * cell.accuracy:.1f}", f"±{100 * half:.1f}", best)
+    half = cell.half_width
+    return Score(cell.measure.number(cell.value), "" if half is None else f"±{cell.measure.number(half)}", best)
 
 
 RELEASE_HEADER = (
@@ -138,6 +143,8 @@ def how_measured(comparison: Comparison) -> dict[str, str]:
         "protocol": f"{setup.protocol}; only rows to learn from are released; the same splits for all methods",
         "feeding": f"{setup.feeding} (suppressed and missing cells are missing; means and midpoints are numbers)",
         "test rows": "through the plan where a method generalizes, else as they are, numbers in the plan's public bins",
+        "measure": _measure_words(comparison.measure),
+        "baseline": f"{comparison.measure.baseline}, as the rows to learn from have it",
         "interval": _interval_words(comparison),
         "risk": "mean over the released rows of one over the size of their group, counted on the released frame",
         "seed": str(setup.seed),
@@ -147,8 +154,20 @@ def how_measured(comparison: Comparison) -> dict[str, str]:
     return facts | ({"numbers": f"cut by MDL {cut[setup.discretize]}"} if setup.discretize else {})
 
 
+def _measure_words(measure: Measure) -> str:
+    """The measure, and what is to be known of it."""
+    more = {
+        "balanced-accuracy": "the mean over the classes of the share of their rows that are right",
+        "auc": "the chance that a row of a class is ranked above one of the others; 0.5 by chance",
+        "log-loss": f"mean of -ln of the true class's probability, of which less than {LEAST_SHARE} counts as that",
+    }
+    return f"{measure.words}: {more[measure.name]}" if measure.name in more else "accuracy: the share of right rows"
+
+
 def _interval_words(comparison: Comparison) -> str:
     folds = comparison.setup.protocol.folds * comparison.setup.protocol.repetitions
+    if comparison.measure is not ACCURACY and folds < ENOUGH_FOLDS:
+        return f"95 %, t over {folds} splits, which are few" if folds > 1 else "none: there is one split"
     if folds >= ENOUGH_FOLDS:
         return f"95 %, t over {folds} splits, corrected for shared training rows (Nadeau, Bengio 2003)"
     return "95 %, Wilson, as if each row had been tested once; there are too few splits to see how they differ"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,9 +16,9 @@ from incrowd.compare.choices import KADET, MAJORITY, UNPROTECTED, Choice
 from incrowd.compare.examples import Codes, Examples, Numbers, discretize
 from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.compare.learners.catalog import find_learner
-from incrowd.compare.learners.learner import predicted
 from incrowd.compare.protocol import Protocol, RowSplit, seed_of
 from incrowd.compare.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of
+from incrowd.compare.scores import quality
 from incrowd.compare.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, VerificationError
 from incrowd.vocabulary.requirement import KAnonymity
@@ -69,6 +70,7 @@ class Result:
     accuracy: float | None = None
     balanced_accuracy: float | None = None
     auc: float | None = None
+    log_loss: float | None = None
     train_rows: int = 0
     test_rows: int = 0
     released_rows: int | None = None
@@ -183,9 +185,9 @@ def _majority(parts: Parts) -> Numbers:
 
 
 def _judged(result: Result, scores: Numbers, truth: Codes) -> Result:
-    measured = quality(scores, truth)
-    area = None if math.isnan(measured.auc) else measured.auc
-    return replace(result, accuracy=measured.accuracy, balanced_accuracy=measured.balanced_accuracy, auc=area)
+    figures = asdict(quality(scores, truth))
+    known: dict[str, Any] = {name: None if math.isnan(value) else value for name, value in figures.items()}
+    return replace(result, **known)
 
 
 def _with_risk(result: Result, risk: ReleaseRisk) -> Result:
@@ -197,43 +199,3 @@ def _with_risk(result: Result, risk: ReleaseRisk) -> Result:
         largest_risk=risk.largest,
         pure_rows=risk.pure,
     )
-
-
-@dataclass(frozen=True)
-class Quality:
-    """Accuracy, mean recall of the classes, and area under the ROC curve (NaN where there is none)."""
-
-    accuracy: float
-    balanced_accuracy: float
-    auc: float
-
-
-def quality(scores: Numbers, truth: Codes) -> Quality:
-    """All measures at once."""
-    right = predicted(scores) == truth
-    rows = np.bincount(truth)
-    recalls = np.bincount(truth, right)[rows > 0] / rows[rows > 0]
-    return Quality(float(np.mean(right)), float(np.mean(recalls)), auc(scores, truth))
-
-
-def auc(scores: Numbers, truth: Codes) -> float:
-    """Area under the ROC curve; of several classes the mean of each against the rest, weighted by its rows.
-
-    The rank statistic: the chance that a row of the class scores higher than a row of the rest, a tie counts half
-    (Hanley and McNeil 1982; the weighted mean: Provost and Domingos 2001). NaN if only one class occurs.
-    """
-    rows = np.bincount(truth, minlength=scores.shape[1])
-    occurring = np.flatnonzero(rows)
-    if len(occurring) < 2:
-        return float("nan")
-    if scores.shape[1] == 2:
-        return _against_the_rest(scores[:, 1] - scores[:, 0], truth == 1)
-    areas = [_against_the_rest(scores[:, label], truth == label) for label in occurring]
-    return float(np.average(areas, weights=rows[occurring]))
-
-
-def _against_the_rest(scores: Numbers, inside: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
-    from scipy.stats import rankdata
-
-    ones = int(inside.sum())
-    return float((rankdata(scores)[inside].sum() - ones * (ones + 1) / 2) / (ones * (len(inside) - ones)))

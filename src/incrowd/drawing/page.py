@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
 
 from incrowd.drawing.markup import Html, element, join, text
 from incrowd.drawing.palette import DARK, PALETTE, SCOPE, page_style
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_TITLE = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>')
 _LIGHT, _DARK = PALETTE["paper"]
 _AROUND = Html(
     f":root{{color-scheme:light dark}}body{{margin:0;background:{_LIGHT}}}"
     f"{DARK}{{body{{background:{_DARK}}}}}@page{{margin:16mm 15mm}}\n"
 )
+
+
+class Tone(StrEnum):
+    """How good the news is."""
+
+    GOOD = "good"
+    POOR = "poor"
+    BAD = "bad"
 
 
 def page(title: str, *parts: Html, whole: bool = True) -> str:
@@ -39,18 +50,29 @@ def head(title: str, about: str, *parts: Html) -> Html:
     return element("header", element("h1", text(title)), paragraph(about, class_="about"), *parts)
 
 
-_GROUNDS = {True: "good", None: "unknown", False: "bad"}
-
-
-def standing(words: str, good: bool | None, mark: str = "") -> Html:
-    """The one sentence that must be read, on a ground that says whether it is good; None is neither good nor bad."""
+def standing(words: str, tone: Tone, mark: str = "") -> Html:
+    """The one sentence that must be read, on a ground that says whether it is good."""
     mark_first = [element("span", text(mark), class_="sign", aria_hidden="true")] if mark else []
-    return element("p", *mark_first, text(words), class_=f"standing {_GROUNDS[good]}")
+    return element("p", *mark_first, text(words), class_=f"standing {tone}")
 
 
 def section(title: str, name: str, *parts: Html) -> Html:
-    """A titled part of a page; ``name`` is its class."""
-    return element("section", element("h2", text(title)), *parts, class_=name)
+    """A titled part of a page, which links can lead to; ``name`` is its class."""
+    place = "-".join(re.findall(r"\w+", title.lower()))
+    return element("section", element("h2", text(title), id=place), *parts, class_=name)
+
+
+def contents(sections: Iterable[Html]) -> Html:
+    """Links to the sections of a page."""
+    titles = (match for each in sections if (match := _TITLE.search(each)))
+    links = (element("li", element("a", Html(match[2]), href=f"#{match[1]}")) for match in titles)
+    return element("nav", element("ul", *links), class_="contents", aria_label="Contents")
+
+
+def folded(summary: str, *parts: Html, unfolded: bool = False) -> Html:
+    """Parts that are seen where somebody unfolds them, or on paper."""
+    shown = {"open": ""} if unfolded else {}
+    return element("details", element("summary", text(summary)), *parts, **shown)
 
 
 def paragraph(words: str, **attributes: str) -> Html:
@@ -69,9 +91,14 @@ def pairs(entries: Mapping[str, Html], **attributes: str) -> Html:
     return element("dl", *rows, **attributes)
 
 
-def tiles(figures: Mapping[str, str]) -> Html:
-    """The numbers to see first, each above its name."""
-    return pairs({term: text(figure) for term, figure in figures.items()}, class_="figures")
+def tiles(figures: Mapping[str, str], tones: Mapping[str, Tone] | None = None) -> Html:
+    """The numbers to see first, each above its name; ``tones`` are those of names that are not neutral."""
+    tone = tones or {}
+    shown = {
+        term: element("span", text(figure), class_=tone[term]) if term in tone else text(figure)
+        for term, figure in figures.items()
+    }
+    return pairs(shown, class_="figures")
 
 
 def table(

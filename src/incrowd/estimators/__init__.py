@@ -48,7 +48,7 @@ from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.schema import Role
+from incrowd.vocabulary.schema import Role, unknown_column
 
 _CLASS = "the class"
 
@@ -118,7 +118,7 @@ class Sampler(BaseEstimator):  # type: ignore[misc]
             chosen = list(dict.fromkeys(name for known in sets for name in known["columns"]))
         unknown = [name for name in chosen or () if name not in names]
         if unknown:
-            raise SchemaError(f"There is no column {unknown[0]!r}. X has: {', '.join(names)}.")
+            raise SchemaError(unknown_column(unknown[0], names))
         return names if chosen is None else chosen
 
     def __sklearn_tags__(self) -> Any:

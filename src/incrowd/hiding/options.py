@@ -92,6 +92,7 @@ class HidingOutputs(TypedDict, total=False):
 
     to: Annotated[str | Path | None, Option("The table with the cells withheld; rows keep their order.", Kind.FILE)]
     report: Annotated[str | Path | None, Option("Write an HTML report there; it stays private.", Kind.FILE)]
+    replace: Annotated[bool, Option("Replace files that exist.", Kind.FLAG, default=False)]
 
 
 class HidingRun(TypedDict, total=False):

@@ -28,7 +28,7 @@ from incrowd.hiding.planner import Cell, CellChange, HidingPlan, plan_hiding
 from incrowd.hiding.request import HidingInput, HidingRequest, read_input
 from incrowd.report.certificate import sha256_of
 from incrowd.report.hiding_facts import HidingFacts
-from incrowd.report.hiding_report import hiding_html, hiding_summary
+from incrowd.report.hiding_report import hiding_html, hiding_screen
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.publishing.piece_writer import write_rows
 from incrowd.tables.publishing.serialise import safe_name
@@ -73,7 +73,7 @@ class Hidden:
         return self._table()
 
     def __str__(self) -> str:
-        return hiding_summary(self.report)
+        return str(hiding_screen(self.report))
 
     def _repr_html_(self) -> str:
         return hiding_html(self.report, whole_page=False)
@@ -125,7 +125,7 @@ def hide_cells(
             predictors=tuple(request["predictors"]),
             to=request["to"] and Path(request["to"]),
             report=request["report"] and Path(request["report"]),
-            **{name: request[name] for name in ("method", "first_row", "strict", "attack", "randomness")},
+            **{name: request[name] for name in ("method", "first_row", "strict", "attack", "randomness", "replace")},
         )
     )
 
@@ -133,7 +133,10 @@ def hide_cells(
 def run_hiding(request: HidingRequest) -> Hidden:
     """Read, hide, write, compare; publish only what the comparison proves."""
     request.check()
-    with staged_files(request.to, (request.report,), otherwise="hidden.parquet") as (place, drafts):
+    with staged_files(request.to, (request.report,), replace=request.replace, otherwise="hidden.parquet") as (
+        place,
+        drafts,
+    ):
         source = read_input(request, place.parent)
         plan = hide(request, source)
         with request.clock("writing"):

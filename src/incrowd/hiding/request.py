@@ -16,7 +16,7 @@ from incrowd.hiding.methods import Options, method_named
 from incrowd.hiding.on_disk import FlatTable
 from incrowd.rows.blocks.held import block_rows
 from incrowd.rows.choice import in_blocks
-from incrowd.tables.publishing.staging import check_target
+from incrowd.tables.publishing.staging import check_new, check_target
 from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -60,6 +60,7 @@ class HidingRequest:
     first_row: int = 0
     strict: bool = False
     attack: bool = False
+    replace: bool = False
     randomness: Randomness | None = None
     clock: Clock = field(default_factory=Clock)
     memory: int | None = None
@@ -98,6 +99,7 @@ class HidingRequest:
             check_target(path, (self.path,) if self.path else ())
         if len({path.resolve() for path in targets}) < len(targets):
             raise OutputError("Table and report need different file names.")
+        check_new(*targets, replace=self.replace)
         _ = self.form
 
 

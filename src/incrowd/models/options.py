@@ -79,6 +79,7 @@ class ModelOutputs(TypedDict, total=False):
     ]
     plot: Annotated[str | Path | None, Option("Write a drawing there (SVG).", Kind.FILE)]
     pmml: Annotated[str | Path | None, Option("Write the model as PMML 4.4 there, for other programs.", Kind.FILE)]
+    replace: Annotated[bool, Option("Replace files that exist.", Kind.FLAG, default=False)]
 
 
 class ModelOptions(ModelTable, Spans, GrowingOptions, ModelOutputs, total=False):

@@ -40,7 +40,7 @@ from incrowd.report.certificate import hmac_of, owner_key
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.options import names_of
-from incrowd.tables.publishing.staging import check_target, staged_files
+from incrowd.tables.publishing.staging import check_new, check_target, staged_files
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -71,6 +71,7 @@ class ModelFiles:
     model: Path | None = None
     plot: Path | None = None
     pmml: Path | None = None
+    replace: bool = False
 
     @property
     def certificate(self) -> Path | None:
@@ -86,6 +87,7 @@ class ModelFiles:
             check_target(path, tuple(source for source in inputs if source is not None))
         if len({path.resolve() for path in targets}) < len(targets):
             raise OutputError("Model, certificate, drawing and PMML need different file names.")
+        check_new(*targets, replace=self.replace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +176,8 @@ def publish_model(
     )
     recipe = with_roles(recipe, quasi_identifiers=known, target=[request["target"]])
     recipe = with_hierarchies(recipe, _hierarchies(request["hierarchies"], [*known, *hidden]))
-    files = ModelFiles(*(None if (path := request[name]) is None else Path(path) for name in ("to", "plot", "pmml")))
+    model, plot, pmml = (None if (path := request[name]) is None else Path(path) for name in ("to", "plot", "pmml"))
+    files = ModelFiles(model, plot, pmml, request["replace"])
     return run_model(ModelJob(table, recipe, method, files, Clock(progress) if progress else Clock()))
 
 
@@ -200,7 +203,9 @@ def run_model(job: ModelJob) -> Published:
     schema, table, notices, origin = understand(job)
     model = induce(job, table, schema)
     files, beside = job.files, (job.files.plot, job.files.pmml)
-    with staged_files(files.model, beside, certificate=files.certificate, otherwise="model.json") as (hidden, drafts):
+    with staged_files(
+        files.model, beside, certificate=files.certificate, replace=files.replace, otherwise="model.json"
+    ) as (hidden, drafts):
         write_model(model, hidden)
         with job.clock("verifying"):
             text = hidden.read_text("utf-8")

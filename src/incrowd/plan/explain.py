@@ -27,7 +27,7 @@ from incrowd.vocabulary.released_value import (
     is_shown,
     render,
 )
-from incrowd.vocabulary.schema import ColumnType
+from incrowd.vocabulary.schema import Column, ColumnType
 
 _WORDS = {
     Shown: "shown",
@@ -158,6 +158,28 @@ def describe_group(group: Group, names: Sequence[str]) -> str:
     if hidden:
         parts.append(f"{_count(hidden, 'attribute')} hidden")
     return f"{group.rows:,} rows: {'; '.join(parts)}"
+
+
+def group_values(group: Group, columns: Sequence[Column]) -> str:
+    """One sentence: how many rows, what each attribute shows in them, and which are hidden.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.released_value import Suppressed
+    >>> age, sex, job = Column("age", type=ColumnType.INTEGER), Column("sex"), Column("job")
+    >>> group_values(Group(102, (Interval(30, 40), Shown("f"), Suppressed())), [age, sex, job])
+    '102 rows: age (30, 40]; sex f; hidden: job'
+    """
+    every = list(zip(columns, group.forms, strict=True))
+    shown = [f"{column.name} {_short(_text(form, column.type))}" for column, form in every if is_shown(form)]
+    hidden = [column.name for column, form in every if not is_shown(form)]
+    return f"{group.rows:,} rows: " + "; ".join([*shown, *([f"hidden: {', '.join(hidden)}"] if hidden else [])])
+
+
+def _short(words: str, most: int = 4) -> str:
+    """What is shown, with the first of a long set or of many counts."""
+    parts = words.split("|")
+    return words if len(parts) <= most else f"{'|'.join(parts[: most - 1])}|… {len(parts) - most + 1} more"
 
 
 def _attributes(plan: ReleasePlan) -> Iterable[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import Notice, VerificationError
+from incrowd.errors import Notice, VerificationError, named_option
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
 from incrowd.releases.job import Job
 from incrowd.releases.measured import measure
@@ -143,7 +143,8 @@ def _rare_values(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int
     message = (
         f"{many:,} {'value is' if many == 1 else 'values are'} in fewer than {k:,} rows of the table, and released "
         f"cells name {'it' if many == 1 else 'them'}, alone, in sets or in counts, and so the group of who has "
-        f"{'it' if many == 1 else 'them'}. Set rarest={k} to keep such values out, or coarsen or drop the column."
+        f"{'it' if many == 1 else 'them'}. {named_option(rarest=k)} keeps "
+        f"such values out; or coarsen or drop the {'column' if len(named) == 1 else 'columns'}."
     )
     yield Notice("rare-values", ", ".join(named), message)
 

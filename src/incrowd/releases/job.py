@@ -12,7 +12,7 @@ from incrowd.methods.catalog import find_method
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
-from incrowd.tables.publishing.staging import check_target
+from incrowd.tables.publishing.staging import check_new, check_target
 from incrowd.tables.reading.frames import is_spark_frame
 from incrowd.tables.reading.read import of_population, read
 from incrowd.tables.recipe import Recipe
@@ -37,6 +37,7 @@ class Targets:
     report: Path | None = None
     table: NewTable | None = None
     certified: Path | None = None
+    replace: bool = False
 
     @classmethod
     def at(cls, to: str | Path | NewTable | None, others: Outputs | None = None) -> Targets:
@@ -44,10 +45,11 @@ class Targets:
         others = others or Outputs()
         beside = {"plan": others.plan, "report": others.report, "certified": others.certificate}
         paths: dict[str, Any] = {what: Path(path) for what, path in beside.items() if path is not None}
+        paths["replace"] = others.replace
         if isinstance(to, NewTable):
             return cls(table=to, **paths)
         if isinstance(to, str) and is_address(to):
-            return cls(table=NewTable.of(to), **paths)
+            return cls(table=NewTable.of(to, replace=others.replace), **paths)
         return cls(None if to is None else Path(to), **paths)
 
     @property
@@ -73,6 +75,7 @@ class Targets:
             check_target(path, tuple(file for file in inputs if file is not None))
         if len({path.resolve() for path in targets}) < len(targets):
             raise OutputError("Release, certificate, plan and report need different file names.")
+        check_new(*targets, replace=self.replace)
         if self.table is not None:
             from incrowd.tables.databases.writing import check_table
 
@@ -155,6 +158,7 @@ class Job:
         if self.outputs.release is not None:
             second, others = groups_path(self.outputs.release), [self.outputs.plan, self.outputs.report]
             check_target(second, tuple(path for path in (self.path, self.recipe_path) if path is not None))
+            check_new(second, replace=self.outputs.replace)
             if any(path is not None and path.resolve() == second.resolve() for path in others):
                 raise OutputError(f"{second.name} is where the table of groups goes. Name another file.")
 

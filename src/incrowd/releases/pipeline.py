@@ -121,10 +121,14 @@ def hold(job: Job) -> Iterator[tuple[Job, Held, Drafts]]:
     outputs = job.outputs
     release, beside = None if job.on_spark else outputs.release, (outputs.plan, outputs.report)
     groups = groups_path(release) if release is not None and job.pair else None
-    with staged_files(release, beside, groups=groups, certificate=outputs.certificate, otherwise="release.parquet") as (
-        place,
-        drafts,
-    ):
+    with staged_files(
+        release,
+        beside,
+        groups=groups,
+        certificate=outputs.certificate,
+        replace=outputs.replace,
+        otherwise="release.parquet",
+    ) as (place, drafts):
         if not job.on_spark:
             start()
             yield (*_on_one_machine(job, Destination(place, job.form, job.pair)), drafts)

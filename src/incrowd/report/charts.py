@@ -65,7 +65,7 @@ class Bucket:
     @property
     def note(self) -> str:
         """What is in the bucket."""
-        return f"{counted(self.classes, 'group')}, {counted(self.rows, 'row')}" if self.classes else "none"
+        return f"{counted(self.classes, 'group')}, {counted(self.rows, 'row')}"
 
 
 def size_histogram(sizes: ClassSizes) -> Html:
@@ -127,23 +127,24 @@ def form_bar(attribute: AttributeFacts) -> Html:
 
 
 def buckets(histogram: Histogram) -> list[Bucket]:
-    """Class sizes in a few buckets; every class is in exactly one.
+    """Class sizes in a few buckets; every class is in exactly one, and none is empty.
 
     Few different sizes get a bucket each. Otherwise bounds are round numbers that grow with the size.
 
     Examples
     --------
     >>> [bucket.label for bucket in buckets(((10, 5), (13, 1), (40, 2), (120, 1)))]
-    ['10–14', '15–19', '20–29', '30–49', '50–69', '70–99', '100–120']
+    ['10–14', '30–49', '100–120']
     """
     if not histogram:
         return []
     low, high = histogram[0][0], histogram[-1][0]
     bounds = _bounds(low, high)
-    return [
+    every = [
         _bucket(histogram, start, following - 1)
         for start, following in zip(bounds, [*bounds[1:], high + 1], strict=True)
     ]
+    return [bucket for bucket in every if bucket.classes]
 
 
 def _bucket(histogram: Histogram, low: int, high: int) -> Bucket:
@@ -188,7 +189,7 @@ def size_chart(tables: Tables) -> Html:
     for size, classes in (pair for _, histogram in tables for pair in histogram):
         merged[size] = merged.get(size, 0) + classes
     groups = [
-        BarGroup(bucket.label, tuple(_rows_bar(name, histogram, bucket) for name, histogram in tables))
+        BarGroup(bucket.label, tuple(bar for table in tables if (bar := _rows_bar(*table, bucket)).length))
         for bucket in buckets(tuple(sorted(merged.items())))
     ]
     longest = max((bar.length for group in groups for bar in group.bars), default=0.0)
@@ -201,8 +202,7 @@ def _rows_bar(name: str, histogram: Histogram, bucket: Bucket) -> Bar:
     rows = _rows([pair for pair in histogram if bucket.low <= pair[0] <= bucket.high])
     share = rows / max(1, _rows(histogram))
     when = f" {name}" if name in ("before", "after") else ""
-    note = f"{counted(rows, 'row')}{when}, {percent(share)}" if rows else f"none{when}"
-    return Bar(note, ((share, _kind(name), ""),))
+    return Bar(f"{counted(rows, 'row')}{when}, {percent(share)}", ((share, _kind(name), ""),))
 
 
 def risk_curve(tables: Tables) -> Html:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incrowd.drawing.markup import Html, element, join, text, texts
-from incrowd.drawing.page import bullets, figure, pairs, paragraph, section, table
+from incrowd.drawing.page import bullets, figure, folded, pairs, paragraph, section, table
 from incrowd.drawing.wording import counted, listed, percent, sentence, short_number, unbroken
 from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, AttackFacts
 from incrowd.report.charts import FORM_COLOURS, accuracy_bars, form_bar, loss_bars
@@ -268,7 +268,7 @@ def _difference(accuracy: Accuracy) -> str:
     words = f"The release {'costs' if points < 0 else 'gains'} {abs(points):.1f} percentage points."
     if abs(points) < 0.05:
         words = "The release costs no measurable accuracy."
-    if accuracy.after <= accuracy.majority:
+    if accuracy.is_majority:
         words += " A tree trained on it is no better than always predicting the most frequent class."
     return words
 
@@ -286,7 +286,10 @@ def checks_table(checks: Sequence[Check]) -> Html:
         )
         for name, passed, finding in _merged(checks)
     ]
-    return table("Checks", texts("Check", "Outcome", "Finding"), rows, class_="checks")
+    failed = sum(not check.passed for check in checks)
+    outcome = f"{failed} of {counted(len(checks), 'check')} failed" if failed else f"all {len(checks)} checks passed"
+    shown = table("Checks", texts("Check", "Outcome", "Finding"), rows, class_="checks")
+    return folded(sentence(outcome), shown, unfolded=bool(failed))
 
 
 def _merged(checks: Sequence[Check]) -> Iterator[tuple[str, bool, str]]:

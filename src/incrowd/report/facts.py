@@ -148,6 +148,11 @@ class Accuracy:
     train_rows: int
     test_rows: int
 
+    @property
+    def is_majority(self) -> bool:
+        """Whether the release teaches a tree no more than the most frequent class."""
+        return self.after <= self.majority
+
 
 @dataclass(frozen=True)
 class AttributeFacts:

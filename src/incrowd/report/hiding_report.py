@@ -5,35 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incrowd.drawing.markup import Html, element, text, texts
-from incrowd.drawing.page import bullets, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.page import Tone, bullets, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.wording import counted, percent, plain, sentence
 from incrowd.report.extra_sections import checks_table
 from incrowd.report.hiding_facts import CellFacts, CostFacts, HidingFacts
+from incrowd.report.terminal import Screen
+from incrowd.report.wording import grouped
 
 MOST_LISTED = 200
 
 
-def hiding_summary(facts: HidingFacts) -> str:
-    """The hiding in plain text, for a terminal, a log or a Python prompt."""
-    lines = [f"Cells hidden in {plain(facts.source)}", f"  {statement(facts)}"]
-    lines += [f"  {term:<13} {words}" for term, words in _figures(facts).items()]
-    lines += [f"  {name:<13} {_change(facts, name)}" for name in facts.adversaries]
-    lines += [f"  {_cell_line(cell)}" for cell in facts.cells[:MOST_LISTED]]
-    if len(facts.cells) > MOST_LISTED:
-        lines.append(f"  … and {counted(len(facts.cells) - MOST_LISTED, 'more cell')}")
-    lines += [f"  notice        {plain(str(notice))}" for notice in facts.notices]
-    return "\n".join(lines)
+MOST_ON_SCREEN = 12
+
+
+def hiding_screen(facts: HidingFacts) -> Screen:
+    """The hiding for a terminal, a log or a Python prompt."""
+    cells = [f"  {_cell_line(cell)}" for cell in facts.cells[:MOST_ON_SCREEN]]
+    effects = [f"  {place} shows {shows}" for place, shows in side_effects(facts)]
+    blocks = [("cells, and whether they are guessed before and after", cells, len(facts.cells))]
+    blocks += [("withheld beside them", effects[:MOST_ON_SCREEN], len(effects))] if effects else []
+    details: list[str] = []
+    for title, lines, number in blocks:
+        more = [f"  … and {number - MOST_ON_SCREEN:,} more, in the report"] if number > MOST_ON_SCREEN else []
+        details += [title, *lines, *more]
+    checks = facts.verdict.checks
+    passed = f"compared with the table from the written file: {counted(len(checks), 'check')} passed"
+    return Screen(
+        f"Cells hidden in {facts.source}",
+        statement(facts),
+        tone_of(facts),
+        (passed,) if facts.verdict.passed else tuple(str(check) for check in checks if not check.passed),
+        _figures(facts) | {name: _change(facts, name) for name in facts.adversaries},
+        tuple(details),
+        facts.notices,
+    )
+
+
+def tone_of(facts: HidingFacts) -> Tone:
+    """Good only if the comparison passed and no adversary guesses a cell."""
+    if not facts.verdict.passed:
+        return Tone.BAD
+    return Tone.POOR if facts.exposed else Tone.GOOD
 
 
 def statement(facts: HidingFacts) -> str:
     """The one sentence about what was reached."""
     if not facts.verdict.passed:
         return "FAILED its verification; do not publish this table"
-    judges = ", ".join(facts.adversaries)
+    number, judges = len(facts.cells), " or ".join(facts.adversaries)
     if not facts.exposed:
-        return f"none of {counted(len(facts.cells), 'confidential cell')} is guessed by {judges}"
-    cells = counted(len(facts.cells), "confidential cell")
-    return f"{len(facts.exposed)} of {cells} still guessed by at least one of {judges}"
+        cells = "the confidential cell is not" if number == 1 else f"none of {number:,} confidential cells is"
+        return f"{cells} guessed by {judges}"
+    cells = counted(number, "confidential cell")
+    return f"{len(facts.exposed)} of {cells} still guessed by {judges}"
 
 
 def _figures(facts: HidingFacts) -> dict[str, str]:
@@ -81,7 +105,7 @@ def _head(facts: HidingFacts) -> Html:
     return head(
         "Report on hidden cells",
         f"{facts.source} → {facts.output}" if facts.output else facts.source,
-        standing(sentence(statement(facts)), facts.verdict.passed and not facts.exposed),
+        standing(sentence(statement(facts)), tone_of(facts)),
         paragraph(
             "Private: this report says which guesses are right. Keep it where the table is kept. It quotes no "
             f"confidential value. Rows are counted from {facts.first_row}, in the order of the table.",
@@ -222,7 +246,7 @@ def _verified(facts: HidingFacts) -> Html:
 
 
 def _notices(facts: HidingFacts) -> Html:
-    return bullets(text(str(notice)) for notice in facts.notices) if facts.notices else paragraph("None.")
+    return bullets(map(text, grouped(facts.notices))) if facts.notices else paragraph("None.")
 
 
 def _limits(facts: HidingFacts) -> Iterator[str]:

@@ -8,10 +8,23 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from incrowd.drawing.markup import Html, element, join, text, texts
-from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, table, tiles
+from incrowd.drawing.page import (
+    Tone,
+    bullets,
+    contents,
+    figure,
+    folded,
+    head,
+    page,
+    pairs,
+    paragraph,
+    section,
+    table,
+    tiles,
+)
 from incrowd.drawing.page import standing as standing_line
 from incrowd.drawing.wording import counted, listed, percent, sentence
-from incrowd.plan.explain import describe_group, in_words
+from incrowd.plan.explain import group_values, in_words
 from incrowd.plan.steps import Reasons
 from incrowd.report.attack_facts import LEAK, NOT_RUN
 from incrowd.report.charts import size_histogram
@@ -19,12 +32,20 @@ from incrowd.report.extra_sections import attacks, checks_table, earlier_release
 from incrowd.report.facts import Facts
 from incrowd.report.risk_page import risk
 from incrowd.report.unchanged_facts import headline_lines
-from incrowd.report.wording import Standing, class_answer, little_use, rows_sentence, standing, statement
+from incrowd.report.wording import (
+    Standing,
+    class_answer,
+    grouped,
+    little_use,
+    rows_sentence,
+    standing,
+    statement,
+    tone_of,
+)
 from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Role
 
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 _MARKS = {Standing.SATISFIED: "✓", Standing.LITTLE_USE: "!", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}
-_GOOD = {Standing.SATISFIED: True, Standing.LITTLE_USE: None}
 MOST_PARTS, MOST_REASONS = 12, 20
 _RELEASED = dict.fromkeys(NOT_RELEASED, "left out") | {Role.QUASI_IDENTIFIER: "transformed"}
 
@@ -41,8 +62,7 @@ def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str,
     certificate
         The certificate of the release: its digests then stand in the report, and whoever signs signs for these bytes.
     """
-    parts = (
-        _head(facts),
+    parts: tuple[Html, ...] = (
         request(facts),
         result(facts),
         *rules(facts),
@@ -56,8 +76,11 @@ def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str,
         limits(facts),
         origin(facts, certificate),
     )
-    last = [signing(facts, certificate)] if whole_page else []
-    return page(f"Release report: {facts.output or facts.source}", *parts, *last, whole=whole_page)
+    title = f"Release report: {facts.output or facts.source}"
+    if not whole_page:
+        return page(title, _head(facts), *parts, whole=False)
+    parts = (*parts, signing(facts, certificate))
+    return page(title, _head(facts), contents(parts), *parts)
 
 
 def _head(facts: Facts) -> Html:
@@ -66,16 +89,28 @@ def _head(facts: Facts) -> Html:
     return head(
         "Release report",
         f"{facts.source} → {facts.output}" if facts.output else facts.source,
-        standing_line(sentence(statement(facts)), _GOOD.get(outcome, False), _MARKS[outcome]),
-        *([bullets((text(line) for line in lines), class_="beside unknown")] if (lines := little_use(facts)) else []),
-        bullets((text(line) for line in headline_lines(facts.unchanged)), class_="beside"),
+        standing_line(sentence(statement(facts)), tone_of(facts), _MARKS[outcome]),
+        *([bullets(map(text, lines), class_="beside poor")] if (lines := little_use(facts)) else []),
+        bullets(map(text, (*headline_lines(facts.unchanged), _unchanged(facts))), class_="beside"),
         key_figures(facts),
     )
 
 
+def _unchanged(facts: Facts) -> str:
+    names = facts.schema.untouched
+    if not names:
+        return "no column is released unchanged"
+    are = "is" if len(names) == 1 else "are"
+    return f"{counted(len(names), 'column')} {are} released unchanged: {listed(names)}"
+
+
 def key_figures(facts: Facts) -> Html:
     """The numbers to see first."""
-    figures = {
+    figures, tones = {}, {}
+    if facts.unchanged is not None:
+        figures["effective k"] = f"{facts.unchanged.effective_k:,}"
+        tones["effective k"] = Tone.GOOD if facts.unchanged.sound else Tone.BAD
+    figures |= {
         "rows released": f"{facts.rows - facts.rows_dropped:,}",
         "rows left out": f"{facts.rows_dropped:,}",
         "groups": f"{facts.groups:,}",
@@ -89,9 +124,14 @@ def key_figures(facts: Facts) -> Html:
         gone = facts.attacks.count(NOT_RUN)
         term = f"attacks that found a leak ({gone} not run)" if gone else "attacks that found a leak"
         figures[term] = f"{facts.attacks.count(LEAK)} of {len(facts.attacks.after)}"
+        tones[term] = Tone.BAD if facts.attacks.count(LEAK) else Tone.GOOD
     if facts.accuracy is not None:
-        figures[f"accuracy after ({percent(facts.accuracy.before)} before)"] = percent(facts.accuracy.after)
-    return tiles(figures)
+        term = f"accuracy after ({percent(facts.accuracy.before)} before)"
+        if facts.accuracy.is_majority:
+            term = f"{term}: no better than the most frequent class"
+            tones[term] = Tone.POOR
+        figures[term] = percent(facts.accuracy.after)
+    return tiles(figures, tones)
 
 
 def request(facts: Facts) -> Html:
@@ -126,8 +166,11 @@ def request(facts: Facts) -> Html:
         "Request",
         "asked",
         pairs(entries),
-        table("Columns and their roles", header, roles),
-        *([paragraph(f"Stated by you: {', '.join(stated)}.")] if stated else []),
+        folded(
+            f"{counted(len(roles), 'column')} and their roles",
+            table("Columns and their roles", header, roles),
+            *([paragraph(f"Stated by you: {', '.join(stated)}.")] if stated else []),
+        ),
     )
 
 
@@ -148,8 +191,8 @@ def result(facts: Facts) -> Html:
 
 
 def _groups(facts: Facts) -> list[Html]:
-    names = [attribute.name for attribute in facts.attributes]
-    groups = [text(describe_group(group, names)) for group in facts.largest_groups]
+    columns = [facts.schema[attribute.name] for attribute in facts.attributes]
+    groups = [text(group_values(group, columns)) for group in facts.largest_groups]
     title = "The groups" if len(groups) == facts.groups else f"The {len(groups)} largest groups"
     about = paragraph(
         f"{facts.method} put the rows into {counted(facts.groups, 'group')}. All rows of a group show "
@@ -197,7 +240,7 @@ def notices(facts: Facts) -> Html:
     """Everything that was handled and should be known."""
     if not facts.notices:
         return section("Notices", "notices", paragraph("None."))
-    return section("Notices", "notices", bullets(text(str(notice)) for notice in facts.notices))
+    return section("Notices", "notices", bullets(map(text, grouped(facts.notices))))
 
 
 def limits(facts: Facts) -> Html:
@@ -320,7 +363,7 @@ def _line(words: str) -> Html:
 
 def unknown(facts: Facts) -> Iterator[str]:
     """What speaks against the release, and what nobody looked at: a signature covers it, so it is named."""
-    if standing(facts) not in _GOOD:
+    if tone_of(facts) is Tone.BAD:
         yield "The release has not passed its verification."
     yield from map(sentence, little_use(facts)[:1])
     if facts.schema.target is not None and facts.class_sensitive is None:

@@ -1,29 +1,32 @@
-"""The summary of a release: plain text, and the same for a terminal with colours."""
+"""The summary of a release, of hidden cells or of a model: plain text, and the same for a terminal with colours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from incrowd.drawing.page import Tone
 from incrowd.drawing.wording import clipped, counted, percent, plain
+from incrowd.errors import Notice
 from incrowd.report.facts import Accuracy, Facts
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
     ALL_FORMS,
     HIDDEN,
-    Standing,
     attack_summary,
     forms_in,
+    grouped,
     joint_sentence,
     little_use,
     rows_sentence,
     shares_of,
-    standing,
     statement,
+    tone_of,
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
 
@@ -33,7 +36,74 @@ _BLOCKS = dict(zip(ALL_FORMS, "█▓▒░▄▚·", strict=True))
 _COLOURS = dict(zip(ALL_FORMS, ("blue", "cyan", "yellow", "magenta", "green", "red", "dim"), strict=True))
 
 
-_GROUNDS = {Standing.SATISFIED: "green", Standing.LITTLE_USE: "yellow"}
+_TONES = {Tone.GOOD: "green", Tone.POOR: "yellow", Tone.BAD: "red"}
+_TERM = 11  # letters of the longest usual term, so that summaries look alike
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a command tells of its result, in the one layout: verdict, figures, details, notices, files."""
+
+    title: str
+    verdict: str
+    tone: Tone
+    beside: tuple[str, ...] = ()
+    entries: Mapping[str, str] = field(default_factory=dict)
+    details: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    def __str__(self) -> str:
+        """Plain text, for a log or a Python prompt."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield plain(self.title)
+        yield from (f"  {plain(line)}" for line in (self.verdict, *self.beside))
+        room = max([_TERM, *map(len, self.entries)])
+        yield from (f"  {plain(term):<{room}} {plain(words)}" for term, words in self.entries.items())
+        yield from (f"  {line}" for line in self.details)
+        yield from (f"  {'notice':<{room}} {plain(words)}" for words in grouped(self.notices))
+
+    def show(self, console: Console, files: Mapping[str, str], details: RenderableType | None = None) -> None:
+        """Print it with colours.
+
+        Parameters
+        ----------
+        console
+            Where to print.
+        files
+            What was written where: a word for each file, and its path.
+        details
+            In place of its own, which are plain lines.
+        """
+        from rich.panel import Panel
+        from rich.text import Text
+
+        colour = _TONES[self.tone]
+        headline = [Text(plain(self.verdict), style=f"bold {colour}"), *(Text(plain(line)) for line in self.beside)]
+        title = Text(plain(self.title))
+        console.print(
+            Panel(Text("\n").join(headline), title=title, title_align="left", border_style=colour, expand=False)
+        )
+        console.print(_pairs(self.entries))
+        own = Text("\n".join(self.details), no_wrap=True, overflow="ellipsis") if self.details else None
+        for block in (details or own, notice_table(grouped(self.notices)), _pairs(files) if files else None):
+            if block is not None:
+                console.print()
+                console.print(block)
+
+
+def notice_table(notices: Iterable[str]) -> Table | None:
+    """Notices, each beside its mark, so that their lines stand under each other."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for words in notices:
+        table.add_row(Text("notice", style="bold yellow"), Text(plain(words), overflow="fold"))
+    return table if table.row_count else None
 
 
 def summary(facts: Facts) -> str:
@@ -41,61 +111,25 @@ def summary(facts: Facts) -> str:
 
     Bars use letters that every terminal can print: one for each form an attribute is shown in.
     """
-    lines = [f"Release of {plain(facts.source)}", f"  {statement(facts)}"]
-    lines += [f"  {plain(line)}" for line in (*little_use(facts), *headline_lines(facts.unchanged))]
-    lines += [f"  {term:<11} {words}" for term, words in _entries(facts).items()]
-    lines += [f"  {line}" for line in _attribute_lines(facts)]
-    lines += [f"  notice      {plain(str(notice))}" for notice in facts.notices]
-    if facts.output:
-        lines.append(f"  release     {plain(facts.output)}")
-    return "\n".join(lines)
+    release = f"\n  {'release':<{_TERM}} {plain(facts.output)}" if facts.output else ""
+    return f"{_screen(facts)}{release}"
 
 
 def print_summary(facts: Facts, console: Console, files: Mapping[str, str]) -> None:
-    """Print the release with colours and tables.
+    """Print the release with colours and tables; ``files`` are words for what was written, and paths."""
+    _screen(facts).show(console, files, _attribute_table(facts, _LETTERS if console.options.ascii_only else _BLOCKS))
 
-    Parameters
-    ----------
-    facts
-        What happened.
-    console
-        Where to print.
-    files
-        What was written where: a word for each file, and its path.
-    """
-    from rich.panel import Panel
-    from rich.text import Text
 
-    colour = _GROUNDS.get(standing(facts), "red")
-    doubts = [Text(plain(line), style="yellow") for line in little_use(facts)]
-    console.print(
-        Panel(
-            Text("\n").join([Text(statement(facts), style=f"bold {colour}"), *doubts, *_unchanged(facts)]),
-            title=Text(f"Release of {plain(facts.source)}"),
-            title_align="left",
-            border_style=colour,
-            expand=False,
-        )
+def _screen(facts: Facts) -> Screen:
+    return Screen(
+        f"Release of {facts.source}",
+        statement(facts),
+        tone_of(facts),
+        (*little_use(facts), *headline_lines(facts.unchanged)),
+        _entries(facts),
+        tuple(_attribute_lines(facts)),
+        facts.notices,
     )
-    console.print(_pairs(_entries(facts)))
-    if facts.attributes:
-        console.print()
-        console.print(_attribute_table(facts, _LETTERS if console.options.ascii_only else _BLOCKS))
-        if len(facts.attributes) > MOST_ATTRIBUTES:
-            console.print(Text(_not_listed(facts), style="dim"))
-    for notice in facts.notices:
-        console.print(Text.assemble(("notice ", "bold yellow"), plain(str(notice))))
-    if files:
-        console.print()
-        console.print(_pairs(files))
-
-
-def _unchanged(facts: Facts) -> list[Text]:
-    """What unchanged columns undo, beside the headline."""
-    from rich.text import Text
-
-    broken = facts.unchanged is not None and not facts.unchanged.sound
-    return [Text(plain(line), style="bold red" if broken else "") for line in headline_lines(facts.unchanged)]
 
 
 def bar(shares: Mapping[str, float], letters: Mapping[str, str], width: int = BAR) -> dict[str, str]:
@@ -171,11 +205,14 @@ def _not_listed(facts: Facts) -> str:
     return f"  … and {counted(len(facts.attributes) - MOST_ATTRIBUTES, 'more quasi-identifier')}"
 
 
-def _attribute_table(facts: Facts, letters: Mapping[str, str]) -> Table:
+def _attribute_table(facts: Facts, letters: Mapping[str, str]) -> RenderableType | None:
     """Bars and shares of the attributes."""
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
+    if not facts.attributes:
+        return None
     forms = forms_in(facts)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("quasi-identifier")
@@ -187,7 +224,8 @@ def _attribute_table(facts: Facts, letters: Mapping[str, str]) -> Table:
         drawn = Text.assemble(*((piece, _COLOURS[form]) for form, piece in bar(shares, letters).items()))
         numbers = [Text(percent(shares[form]), style="" if shares[form] else "dim") for form in forms]
         table.add_row(Text(clipped(attribute.name, LONGEST_NAME)), drawn, *numbers)
-    return table
+    more = [Text(_not_listed(facts), style="dim")] if len(facts.attributes) > MOST_ATTRIBUTES else []
+    return Group(table, *more)
 
 
 def _pairs(entries: Mapping[str, str]) -> Table:

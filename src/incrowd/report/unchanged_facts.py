@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd.drawing.wording import listed
+from incrowd.errors import named_option
 from incrowd.verification.unchanged_counts import Alone, SinglingSet, UnchangedCounts
 
 NOT_COUNTED = "not counted"
@@ -112,15 +113,15 @@ def refusal(counts: UnchangedCounts, *, despite: bool = False, alone_at_most: in
         How many people may be alone by unchanged columns that are not private; None for any number.
     """
     if not counts.sound and not despite:
-        return f"Not published: {_reasons(counts)}. {_cure(counts)} Or use despite-unchanged."
+        return f"Not published: {_reasons(counts)}. {_cure(counts)} Or use {named_option(despite_unchanged=True)}."
     alone = counts.alone.not_private
     if alone_at_most is not None and alone > alone_at_most:
         telling = _telling(counts.alone) if alone == counts.alone.without_class else ""
         return (
             f"Not published: {_number(alone, 'person', 'people')} {'is' if alone == 1 else 'are'} alone by unchanged "
-            f"columns{telling}, more than the {alone_at_most:,} you allow. Name columns as "
-            "quasi-identifiers, drop them, call them private if nobody outside knows them, or allow more with "
-            "alone-at-most."
+            f"columns{telling}, more than the {alone_at_most:,} you allow. Name columns as quasi-identifiers, drop "
+            "them, call them private if nobody outside knows them, or allow more: "
+            f"{named_option(alone_at_most=alone)}."
         )
     return None
 

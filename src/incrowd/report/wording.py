@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from enum import StrEnum
 
+from incrowd.drawing.page import Tone
 from incrowd.drawing.wording import counted, listed, percent
-from incrowd.errors import named_option
+from incrowd.errors import Notice, named_option
 from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFacts
 from incrowd.report.earlier_facts import Earlier
 from incrowd.report.facts import FORMS, Accuracy, AttributeFacts, Facts
@@ -46,6 +47,11 @@ def standing(facts: Facts) -> Standing:
     if not recounted:
         return Standing.NOT_RECOUNTED
     return Standing.LITTLE_USE if any(_shortcomings(facts)) else Standing.SATISFIED
+
+
+def tone_of(facts: Facts) -> Tone:
+    """Good, poor for a release that keeps its promise and serves nobody, bad if it may not be published."""
+    return {Standing.SATISFIED: Tone.GOOD, Standing.LITTLE_USE: Tone.POOR}.get(standing(facts), Tone.BAD)
 
 
 def statement(facts: Facts) -> str:
@@ -229,3 +235,49 @@ def _joint(ledger: Earlier) -> str:
         f"Together, groups became smaller than {ledger.joint.k} for {' and '.join(below)} people, the smallest of "
         f"{least:,}."
     )
+
+
+_OF_MANY = {
+    "unnamed": "{columns} are released unchanged that others may know: {names}. State their roles.",
+    "dropped": "{columns} are dropped: {names}. State their roles to keep them.",
+    "index-dropped": "{columns} are row indexes of another program, and dropped: {names}.",
+    "identifier": "{columns} are published as they are, although they look like identifiers: {names}.",
+    "not-a-predictor": "Adversaries do not reckon with {columns}, where nearly every row has its own value: {names}.",
+    "all-missing": "{columns} have no value in any row: {names}.",
+    "constant": "{columns} have the same value in all rows: {names}.",
+    "unique-per-row": "{columns} have another value in every row: {names}. Are they identifiers, to be dropped?",
+    "edge-spaces": "{columns} have values with spaces at an edge, read without them: {names}.",
+    "invisible-characters": "{columns} have values with invisible characters, read without them: {names}.",
+    "composed": "{columns} have accents apart from their letters, read as one character: {names}.",
+    "case-variants": "{columns} have values that differ only in case and are kept apart: {names}.",
+    "number-spellings": "{columns} have numbers that are written in several ways: {names}.",
+    "truth-spellings": "{columns} have several ways to write yes and no, which are kept apart: {names}.",
+    "decimal-comma": "{columns} have numbers with a decimal comma, read as such: {names}.",
+    "nan-is-missing": "{columns} have NaN, which is missing: {names}.",
+    "unused-leaves": "{columns} have hierarchies with leaves that no value of the table has: {names}.",
+}
+"""What notices of one kind say together, of several columns."""
+
+
+def grouped(notices: Iterable[Notice]) -> list[str]:
+    """Notices as sentences, one for all columns that it is about, in the order of the first of them.
+
+    Examples
+    --------
+    >>> grouped([Notice("constant", "a", "all rows have the same value."), Notice("seeded", "seed", "a seed was set."),
+    ...          Notice("constant", "b", "all rows have the same value.")])
+    ['2 columns have the same value in all rows: a and b.', 'seed: a seed was set.']
+    """
+    alike: dict[tuple[str, str], list[Notice]] = {}
+    for notice in dict.fromkeys(notices):
+        alike.setdefault((notice.code, "" if notice.code in _OF_MANY else notice.message), []).append(notice)
+    return [_together(one) for one in alike.values()]
+
+
+def _together(notices: list[Notice]) -> str:
+    first, names = notices[0], [notice.where for notice in notices]
+    if len(notices) == 1:
+        return str(first)
+    if first.code not in _OF_MANY:
+        return f"{', '.join(names)}: {first.message}"
+    return _OF_MANY[first.code].format(columns=counted(len(names), "column"), names=listed(names))

@@ -291,6 +291,7 @@ class Outputs:
         str | Path | None,
         _beside("Sign the certificate with this private key: its name or file (incrowd keys).", Kind.FILE),
     ] = None
+    replace: Annotated[bool, _beside("Replace files, or the table of a database, that exist.", Kind.FLAG)] = False
 
 
 @described_group

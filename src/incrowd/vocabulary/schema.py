@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from incrowd.errors import HeaderError, SchemaError
+from incrowd.vocabulary.option import nearest
 
 if TYPE_CHECKING:
     from incrowd.vocabulary.encoded_table import EncodedColumn
@@ -224,7 +225,14 @@ def _roles_by_name(by_role: Mapping[Role, tuple[str, ...]], known: tuple[str, ..
 
 
 def unknown_column(name: str, known: Iterable[str]) -> str:
-    """The sentence for a column that does not exist: it lists those that do."""
+    """The sentence for a column that does not exist: what was probably meant, and which there are.
+
+    Examples
+    --------
+    >>> unknown_column("Postcode", ["age", "postcode"])
+    "There is no column 'Postcode'. Did you mean 'postcode'? The table has: age, postcode."
+    """
     names = list(known)
     shown = ", ".join(names[:30]) + (f", … ({len(names) - 30} more)" if len(names) > 30 else "")
-    return f"There is no column {name!r}. The table has: {shown}."
+    meant = nearest(name.casefold(), {one.casefold(): repr(one) for one in names})
+    return f"There is no column {name!r}.{meant} The table has: {shown}."

@@ -38,6 +38,16 @@ def test_a_table_is_compared_and_the_cost_told_first(incrowd):
     assert "For naive Bayes at k=5" in out
 
 
+def test_the_measure_can_be_chosen(incrowd):
+    status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--measure", "auc")
+    assert status == 0, err
+    assert "AUC of naive Bayes" in out
+    assert "baseline: class shares" in out
+    assert "guess" not in out
+    status, _, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--measure", "f1")
+    assert (status, err) == (2, "incrowd: The measure must be one of accuracy, balanced-accuracy, auc, log-loss.\n")
+
+
 def test_results_go_to_a_folder(incrowd, tmp_path):
     status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--to", "out")
     assert status == 0, err
@@ -63,7 +73,7 @@ def test_machines_get_json(incrowd):
 def test_the_first_run_says_why_it_takes_longer(incrowd, monkeypatch):
     monkeypatch.setattr("incrowd.cli.compare.kernels_are_compiled", lambda: False)
     _, _, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
-    assert err.splitlines()[0] == "First run: the kernels are compiled once, which takes up to a minute."
+    assert err.splitlines()[0] == "First run: compiling, up to half a minute."
     assert err.count("First run") == 1
 
 

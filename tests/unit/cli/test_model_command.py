@@ -33,8 +33,13 @@ MODEL = ("model", "people.csv", "--target", "ill", "--public", "age,sex", "--pri
 def test_a_model_and_everything_beside_it(incrowd, tmp_path):
     status, out, err = incrowd(*MODEL, "--to", "tree.json", "--plot", "tree.svg", "--pmml", "tree.pmml")
     assert (status, err) == (0, "")
-    assert "passed  30-anonymity of spans" in out
-    assert "written model: tree.json" in out
+    assert "satisfies 30-anonymity of spans, recounted independently from the written" in out
+    assert [line.split() for line in out.splitlines()[-4:]] == [
+        ["model", "tree.json"],
+        ["certificate", "tree.json.certificate.json"],
+        ["drawing", "tree.svg"],
+        ["PMML", "tree.pmml"],
+    ]
     names = ["tree.json", "tree.json.certificate.json", "tree.svg", "tree.pmml"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, "people.csv", "config"])
     data = json.loads((tmp_path / "tree.json").read_text())
@@ -104,7 +109,7 @@ def test_id3_with_hierarchies_and_a_public_class(incrowd, tmp_path):
     status, _, err = incrowd(*asked, "--public-class", "--hierarchies", folder, "--to", "tree.json", "-k", "20")
     assert (status, err) == (0, "")
     assert json.loads((tmp_path / "tree.json").read_text())["class_private"] is False
-    status, _, err = incrowd(*asked[:-2], "--score", "id3", "--public", "age", "--to", "tree.json")
+    status, _, err = incrowd(*asked[:-2], "--score", "id3", "--public", "age", "--to", "other.json")
     assert status == 2
     assert "categories only" in err
 
@@ -115,7 +120,7 @@ def test_missing_values_are_refused_unless_filled(incrowd):
     assert status == 2
     assert "Values are missing in 'job' (10 rows)" in err
     assert incrowd(*asked, "--fill", "mode")[0] == 0
-    assert incrowd(*asked, "--fill", "value")[0] == 0
+    assert incrowd(*asked, "--fill", "value", "--replace")[0] == 0
 
 
 def test_what_is_impossible_is_refused_and_leaves_nothing(incrowd, tmp_path):
@@ -154,8 +159,18 @@ def test_notes_are_told(incrowd, tmp_path):
     (folder / "age.txt").write_text("age: (-inf, 40], (40, inf)\n", encoding="utf-8")
     status, out, _ = incrowd(*MODEL[:-1], "1", "--hierarchies", folder, "--to", "tree.json")
     assert status == 0
-    assert "note    age: its hierarchy is not used: it is split by thresholds." in out
-    assert "note    k: k=1 promises nothing" in out
+    assert "notice  age: its hierarchy is not used: it is split by thresholds." in out
+    assert "notice  k: k=1 promises nothing" in out
+
+
+def test_what_exists_is_replaced_only_where_that_is_allowed(incrowd, tmp_path):
+    (tmp_path / "tree.json").write_text("old")
+    (tmp_path / "tree.svg").write_text("old")
+    status, _, err = incrowd(*MODEL, "--to", "tree.json", "--plot", "tree.svg")
+    assert (status, err) == (2, "incrowd: tree.json and tree.svg exist already. Name other files, or use --replace.\n")
+    assert (tmp_path / "tree.json").read_text() == "old"
+    assert incrowd(*MODEL, "--to", "tree.json", "--plot", "tree.svg", "--replace")[0] == 0
+    assert (tmp_path / "tree.json").read_text() != "old"
 
 
 def test_a_tree_of_one_leaf_is_named_as_such(incrowd, tmp_path):

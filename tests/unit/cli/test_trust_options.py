@@ -47,7 +47,7 @@ def test_what_does_not_go_together_is_refused(incrowd, tmp_path, words, said):  
 
 def test_risk_is_measured_where_a_report_is_written_or_asked_for(incrowd, tmp_path):  # noqa: F811
     def risk(*words):
-        status, out, _ = incrowd(*RELEASE, "--identifiers", "person", "--to", "out.csv", "--json", *words)
+        status, out, _ = incrowd(*RELEASE, "--identifiers", "person", "--to", "out.csv", "--replace", "--json", *words)
         assert status == 0
         return told(out)["risk"]
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from incrowd.compare.page import ParetoPoint, accuracy_by_k, frontier, pareto, releases_of
+from incrowd.compare.page import ParetoPoint, frontier, measure_by_k, pareto, releases_of
 from incrowd.compare.summary import Summary
 from incrowd.compare.trial import Result
 from incrowd.drawing.svg import ChartBox, text_width
@@ -46,7 +46,7 @@ def boxes(svg):
     return found
 
 
-@pytest.mark.parametrize("chart", [accuracy_by_k, pareto])
+@pytest.mark.parametrize("chart", [measure_by_k, pareto])
 @pytest.mark.parametrize(
     "methods", [METHODS[:1], METHODS, [f"kactus(numeric='mean', reading='{i}')" for i in range(9)]]
 )
@@ -64,19 +64,21 @@ def test_no_two_labels_touch_and_all_are_inside(chart, methods, ks):
 
 
 def test_the_accuracy_chart_tells_everything_in_words():
-    svg = accuracy_by_k(summary(METHODS[:2], (5, 20)), "nb")
+    svg = measure_by_k(summary(METHODS[:2], (5, 20)), "nb")
     said = parsed(svg).get("aria-label")
-    assert said.startswith("Accuracy of nb by k. unprotected 86.0 %; most frequent class 60.0 %; method-0 k=5: 85.0 %")
+    assert said.startswith(
+        "Accuracy of nb by k. unprotected 86.0 %; baseline: most frequent class 60.0 %; method-0 k=5"
+    )
     assert [label for label, _, _ in texts(svg, "legend")] == [
         "unprotected",
-        "most frequent class",
+        "baseline: most frequent class",
         "method-0",
         "method-1",
     ]
 
 
 def test_higher_accuracy_is_higher_on_the_chart():
-    svg = accuracy_by_k(summary(METHODS[:1], (5, 1000)), "nb")
+    svg = measure_by_k(summary(METHODS[:1], (5, 1000)), "nb")
     line = next(p for p in parsed(svg).iter("path") if p.get("class") == "line series-0" and p.get("d").count("L") == 1)
     line = [p for p in parsed(svg).iter("path") if p.get("class") == "line series-0"][-1]
     (_, first), (_, last) = (map(float, pair.split()) for pair in re.findall(r"[\d.]+ [\d.]+", line.get("d")))
@@ -84,7 +86,7 @@ def test_higher_accuracy_is_higher_on_the_chart():
 
 
 def test_nothing_is_coloured_but_by_the_style_sheet():
-    for svg in (accuracy_by_k(summary(), "nb"), pareto(summary(), "nb")):
+    for svg in (measure_by_k(summary(), "nb"), pareto(summary(), "nb")):
         assert not re.search(r'(fill|stroke|style)="', svg)
 
 

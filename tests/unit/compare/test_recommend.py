@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from incrowd.compare.recommend import recommend
+from incrowd.compare.scores import MEASURES
 from incrowd.compare.summary import Summary, noise, rows_tested
 from incrowd.compare.trial import Result
 
@@ -29,21 +31,21 @@ def summary(**methods):
 def test_the_best_is_named_with_what_it_costs_and_who_is_as_good():
     said = recommend(summary(kactus=[0.85, 0.84], tdr=[0.851, 0.849], mondrian=[0.80, 0.79]))
     assert str(said) == (
-        "For C4.5 at k=5 use tdr: 85.0 %, 1.0 points below the unprotected table; "
-        "differences under 2.2 points are noise here: kactus is as good."
+        "For C4.5 at k=5 use tdr: accuracy 85.0 % ±1.6 (baseline 75.0 %), 1.0 points below the unprotected table; "
+        "differences under 2.2 points may be chance: kactus cannot be told from it."
     )
 
 
 def test_a_difference_too_large_to_ignore_and_too_small_to_be_sure_of_is_said():
     said = str(recommend(summary(kactus=[0.85, 0.85], tdr=[0.84, 0.83])))
-    assert said.endswith("use kactus: 85.0 %, 1.0 points below the unprotected table; not clearly worse: tdr (83.5 %).")
+    assert said.endswith("1.0 points below the unprotected table; not clearly worse: tdr (83.5 %).")
 
 
-def test_where_nothing_beats_guessing_nothing_is_recommended():
+def test_where_nothing_is_shown_to_beat_the_baseline_nothing_is_recommended():
     said = recommend(summary(kactus=[0.76, 0.75], tdr=[0.70, 0.70]))
     assert str(said) == (
-        "For C4.5 at k=5 no release is shown to be better than always predicting the most frequent class: the best, "
-        "kactus, has an accuracy of 75.5 %."
+        "For C4.5 at k=5 no release is shown to be better than the baseline, always predicting the most frequent class "
+        "(accuracy 75.0 %): the best, kactus, reaches 75.5 % ±1.9. More rows or repetitions may show a difference."
     )
     assert said.overall == ""
 
@@ -63,10 +65,10 @@ def test_a_published_tree_stands_beside_the_releases():
     made = Summary.of(found)
     (advice,) = recommend(made).advice
     assert str(advice) == (
-        "For naive Bayes at k=5 use kactus: 70.0 %, 20.0 points below the unprotected table. "
-        "A published tree (kadet) gets 85.0 %."
+        "For naive Bayes at k=5 use kactus: accuracy 70.0 % ±2.0 (baseline 50.0 %), 20.0 points below the unprotected "
+        "table. A published tree (kadet) reaches 85.0 % ±1.6."
     )
-    assert made.find("kadet", 5, "nb").accuracy == 0.85
+    assert made.find("kadet", 5, "nb").value == 0.85
 
 
 def test_what_is_much_worse_is_not_mentioned_however_unsure():
@@ -82,7 +84,7 @@ def test_better_than_unprotected_is_said():
 
 def test_with_few_folds_the_interval_is_that_of_one_test():
     cell = summary(kactus=[0.85, 0.84]).find("kactus", 5, "c45")
-    assert cell.accuracy == pytest.approx(0.845)
+    assert cell.value == pytest.approx(0.845)
     assert cell.interval.kind == "Wilson, 2,000 test rows"
 
 
@@ -109,3 +111,36 @@ def test_impossible_trials_leave_no_figures_but_a_reason():
     assert cell.status == "impossible: too few"
     assert made.rivals("c45", 5) == ()
     assert recommend(made).advice == ()
+
+
+def by_log_loss(name, losses):
+    return [
+        replace(one, log_loss=loss) for one, loss in zip(results(name, 5, [0.8] * len(losses)), losses, strict=True)
+    ]
+
+
+def test_the_measure_says_which_is_best_and_in_what():
+    found = [replace(one, k=1, learner="majority") for one in by_log_loss("majority", [0.69, 0.69, 0.69])]
+    found += [replace(one, k=1) for one in by_log_loss("unprotected", [0.40, 0.41, 0.40])]
+    found += by_log_loss("tdr", [0.50, 0.51, 0.50]) + by_log_loss("kactus", [0.45, 0.46, 0.45])
+    made = Summary.of(found, MEASURES["log-loss"])
+    assert [cell.method for cell in made.rivals("c45", 5)] == ["kactus", "tdr"]
+    (advice,) = recommend(made).advice
+    assert str(advice) == (
+        "For C4.5 at k=5 use kactus: log loss 0.453 ±0.029 (baseline 0.690), 0.050 above the unprotected table."
+    )
+
+
+def test_one_split_says_nothing_of_the_uncertainty_of_a_log_loss():
+    found = [replace(one, k=1, learner="majority") for one in by_log_loss("majority", [0.69])]
+    found += [replace(one, k=1) for one in by_log_loss("unprotected", [0.40])] + by_log_loss("tdr", [0.50])
+    made = Summary.of(found, MEASURES["log-loss"])
+    assert made.find("tdr", 5, "c45").interval is None
+    assert str(recommend(made)) == (
+        "For C4.5 at k=5 no release is shown to be better than the baseline, predicting the same class shares for "
+        "every row (log loss 0.690): the best, tdr, reaches 0.500. More rows or repetitions may show a difference."
+    )
+
+
+def test_a_measure_without_a_value_is_not_known():
+    assert not Summary.of(results("tdr", 5, [0.8]), MEASURES["auc"]).find("tdr", 5, "c45").is_known

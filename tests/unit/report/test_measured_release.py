@@ -73,7 +73,7 @@ def test_markers_of_missing_values_mean_the_same_before_and_after(tmp_path):
     table.write_csv(source)
     for marks in (["?"], ["NA"]):
         made = release(
-            source, measuring=Measuring(risk=True), to=tmp_path / "out.csv", reading={"missing": marks}, **asked()
+            source, measuring=Measuring(risk=True), to=tmp_path / f"{marks}.csv", reading={"missing": marks}, **asked()
         )
         assert dict(made.report.risk.after.classes) == dict(made.verdict.sizes.histogram)
 

@@ -10,7 +10,7 @@ from incrowd.plan.steps import Group
 from incrowd.report.facts import Accuracy, AttributeFacts
 from incrowd.report.html import report_html
 from incrowd.verification.verdict import Check, Verdict
-from incrowd.vocabulary.released_value import Shown, ValueSet
+from incrowd.vocabulary.released_value import Shown, Suppressed, ValueSet
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 from support.report_examples import example, schema, sizes
 
@@ -74,7 +74,7 @@ def test_key_facts_are_said() -> None:
         "10,430 of 10,434 rows released; 4 left out",
         "kactus-plus",
         "largest_set = 0.5",
-        "age as the group's mean",
+        "1,204 rows: age 41.2; workclass x;",
         "smallest of 300 classes: 10 rows",
         "Attacks: not run",
         "The plan stays private",
@@ -88,7 +88,10 @@ def test_the_page_is_self_contained() -> None:
     source = report_html(example())
     page = Page(source)
     assert {"http-equiv": "Content-Security-Policy", "content": POLICY} in [attrs for _, attrs in page.tags]
-    assert not {tag for tag, _ in page.tags} & {"script", "link", "iframe", "img", "object", "form", "a"}
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "iframe", "img", "object", "form"}
+    links = [attrs["href"] or "" for tag, attrs in page.tags if tag == "a"]
+    places = [f"#{attrs['id']}" for tag, attrs in page.tags if tag == "h2"]
+    assert links == places == list(dict.fromkeys(places))
     assert not re.search(r"url\(|@import|https?:|javascript:", source)
     assert not [attrs for _, attrs in page.tags if any(name.startswith("on") for name in attrs)]
 
@@ -138,16 +141,18 @@ def test_control_characters_do_not_reach_the_page() -> None:
     assert "a\ufffdb\ufffdc\ufffd.csv" in Page(report_html(facts)).text
 
 
-def test_no_cell_value_is_in_the_report() -> None:
+def test_no_value_is_in_the_report_that_the_release_hides() -> None:
     secret = "canary-4711"
     ordered = Column("grade", Role.QUASI_IDENTIFIER, ColumnType.ORDERED, order=(secret, "b"))
-    group = Group(12, (Shown(secret), ValueSet((secret, "b"))))
+    group = Group(12, (Suppressed(), ValueSet(("a", "b"))))
     facts = example(
         schema=Schema((*schema().columns, ordered)),
         attributes=example().attributes[:2],
         largest_groups=(group,),
     )
-    assert secret not in report_html(facts)
+    page = report_html(facts)
+    assert "12 rows: workclass a|b; hidden: age" in page
+    assert secret not in page
 
 
 def test_a_failed_check_is_shown_in_words() -> None:

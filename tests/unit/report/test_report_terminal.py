@@ -8,7 +8,7 @@ from rich.console import Console
 from incrowd.errors import Notice
 from incrowd.report.facts import AttributeFacts, Facts
 from incrowd.report.terminal import _LETTERS, MOST_ATTRIBUTES, bar, print_summary, summary
-from incrowd.report.wording import ALL_FORMS
+from incrowd.report.wording import ALL_FORMS, grouped
 from incrowd.verification.verdict import Check, Verdict
 from support.report_examples import example, sizes
 
@@ -95,7 +95,16 @@ def test_what_was_not_measured_is_said() -> None:
 def test_no_notice_is_dropped() -> None:
     notices = tuple(Notice("x", f"column{i}", "was handled.") for i in range(40))
     for said in both(example(notices=notices)):
-        assert all(f"column{i}: was handled." in said for i in range(40))
+        assert all(f"column{i}" in said for i in range(40))
+        assert said.count("was handled.") == 1
+
+
+def test_notices_of_one_kind_are_one_sentence() -> None:
+    looks = "released unchanged, although it looks like quasi-identifier"
+    notices = [Notice("unnamed", name, f"{looks} ({name}).") for name in ("age", "sex", "zip")]
+    (words,) = grouped(notices)
+    assert words == "3 columns are released unchanged that others may know: age, sex and zip. State their roles."
+    assert grouped(notices[:1]) == [f"age: {looks} (age)."]
 
 
 def test_many_attributes_are_counted_not_listed() -> None:

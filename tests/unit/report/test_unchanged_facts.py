@@ -49,7 +49,7 @@ HEADLINE = (
 ALONE = "alone by unchanged columns: 43,494 (33,492 by fnlwgt and hours-per-week, without a stated role)"
 REFUSAL = (
     "Not published: education-num gives back education, relationship gives back sex. Name them as quasi-identifiers or "
-    "drop them: effective k is then 10. Or use despite-unchanged."
+    "drop them: effective k is then 10. Or use despite_unchanged=True."
 )
 
 
@@ -95,7 +95,7 @@ def test_a_pair_is_named_where_no_single_column_is_to_blame():
     pair = replace(ADULT, by=(GiveBack(("a", "b"), "sex", 320),), advice=Remedy(("a",), 160))
     assert refusal(pair) == (
         "Not published: a with b gives back sex. Name a as a quasi-identifier or drop it: effective k is then 160. "
-        "Or use despite-unchanged."
+        "Or use despite_unchanged=True."
     )
 
 
@@ -104,7 +104,7 @@ def test_more_people_alone_than_allowed_are_refused():
     assert refusal(SOUND, despite=True, alone_at_most=100) == (
         "Not published: 43,494 people are alone by unchanged columns (33,492 by fnlwgt and hours-per-week, without "
         "a stated role), more than the 100 you allow. Name columns as quasi-identifiers, drop them, call them "
-        "private if nobody outside knows them, or allow more with alone-at-most."
+        "private if nobody outside knows them, or allow more: alone_at_most=43494."
     )
     others_know = replace(SOUND, alone=replace(SOUND.alone, not_private=100))
     assert refusal(others_know, alone_at_most=100) is None
@@ -117,7 +117,7 @@ def test_summary_and_report_tell_it_beside_the_headline():
     facts = example(unchanged=ADULT)
     assert summary(facts).splitlines()[2:4] == [f"  {HEADLINE}", f"  {ALONE}"]
     page = report_html(facts)
-    assert page.index(HEADLINE) < page.index("<h2>Request") < page.index("<h2>Unchanged columns")
+    assert page.index(HEADLINE) < page.index(">Request</h2>") < page.index(">Unchanged columns</h2>")
     assert "singling out: 0\u00a0% by quasi-identifiers, 96.2\u00a0% by unchanged columns" in page
 
 

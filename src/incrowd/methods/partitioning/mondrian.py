@@ -74,7 +74,7 @@ class Mondrian:
     >>> Mondrian("mean", "extremes")
     Traceback (most recent call last):
     ...
-    incrowd.errors.ParameterError: boxes='extremes' shows smallest and largest numbers. Use it with numeric='interval'.
+    incrowd.errors.ParameterError: boxes=extremes shows smallest and largest numbers. Use it with numeric=interval.
     """
 
     numeric: str = "interval"
@@ -86,7 +86,7 @@ class Mondrian:
         check_choice("numeric", self.numeric, INTERVALS)
         check_choice("boxes", self.boxes, BOXES)
         if self.boxes == "extremes" and self.numeric != "interval":
-            raise ParameterError("boxes='extremes' shows smallest and largest numbers. Use it with numeric='interval'.")
+            raise ParameterError("boxes=extremes shows smallest and largest numbers. Use it with numeric=interval.")
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data."""

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import InputError, ParameterError, SchemaError, ValuesError, VerificationError
+from incrowd.errors import InputError, ParameterError, SchemaError, ValuesError, VerificationError, named_option
 from incrowd.measures.information import entropy
 from incrowd.models.induction.attributes import Attribute, Categories, Thresholds
 from incrowd.models.induction.growing import GrowingNode, Growth
@@ -226,7 +226,7 @@ class KAdet:
         if self.score not in SCORES:
             raise ParameterError(f"score must be one of {', '.join(SCORES)}.")
         if self.fill not in FILLS:
-            raise ParameterError("fill must be None, 'mode' or 'value'.")
+            raise ParameterError("fill must be mode or value, or be left out.")
         if not self.class_private and requirement.on_class:
             raise ParameterError(
                 "l, max_confidence and require are about a class that an attacker does not know. "
@@ -261,7 +261,9 @@ class KAdet:
             schema[name]  # raises HeaderError, listing the columns there are
         names = [name for name in schema.names if name in {*schema.quasi_identifiers, *self.private}]
         if schema.target is None:
-            raise SchemaError("A tree needs a target: the class it predicts. Name one with target=.")
+            raise SchemaError(
+                f"A tree needs a target: the class it predicts. Name one: {named_option(target='COLUMN')}."
+            )
         if schema.target in names or {*schema.dropped} & {*names}:
             raise SchemaError("The target, identifiers and dropped columns cannot be attributes of the tree.")
         if not names:
@@ -354,7 +356,8 @@ def stand_in(column: EncodedColumn, middle: bool) -> str | int | float:
 
 def _refusal(columns: list[EncodedColumn], target: str) -> str:
     missing = ", ".join(f"{column.name!r} ({int(column.counts[-1])} rows)" for column in columns)
-    advice = "fill='mode' puts the most frequent value or the median there, fill='value' makes missing a category."
+    mode, value = named_option(fill="mode"), named_option(fill="value")
+    advice = f"{mode} puts the most frequent value or the median there, {value} makes missing a category."
     if any(column.name == target for column in columns):
-        advice += " A missing class can only be a class of its own (fill='value'); or leave these rows out."
+        advice += f" A missing class can only be a class of its own ({value}); or leave these rows out."
     return f"Values are missing in {missing}. Leave these rows out, or choose how to fill them: {advice}"

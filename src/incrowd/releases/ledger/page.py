@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import LedgerError, Notice, ParameterError, VerificationError
+from incrowd.errors import LedgerError, Notice, ParameterError, VerificationError, named_option
 from incrowd.methods.catalog import make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _KEY_BYTES = 32  # 256 bits, as long as the hashes that are keyed with it
 _WAY_OUT = (
     "What passes: the same groups for the same people; earlier groups joined whole; people who are new in groups of "
-    "their own, for instance as a release of them alone. Or use despite-earlier, which the certificate then states."
+    "their own, for instance as a release of them alone. Or use {option}, which the certificate then states."
 )
 
 
@@ -152,7 +152,8 @@ class Page:
         if judgement.decision == CANNOT:
             raise LedgerError(_not_told(self.beside.unknown[0]))
         if judgement.decision == REFUSED:
-            raise VerificationError(f"{self._broken(judgement)} The release was not published. {_WAY_OUT}")
+            way_out = _WAY_OUT.format(option=named_option(despite_earlier=True))
+            raise VerificationError(f"{self._broken(judgement)} The release was not published. {way_out}")
         people = self.table.people_of(classes.to_numpy(), self._entry_names(quasi))
         prepared = self.book.prepared(self._entry(written), people)
         return JointRecount(self, prepared, judgement, self._facts(judgement, prepared))
@@ -277,7 +278,8 @@ def opened_book(job: Job) -> Iterator[Ledger]:
         if book.fault != SOUND and not job.ledger.despite_earlier:
             raise LedgerError(
                 f"The ledger {folder.name} is not sound: {book.fault}. So what was released before is not known. "
-                "Put the folder back from a copy, or use despite-earlier, which the certificate then states."
+                f"Put the folder back from a copy, or use {named_option(despite_earlier=True)}, which the certificate "
+                "then states."
             )
         yield book
 

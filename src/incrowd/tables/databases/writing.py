@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.errors import OutputError, ParameterError
+from incrowd.errors import OutputError, ParameterError, named_option
 from incrowd.tables.databases.columns import sql_type, storable
 from incrowd.tables.databases.reading import Rows, relations_read, rows_of, save_rows, server_of
 from incrowd.tables.databases.session import WRITING, Session, connected
@@ -71,7 +71,7 @@ def old_table(session: Session, table: TableName, *, may_replace: bool) -> int |
         word = _KINDS.get(kind, "object of another kind")
         raise OutputError(f"{table} is a {word}, not an ordinary table. Name another table.")
     if not may_replace:
-        raise OutputError(f"The table {table} exists already. Name another, or ask to replace it (--replace).")
+        raise OutputError(f"The table {table} exists already. Name another, or use {named_option(replace=True)}.")
     if not is_ours:
         raise WRITING.failed(WRITING.refused)
     return int(number)

@@ -16,7 +16,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from incrowd.errors import OutputError, VerificationError
+from incrowd.drawing.wording import listed
+from incrowd.errors import OutputError, VerificationError, named_option
 
 
 # Drafts take the places of files, all of them or none: every change knows its way back.
@@ -111,10 +112,10 @@ _KEPT = "kept until all files are in place"
 _LOCK = "held by a run"
 
 
-def check_target(target: Path, inputs: tuple[Path, ...] = ()) -> None:
+def check_target(target: Path, inputs: tuple[Path, ...] = (), *, replace: bool = True) -> None:
     """Raise unless a file may be written there.
 
-    Links, pipes, devices and folders are refused, and so is the input itself.
+    Links, pipes, devices and folders are refused, and so is the input itself, and a file that may not be replaced.
     """
     if not target.parent.is_dir():
         raise OutputError(f"{target.name}: its folder does not exist. Make the folder first.")
@@ -130,6 +131,15 @@ def check_target(target: Path, inputs: tuple[Path, ...] = ()) -> None:
         )
     if any(path.exists() and path.samefile(target) for path in inputs):
         raise OutputError(f"{target.name} is the input itself. Write the release to another file.")
+    check_new(target, replace=replace)
+
+
+def check_new(*targets: Path | None, replace: bool) -> None:
+    """Raise if files would be overwritten that nobody said may be replaced; all of them in one sentence."""
+    old = [path.name for path in targets if path is not None and os.path.lexists(path)]
+    if old and not replace:
+        exist, others = ("exists", "another file") if len(old) == 1 else ("exist", "other files")
+        raise OutputError(f"{listed(old)} {exist} already. Name {others}, or use {named_option(replace=True)}.")
 
 
 def _kind(mode: int) -> str:
@@ -138,11 +148,11 @@ def _kind(mode: int) -> str:
 
 
 @contextlib.contextmanager
-def staged(target: Path) -> Iterator[Path]:
+def staged(target: Path, *, replace: bool = True) -> Iterator[Path]:
     """Give a private path to write to; when the block ends well, the file appears at the target.
 
     If the block raises, the target is untouched and nothing is left behind. A file that was there gives its mode to
-    the new one: who could not read it before cannot read it afterwards.
+    the new one: who could not read it before cannot read it afterwards. ``replace``: whether it may be replaced.
 
     Examples
     --------
@@ -153,7 +163,7 @@ def staged(target: Path) -> Iterator[Path]:
     >>> target.read_text(), sorted(p.name for p in target.parent.iterdir())
     ('hello', ['note.txt'])
     """
-    with staged_together(target) as drafts:
+    with staged_together(target, replace=replace) as drafts:
         yield drafts[target]
 
 
@@ -180,7 +190,12 @@ class Drafts(dict[Path, Path]):
 
 @contextlib.contextmanager
 def staged_together(
-    target: Path, beside: Sequence[Path] = (), *, groups: Path | None = None, certificate: Path | None = None
+    target: Path,
+    beside: Sequence[Path] = (),
+    *,
+    groups: Path | None = None,
+    certificate: Path | None = None,
+    replace: bool = True,
 ) -> Iterator[Drafts]:
     """Give a private path for each of several files; when the block ends well they appear, all of them or none.
 
@@ -201,6 +216,8 @@ def staged_together(
         The second table of a release of two.
     certificate
         What vouches for the target.
+    replace
+        Whether files may be replaced; else one that is there when the others are to appear keeps all of them away.
 
     Examples
     --------
@@ -222,6 +239,7 @@ def staged_together(
             homes.setdefault(path.parent.resolve(), folder)
         drafts = Drafts({path: homes[path.parent.resolve()] / path.name for path in order})
         yield drafts
+        check_new(*order, replace=replace)
         first = [certificate] if groups is None else [certificate, target]
         _exchange(order, drafts, folders, [path for path in first if path is not None])
 
@@ -233,6 +251,7 @@ def staged_files(
     *,
     groups: Path | None = None,
     certificate: Path | None = None,
+    replace: bool = True,
     otherwise: str,
 ) -> Iterator[tuple[Path, Drafts]]:
     """Give a private path for the target, and the drafts of all files that are wanted; ``None`` is not.
@@ -248,7 +267,7 @@ def staged_files(
         return
     others = [path for path in others if path != first]
     certificate = certificate if target else None
-    with staged_together(first, others, groups=groups, certificate=certificate) as drafts:
+    with staged_together(first, others, groups=groups, certificate=certificate, replace=replace) as drafts:
         yield drafts[target] if target else drafts[first].with_name(otherwise), drafts
 
 

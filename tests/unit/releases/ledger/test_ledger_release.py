@@ -95,7 +95,7 @@ def test_other_groups_are_refused_and_leave_nothing_behind(made, tmp_path):
     before = entries(tmp_path)
     with pytest.raises(VerificationError, match="groups smaller than 7") as told:
         made(k=7, method="mondrian", to=tmp_path / "out.csv", outputs=Outputs(report=tmp_path / "out.html"))
-    assert "despite-earlier" in str(told.value)
+    assert "despite_earlier=True" in str(told.value)
     assert entries(tmp_path) == before
     assert not (tmp_path / "out.csv").exists()
     assert not (tmp_path / "out.html").exists()

@@ -351,7 +351,6 @@ def test_nothing_of_the_login_is_in_what_is_given_back(patients):
     [
         (["people.csv", "--table", "t", "--to", "out.csv"], "need a database"),
         (["people.csv", "--query", "SELECT 1", "--to", "out.csv"], "need a database"),
-        (["people.csv", "--to", "out.csv", "--replace"], "A file is replaced anyway"),
         ([CLINIC, "--to", "out.csv"], "State what to read from the database"),
         ([PATIENTS, "--query", "SELECT 1", "--to", "out.csv"], "not both"),
         ([CLINIC, "--table", "t", "--query", "SELECT 1", "--to", "out.csv"], "not both"),
