@@ -47,7 +47,7 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe) -> Accuracy
     train, known = parts.train, _known(parts.train, schema, subjects)
     population = engine.population(known, schema, randomness)
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
-    steps = method.decide(population, recipe.requirement, randomness)
+    steps = method.decide(population, recipe.requirement, randomness, recipe.preferences)
     steps = formed(steps, recipe.form, population, recipe.requirement)
     plan = ReleasePlan(method.name, (), recipe.requirement, schema, train.height, steps)
     plan = engine.settle(plan, population)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError, ParameterError, RequirementError
-from incrowd.methods.catalog import find_method
+from incrowd.methods.catalog import check_preferences, find_method
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
@@ -139,6 +139,7 @@ class Job:
         else:
             file = self.query.address.path if self.query and isinstance(self.query.address, DatabaseFile) else self.path
             self.outputs.check(file, self.recipe_path, query=self.query)
+        check_preferences(self.recipe.method, self.recipe.preferences)
         if self.sign is not None:
             from incrowd.report.signature import private_key
 

@@ -197,6 +197,7 @@ def possible(job: Job, held: Held) -> Iterator[Notice]:
     requirement, schema = job.recipe.requirement, held.schema
     requirement.check_possible(held.rows)
     requirement.sets(schema.quasi_identifiers)
+    job.recipe.preferences.check_columns(schema)
     check_columns(requirement, held.columns, schema)
     subjects = subject_names(requirement, schema.target)
     yield from _hierarchies(schema, held.columns, find_method(job.recipe.method), subjects)
@@ -213,7 +214,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     """What the method decides; means are not known yet."""
     recipe, schema = job.recipe, held.schema
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
-    steps = method.decide(population, recipe.requirement, randomness)
+    steps = method.decide(population, recipe.requirement, randomness, recipe.preferences)
     steps = formed(steps, recipe.form, population, recipe.requirement)
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(

@@ -237,6 +237,16 @@ class MethodOptions(TypedDict, total=False):
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
     ]
+    weights: Annotated[
+        Mapping[str, float] | None,
+        Option(
+            "Keep an attribute finer: a factor of the score by which it is chosen to be split.",
+            Kind.SETTINGS,
+            "age=3",
+            more="From 0.001 to 1000; attributes that are not named have 1.",
+            flags=("--weight",),
+        ),
+    ]
     form: Annotated[
         str | None,
         Option(

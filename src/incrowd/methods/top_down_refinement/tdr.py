@@ -33,6 +33,7 @@ from incrowd.methods.top_down_refinement.partitions import Partitions
 from incrowd.plan.steps import Reasons, Recode, Recoding, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import KnownSet, Requirement
 from incrowd.vocabulary.schema import ColumnType
@@ -115,7 +116,7 @@ class Refinement:
     are refined in place. ``sets``: the attributes that are known together, each set with its k. ``score``: the figure
     that the best candidate has the most of. ``average``: ``"related"``: losses are averaged over the sets that contain
     the attribute; ``"all"``: over all sets. ``evidence``: what else must be known of the rows to judge a group; None if
-    sizes decide.
+    sizes decide. ``weights``: for each attribute the factor of its candidates' scores; None if all are 1.
     """
 
     def __init__(
@@ -126,12 +127,14 @@ class Refinement:
         score: Score,
         average: str = "related",
         evidence: Records | None = None,
+        weights: Sequence[float] | None = None,
     ) -> None:
         inside = np.array([[attribute.name in known.names for attribute in attributes] for known in sets])
         self.attributes = attributes
         self.partitions = Partitions(held, attributes, inside, evidence)
         self._k = np.array([known.k for known in sets])
         self._score = score
+        self._weights = np.ones(len(attributes)) if weights is None else np.array(weights, np.float64)
         self._shared = inside.sum(axis=0) if average == "related" else np.full(len(attributes), len(sets))
         self._first = self.partitions.first
         self._close_invalid()
@@ -158,9 +161,10 @@ class Refinement:
         own = [np.flatnonzero(attribute.open) for attribute in self.attributes]
         numbers = np.concatenate([ids + first for ids, first in zip(own, self._first[:-1], strict=True)])
         gains = np.concatenate([state.gains[ids] for ids, state in zip(own, self.attributes, strict=True)])
-        shared = np.repeat(self._shared, [len(ids) for ids in own])
+        many = [len(ids) for ids in own]
+        shared, weights = np.repeat(self._shared, many), np.repeat(self._weights, many)
         losses = anonymity_loss(self.partitions.anonymity, self.partitions.smallest[:, numbers], shared)
-        return numbers, gains, losses, self._score(gains, losses)
+        return numbers, gains, losses, weights * self._score(gains, losses)
 
     def _best(self) -> tuple[int, float, float, float] | None:
         """The candidate with the best score; of equals, the largest gain, then the first attribute, then value."""
@@ -255,16 +259,27 @@ class TDR:
         population: Population,
         requirement: Requirement,
         randomness: Randomness,  # noqa: ARG002, nothing is left to chance
+        preferences: Preferences = INDIFFERENT,
     ) -> tuple[Step, ...]:
         """Refine until nothing can be refined; no row is left out."""
-        return finish(self.begin(population, requirement), population, requirement, self.numeric)
+        return finish(self.begin(population, requirement, preferences), population, requirement, self.numeric)
 
-    def begin(self, population: Population, requirement: Requirement) -> Refinement:
+    def begin(
+        self, population: Population, requirement: Requirement, preferences: Preferences = INDIFFERENT
+    ) -> Refinement:
         """The search before its first refinement."""
-        return begin(population, requirement, self.criteria[self.criterion], self.loss_average, self.one_by_one)
+        score = self.criteria[self.criterion]
+        return begin(population, requirement, score, self.loss_average, self.one_by_one, preferences)
 
 
-def begin(population: Population, requirement: Requirement, score: Score, average: str, one_by_one: bool) -> Refinement:
+def begin(
+    population: Population,
+    requirement: Requirement,
+    score: Score,
+    average: str,
+    one_by_one: bool,
+    preferences: Preferences = INDIFFERENT,
+) -> Refinement:
     """The table with nothing shown.
 
     ``score``, ``average``: see :class:`~incrowd.methods.top_down_refinement.tdr.Refinement`. ``one_by_one``: whether
@@ -282,7 +297,13 @@ def begin(population: Population, requirement: Requirement, score: Score, averag
     evidence = None if judge.by_size else judge.records(population, names)
     held = population.combinations(names)
     return Refinement(
-        held=held, attributes=attributes, sets=requirement.sets(names), score=score, average=average, evidence=evidence
+        held=held,
+        attributes=attributes,
+        sets=requirement.sets(names),
+        score=score,
+        average=average,
+        evidence=evidence,
+        weights=preferences.factors(names),
     )
 
 

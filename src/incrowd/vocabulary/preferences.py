@@ -1,0 +1,73 @@
+"""What the user would rather keep, and how much a method may give up for it: weights and limits of a release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from incrowd.errors import ParameterError, option_name
+from incrowd.vocabulary.schema import Role, Schema
+
+LIGHTEST, HEAVIEST = 0.001, 1000.0
+WEIGHTS = ("weights", "--weight")
+"""What the option is called in Python and on the command line."""
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """Weights and limits, checked at birth; without any of them a method decides as it does by itself.
+
+    Parameters
+    ----------
+    weights
+        For some attributes a factor, from 0.001 to 1000, of the score by which a method chooses what it splits next.
+
+    Examples
+    --------
+    >>> Preferences(weights={"age": 3}).factors(["sex", "age"])
+    (1.0, 3.0)
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        option = option_name(*WEIGHTS)
+        check_numbers(self.weights, option, "age", 3)
+        for name, factor in self.weights.items():
+            if not LIGHTEST <= factor <= HEAVIEST:
+                raise ParameterError(f"{option}: the factor of {name!r} must be a number from 0.001 to 1000.")
+
+    def check_columns(self, schema: Schema) -> None:
+        """Refuse columns that a method does not transform."""
+        for named, option in ((self.weights, WEIGHTS),):
+            if others := [name for name in named if schema[name].role is not Role.QUASI_IDENTIFIER]:
+                raise ParameterError(
+                    f"{option_name(*option)} is about quasi-identifiers, and {_listed(others)} no such. Leave out what "
+                    "is said of others, or make them quasi-identifiers."
+                )
+
+    def of(self, name: str) -> tuple[tuple[str, float], ...]:
+        """What is said of a column, as plain data."""
+        return tuple((option, named[name]) for option, named in (("weight", self.weights),) if name in named)
+
+    def factors(self, names: Sequence[str]) -> tuple[float, ...]:
+        """The factor of each attribute; only how they compare matters, so the smallest is 1."""
+        factors = [float(self.weights.get(name, 1.0)) for name in names]
+        return tuple(factor / min(factors, default=1.0) for factor in factors)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(map(repr, names))} {'is' if len(names) == 1 else 'are'}"
+
+
+def check_numbers(numbers: object, option: str, name: str, number: int) -> None:
+    """Raise unless these are columns with a number each; name and number are an example."""
+    if not isinstance(numbers, Mapping) or not all(isinstance(column, str) for column in numbers):
+        raise ParameterError(f"{option} takes columns and a number for each, for instance {name!r} and {number}.")
+    for column, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ParameterError(f"{option}: what is said of {column!r} must be a number.")
+
+
+INDIFFERENT = Preferences()
