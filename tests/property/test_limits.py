@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from incrowd.errors import RequirementError
 from incrowd.methods.catalog import METHODS, make_method
-from incrowd.plan.steps import Recode, Show
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.steps import Drop, Recode, Show
+from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Interval, Shown, ValueSet
@@ -88,3 +94,62 @@ def test_weights_change_what_is_kept(method):
     case = alike()
     kinds = [decided(case, method, 10, Preferences(weights={name: 1000})) for name in ("a", "b", "c")]
     assert kinds[0] != kinds[1] != kinds[2]
+
+
+PLACES = {"p1": ["n", "N"], "p2": ["n", "N"], "p3": ["s", "N"], "p4": ["t", "S"], "p5": ["S"]}
+"""Five places with the groups above them; one branch ends early."""
+LEVELING = [name for name, entry in METHODS.items() if entry.limits_levels]
+
+
+@st.composite
+def places(draw):
+    """Rows with two places and a class, places perhaps missing."""
+    value = st.sampled_from([*PLACES, None])
+    rows = draw(st.lists(st.tuples(value, value, st.sampled_from("xy")), min_size=1, max_size=30))
+    columns, schema = [], []
+    for at, name in enumerate(("home", "work")):
+        words = sorted({row[at] for row in rows} - {None})
+        codes = [len(words) if row[at] is None else words.index(row[at]) for row in rows]
+        words = pl.Series(words, dtype=pl.String)
+        columns.append(EncodedColumn(name, ColumnType.CATEGORICAL, np.array(codes, np.int32), words))
+        tree = Hierarchy.from_paths(name, [[place, *above, "*"] for place, above in PLACES.items()])
+        schema.append(Column(name, Role.QUASI_IDENTIFIER, ColumnType.CATEGORICAL, hierarchy=tree))
+    labels = np.array([row[2] == "y" for row in rows], np.int32)
+    columns.append(EncodedColumn("class", ColumnType.CATEGORICAL, labels, pl.Series(["x", "y"])))
+    schema.append(Column("class", Role.TARGET, ColumnType.CATEGORICAL))
+    return Case(rows, EncodedTable.of(columns), Schema(tuple(schema)))
+
+
+def way_up(place):
+    """What a place may be shown as, from itself to everything; where its branch ends early, it is repeated."""
+    return [*[place] * (2 - len(PLACES[place])), place, *PLACES[place], None]
+
+
+def drafted(case, method, k, preferences):
+    """The plan, and the released rows with the input row of each."""
+    engine, chance = EmbeddedEngine(), SeededRandomness(7)
+    population = engine.population(case.table, case.schema, chance)
+    steps = make_method(method, {}).decide(population, KAnonymity(k), chance, preferences)
+    plan = ReleasePlan(method, (), KAnonymity(k), case.schema, len(case.rows), (Drop(()), *steps))
+    plan = engine.settle(plan, population)
+    return plan, engine.draft(plan, population, case.frame, chance)
+
+
+@SOME
+@given(places(), st.integers(1, 5), st.sampled_from(LEVELING), st.integers(0, 3), st.integers(0, 3))
+def test_levels_are_kept_or_it_is_impossible(case, k, method, home, work):
+    k, levels = min(k, len(case.rows)), {"home": home, "work": work}
+    limits = [
+        tuple(place and way_up(place)[level] for place, level in zip(row[:2], levels.values(), strict=True))
+        for row in case.rows
+    ]
+    smallest = min(Counter(limits).values())
+    if smallest < k:
+        with pytest.raises(RequirementError, match="cannot be kept with at_most"):
+            drafted(case, method, k, Preferences(at_most=levels))
+        return
+    _, draft = drafted(case, method, k, Preferences(at_most=levels))
+    for place, (name, level) in enumerate(levels.items()):
+        for row, shown in zip(draft.origin, draft.frame[name], strict=True):
+            own = case.rows[row][place]
+            assert own is None or shown in way_up(own)[: level + 1]

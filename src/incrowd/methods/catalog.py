@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import ParameterError, SchemaError, option_name
 from incrowd.methods.method import BINNED, INTERVALS, Method
 from incrowd.vocabulary.forms import COUNTS, PAIR, RELEASE_FORMS, STRICT
-from incrowd.vocabulary.preferences import WEIGHTS, Preferences
+from incrowd.vocabulary.preferences import AT_MOST, WEIGHTS, Preferences
 
 if TYPE_CHECKING:
     from incrowd.vocabulary.schema import Schema
@@ -47,6 +47,7 @@ class MethodEntry:
     together: bool = False
     draws_groups: bool = False  # whether chance has a part in which groups there are, not only in which rows they get
     weighs: bool = False  # whether weights of attributes change what it splits next
+    limits_levels: bool = False  # whether a most allowed level of a hierarchy can be set
 
     @property
     def counts(self) -> bool:
@@ -107,6 +108,7 @@ METHODS = {
             forms=(STRICT,),
             **_GENERALIZING,
             weighs=True,
+            limits_levels=True,
         ),
         MethodEntry(
             name="tds",
@@ -118,6 +120,7 @@ METHODS = {
             forms=(STRICT,),
             **_GENERALIZING,
             weighs=True,
+            limits_levels=True,
         ),
         MethodEntry(
             name="iack",
@@ -151,6 +154,7 @@ METHODS = {
             needs_target=False,
             **_GENERALIZING,
             weighs=True,
+            limits_levels=True,
         ),
         MethodEntry(
             name="infogain-mondrian",
@@ -161,6 +165,7 @@ METHODS = {
             page="mondrian.md",
             **_GENERALIZING,
             weighs=True,
+            limits_levels=True,
         ),
         MethodEntry(
             name="blend",
@@ -203,6 +208,9 @@ def check_preferences(name: str, preferences: Preferences) -> None:
     entry = find_method(name)
     if preferences.weights and not entry.weighs:
         raise _unable(name, "weigh attributes", WEIGHTS, [one.name for one in METHODS.values() if one.weighs])
+    if preferences.at_most and not entry.limits_levels:
+        able = [one.name for one in METHODS.values() if one.limits_levels]
+        raise _unable(name, "keep cells below a level of a hierarchy", AT_MOST, able)
 
 
 def _unable(name: str, what: str, option: tuple[str, str], able: Sequence[str]) -> ParameterError:

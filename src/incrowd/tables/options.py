@@ -213,6 +213,16 @@ class Promise(TypedDict, total=False):
             more="The same for bins of numbers and groups of a hierarchy.",
         ),
     ]
+    at_most: Annotated[
+        Mapping[str, int] | None,
+        Option(
+            "No cell of a column is coarser than this level of its hierarchy: 0 its leaves, 1 the groups above them.",
+            Kind.SETTINGS,
+            "postcode=2",
+            more="A hidden cell is coarser than any level but the last, where all is hidden. Where a branch ends "
+            "early, its leaf is repeated. If k cannot be kept with it, an error says so.",
+        ),
+    ]
     alone_at_most: Annotated[
         int | None, Option("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
     ]

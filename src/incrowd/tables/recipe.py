@@ -13,6 +13,7 @@
     weights: {age: 3}
     form: counts
     rarest: 3
+    at_most: {postcode: 2}
     reading: {delimiter: ";", missing: ["NA"], decimal: comma, dates: dmy}
     repeats: [name]
     known_together:
@@ -57,7 +58,7 @@ _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
     *("k", "method", "parameters", "weights", "form", "require"),
-    *("class_sensitive", "population", "rarest", "alone_at_most"),
+    *("class_sensitive", "population", "rarest", "alone_at_most", "at_most"),
 )
 
 
@@ -85,6 +86,7 @@ class Recipe:
     weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
     rarest: int | None = None
+    at_most: Mapping[str, int] = field(default_factory=dict)
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     repeats: Sequence[str] = ()
@@ -143,7 +145,7 @@ class Recipe:
     @property
     def preferences(self) -> Preferences:
         """What is rather kept, and what may be given up for it."""
-        return Preferences(self.weights)
+        return Preferences(self.weights, self.at_most)
 
     @property
     def requirement(self) -> KAnonymity | KnownTogether | Together:
@@ -198,7 +200,7 @@ class Recipe:
 
     def schema(self, draft: Schema, *, whole: bool = True) -> Schema:
         """The draft with everything the recipe says about its columns; it has them all, if it is of the whole table."""
-        for name in (*self.columns, *self.repeats, *self.weights):
+        for name in (*self.columns, *self.repeats, *self.weights, *self.at_most):
             if whole and name not in draft:
                 raise HeaderError(unknown_column(name, draft.names))
         return Schema(tuple(_with_settings(column, self.columns.get(column.name)) for column in draft.columns))

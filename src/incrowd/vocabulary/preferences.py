@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incrowd.errors import ParameterError, option_name
-from incrowd.vocabulary.schema import Role, Schema
+from incrowd.vocabulary.schema import Column, Role, Schema
 
+AT_MOST = ("at_most", "--at-most")
 LIGHTEST, HEAVIEST = 0.001, 1000.0
 WEIGHTS = ("weights", "--weight")
 """What the option is called in Python and on the command line."""
@@ -22,6 +23,9 @@ class Preferences:
     ----------
     weights
         For some attributes a factor, from 0.001 to 1000, of the score by which a method chooses what it splits next.
+    at_most
+        For some attributes the coarsest level of their hierarchy that a cell may show: 0 is what the leaves say, 1 the
+        groups right above them, and so on; where a branch ends early, its leaf is repeated. A hidden cell is coarser.
 
     Examples
     --------
@@ -30,6 +34,7 @@ class Preferences:
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
+    at_most: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         option = option_name(*WEIGHTS)
@@ -37,19 +42,51 @@ class Preferences:
         for name, factor in self.weights.items():
             if not LIGHTEST <= factor <= HEAVIEST:
                 raise ParameterError(f"{option}: the factor of {name!r} must be a number from 0.001 to 1000.")
+        option = option_name(*AT_MOST)
+        check_numbers(self.at_most, option, "postcode", 2)
+        for name, level in self.at_most.items():
+            if not isinstance(level, int) or level < 0:
+                raise ParameterError(f"{option}: the level of {name!r} must be a whole number, 0 or more.")
 
     def check_columns(self, schema: Schema) -> None:
         """Refuse columns that a method does not transform."""
-        for named, option in ((self.weights, WEIGHTS),):
+        for named, option in ((self.weights, WEIGHTS), (self.at_most, AT_MOST)):
             if others := [name for name in named if schema[name].role is not Role.QUASI_IDENTIFIER]:
                 raise ParameterError(
                     f"{option_name(*option)} is about quasi-identifiers, and {_listed(others)} no such. Leave out what "
                     "is said of others, or make them quasi-identifiers."
                 )
+        if without := [name for name in self.at_most if schema[name].hierarchy is None]:
+            raise ParameterError(
+                f"{option_name(*AT_MOST)} counts the levels of a hierarchy, and {_listed(without)} without one. Name "
+                f"one with {option_name('hierarchies=', '--hierarchy')}, or leave that out."
+            )
+        for name in self.at_most:
+            self.lowest_level(schema[name])
 
     def of(self, name: str) -> tuple[tuple[str, float], ...]:
         """What is said of a column, as plain data."""
-        return tuple((option, named[name]) for option, named in (("weight", self.weights),) if name in named)
+        said = (("weight", self.weights), ("at_most", self.at_most))
+        return tuple((option, named[name]) for option, named in said if name in named)
+
+    def lowest_level(self, column: Column) -> int | None:
+        """The coarsest level that the column may show, as its hierarchy counts: 1 is the root; None if that may be."""
+        if column.name not in self.at_most or column.hierarchy is None:
+            return None
+        levels, most = column.hierarchy.height - 1, self.at_most[column.name]
+        if most > levels:
+            raise ParameterError(
+                f"{option_name(*AT_MOST)}: the hierarchy of {column.name!r} has the levels 0 to {levels}; at "
+                f"{levels} everything is hidden."
+            )
+        if most == levels:
+            return None
+        if len(set(column.hierarchy.at_level(levels + 1 - most).tolist())) == 1:
+            raise ParameterError(
+                f"{option_name(*AT_MOST)}: at level {most} the hierarchy of {column.name!r} has one group only, which "
+                "tells as little as a hidden cell. Name a lower level."
+            )
+        return levels + 1 - most
 
     def factors(self, names: Sequence[str]) -> tuple[float, ...]:
         """The factor of each attribute; only how they compare matters, so the smallest is 1."""

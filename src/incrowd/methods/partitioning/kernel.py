@@ -5,7 +5,7 @@ for the cut below it, for its class-aware form the class entropy that remains; m
 uneven the parts are; the last place of the first part. The sixth is the first place of the second part. Entropies and
 widths are compared in steps of 2^-30, so that equal ones are equal however they were summed up, and preference is an
 order: the compiled loop and a loop that asks a requirement for each cut choose alike. The weight of a dimension is a
-factor of its width, and of the bits that its cuts gain.
+factor of its width, and of the bits that its cuts gain. A cut that must be made comes before all others.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from incrowd.methods.partitioning.dimensions import (
 from incrowd.trees.compiled import compiled
 
 _STEPS = 2.0**30  # figures are compared in whole steps of this size, so that rounding decides nothing
+_AT_ONCE = -(2**60)  # comes before all preferences
 _NO_GAIN = 1e-9  # bits: a smaller difference is rounding
 
 
@@ -209,6 +210,8 @@ def _tree_cut(
             return listed
         after += _bits(counts)
     wide = _step(dims.weight[a] * (dims.end[at] - dims.first[at]) / dims.leaves[a])
+    if dims.must[a] == at:
+        return _write(cuts, listed, _AT_ONCE, wide, a, 0, 0, 0)
     if not rule.by_class:
         return _write(cuts, listed, 0, wide, a, 0, 0, 0)
     everything = _sum(room.hist, room.present, count) + gone

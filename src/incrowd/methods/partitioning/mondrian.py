@@ -22,6 +22,7 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
+from incrowd.methods.limits import check_levels
 from incrowd.methods.method import INTERVALS, Population, check_choice
 from incrowd.methods.numeric import spread_steps
 from incrowd.methods.partitioning.dimensions import (
@@ -48,7 +49,7 @@ from incrowd.trees.tree import ClassValue
 from incrowd.vocabulary.encoded_table import Codes, EncodedTable
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirement import KnownSet, Requirement
 
 Ints = npt.NDArray[np.int64]
 BOXES = ("splits", "extremes")
@@ -218,7 +219,7 @@ def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
                 below = dimension.hierarchy.leaves_below(node)
                 first.append(below.start)
                 end.append(below.stop)
-                children += [base + dimension.settled(child) for child in dimension.hierarchy.children(node)]
+                children += [base + part for part in dimension.parts(node)]
                 begin.append(len(children))
     dims = Dims(
         np.array([d.kind for d in dimensions], np.int64),
@@ -229,6 +230,7 @@ def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
         np.array([d.width - 1 for d in dimensions], np.int64),
         *(np.array(numbers, np.int64) for numbers in (first, end, begin, children)),
         np.array([d.weight for d in dimensions], np.float64),
+        np.array([-1 if d.level is None else root for d, root in zip(dimensions, roots, strict=True)], np.int64),
     )
     return dims, np.array(roots, np.int64)
 
@@ -291,8 +293,9 @@ def decide_partition(
     """Cut the rows while every part satisfies the requirement; no row is lost."""
     requirement.check_possible(population.rows)
     judge = Judge.of(requirement, population)
-    partition = find_partition(population, judge, preferences, by_class=by_class, min_gain=min_gain)
     names = population.schema.quasi_identifiers
+    check_levels(population, judge, [KnownSet(names, judge.k)], preferences)
+    partition = find_partition(population, judge, preferences, by_class=by_class, min_gain=min_gain)
     tree, owners = partition.made.tree, partition.made.owners
     forms = form_makers(
         partition.dimensions,

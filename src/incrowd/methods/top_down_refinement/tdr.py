@@ -25,6 +25,7 @@ import numpy.typing as npt
 from incrowd.measures.mdl import outer_ends
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge, Records
+from incrowd.methods.limits import check_levels
 from incrowd.methods.method import INTERVALS, Combinations, Population, check_choice
 from incrowd.methods.numeric import interval_form, spread_steps
 from incrowd.methods.top_down_refinement.attribute import AttributeState, Look, best_of
@@ -137,6 +138,9 @@ class Refinement:
         self._weights = np.ones(len(attributes)) if weights is None else np.array(weights, np.float64)
         self._shared = inside.sum(axis=0) if average == "related" else np.full(len(attributes), len(sets))
         self._first = self.partitions.first
+        for attribute, state in enumerate(attributes):
+            if state.must_refine:
+                self._split(attribute, 0)
         self._close_invalid()
 
     @property
@@ -179,14 +183,17 @@ class Refinement:
     def _apply(self, number: int, gain: float, loss: float, score: float) -> Refined:
         """Refine a candidate and bring the others up to date."""
         candidate = self._candidate(number, gain, loss, score)
-        attribute, own = self._place(number)
+        self._split(*self._place(number))
+        self._close_invalid()
+        return Refined(candidate, self.anonymity, self.partitions.reads)
+
+    def _split(self, attribute: int, own: int) -> None:
+        """Refine a candidate of an attribute, whether it is valid or not."""
         state = self.attributes[attribute]
         shown = state.refines(own)
         split = state.refine(own)
         self.partitions.refresh(attribute)
         self.partitions.split(attribute, shown, split.into, split.position)
-        self._close_invalid()
-        return Refined(candidate, self.anonymity, self.partitions.reads)
 
     def _close_invalid(self) -> None:
         """Forget the candidates that would leave a group that may not be released."""
@@ -291,8 +298,16 @@ def begin(
     judge = Judge.of(requirement, population)
     names = schema.quasi_identifiers
     table = population.sample()
+    check_levels(population, judge, requirement.sets(names), preferences)
     attributes = [
-        attribute_of(table[name], population.contingency(name), schema[name].hierarchy, one_by_one) for name in names
+        attribute_of(
+            table[name],
+            population.contingency(name),
+            schema[name].hierarchy,
+            one_by_one,
+            preferences.lowest_level(schema[name]),
+        )
+        for name in names
     ]
     evidence = None if judge.by_size else judge.records(population, names)
     held = population.combinations(names)
