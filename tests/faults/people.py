@@ -62,6 +62,7 @@ class Case:
     boxes: str | None = None
     hierarchies: bool = False
     at_most: int | None = None
+    lose: str | None = None
     known: str = " ".join(QUASI_IDENTIFIERS)
     coarsen: str | None = None
     preset: str | None = None
@@ -91,6 +92,7 @@ class Case:
             "parameters": parameters,
             "form": self.form,
             "require": self.require,
+            "lose": self.lose,
         }
         if self.coarsen:
             rules = dict(rule.split("=") for rule in self.coarsen.split())

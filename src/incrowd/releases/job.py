@@ -20,8 +20,8 @@ from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
-from incrowd.vocabulary.preferences import AT_MOST
-from incrowd.vocabulary.requirement import Together
+from incrowd.vocabulary.preferences import AT_MOST, LOSE
+from incrowd.vocabulary.requirement import KAnonymity, Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role
 
@@ -142,6 +142,7 @@ class Job:
             self.outputs.check(file, self.recipe_path, query=self.query)
         check_preferences(self.recipe.method, self.recipe.preferences)
         self._check_at_most()
+        self._check_lose()
         if self.sign is not None:
             from incrowd.report.signature import private_key
 
@@ -182,6 +183,22 @@ class Job:
             raise ParameterError(
                 f"{option} is counted on what cells show, and a mean or a middle does not show its interval. Choose "
                 "numeric=interval or numeric=bounds."
+            )
+
+    def _check_lose(self) -> None:
+        """Refuse rows left out beside what looks at all rows, or at those beyond the end of an interval."""
+        recipe, option = self.recipe, option_name(*LOSE)
+        if recipe.lose is None:
+            return
+        if not isinstance(recipe.requirement, KAnonymity):
+            raise ParameterError(
+                f"{option} leaves out groups that are smaller than k. Further requirements, and columns known "
+                "together, are kept with all rows. Leave one of both out."
+            )
+        if recipe.parameters.get("numeric") == "midpoint":
+            raise ParameterError(
+                f"A middle needs k rows beyond the end of its interval, and {option} may leave them out. Choose "
+                "another numeric."
             )
 
     def _check_on_spark(self) -> None:
@@ -250,6 +267,7 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
         own_rules=frozenset(_own_rules(recipe)),
         rarest=recipe.rarest or 0,
         at_most=dict(recipe.at_most),
+        lose=recipe.lose,
         population=_population(job, folder, held.schema.quasi_identifiers) if on_population else None,
         memory=resources.memory,
         threads=resources.threads,

@@ -14,6 +14,7 @@ import numpy as np
 
 from incrowd.errors import Notice, ParameterError, VerificationError
 from incrowd.methods.catalog import MethodEntry, find_method, make_method
+from incrowd.methods.limits import decide_within
 from incrowd.methods.method import Population
 from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
@@ -215,7 +216,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     """What the method decides; means are not known yet."""
     recipe, schema = job.recipe, held.schema
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
-    steps = method.decide(population, recipe.requirement, randomness, recipe.preferences)
+    steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
     steps = formed(steps, recipe.form, population, recipe.requirement)
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(

@@ -223,6 +223,14 @@ class Promise(TypedDict, total=False):
             "early, its leaf is repeated. If k cannot be kept with it, an error says so.",
         ),
     ]
+    lose: Annotated[
+        str | float | None,
+        Option(
+            "How many rows may be left out if that keeps more of the others: a share, or a number of rows.",
+            example="2%",
+            more="They are those whose groups would be smaller than k. With k alone, without further requirements.",
+        ),
+    ]
     alone_at_most: Annotated[
         int | None, Option("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
     ]

@@ -14,6 +14,7 @@
     form: counts
     rarest: 3
     at_most: {postcode: 2}
+    lose: 2%
     reading: {delimiter: ";", missing: ["NA"], decimal: comma, dates: dmy}
     repeats: [name]
     known_together:
@@ -58,7 +59,7 @@ _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
     *("k", "method", "parameters", "weights", "form", "require"),
-    *("class_sensitive", "population", "rarest", "alone_at_most", "at_most"),
+    *("class_sensitive", "population", "rarest", "alone_at_most", "at_most", "lose"),
 )
 
 
@@ -87,6 +88,7 @@ class Recipe:
     form: str | None = None
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
+    lose: str | float | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     repeats: Sequence[str] = ()
@@ -145,7 +147,7 @@ class Recipe:
     @property
     def preferences(self) -> Preferences:
         """What is rather kept, and what may be given up for it."""
-        return Preferences(self.weights, self.at_most)
+        return Preferences(self.weights, self.at_most, self.lose)
 
     @property
     def requirement(self) -> KAnonymity | KnownTogether | Together:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from incrowd.errors import ParameterError, option_name
 from incrowd.vocabulary.schema import Column, Role, Schema
 
+LOSE = ("lose", "--lose")
 AT_MOST = ("at_most", "--at-most")
 LIGHTEST, HEAVIEST = 0.001, 1000.0
 WEIGHTS = ("weights", "--weight")
@@ -26,6 +29,9 @@ class Preferences:
     at_most
         For some attributes the coarsest level of their hierarchy that a cell may show: 0 is what the leaves say, 1 the
         groups right above them, and so on; where a branch ends early, its leaf is repeated. A hidden cell is coarser.
+    lose
+        How many rows may be left out if that keeps more of the others: a number of them, or a share, as ``"2%"`` or
+        0.02. None: a method does as it does by itself.
 
     Examples
     --------
@@ -35,6 +41,7 @@ class Preferences:
 
     weights: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, int] = field(default_factory=dict)
+    lose: str | float | None = None
 
     def __post_init__(self) -> None:
         option = option_name(*WEIGHTS)
@@ -47,6 +54,7 @@ class Preferences:
         for name, level in self.at_most.items():
             if not isinstance(level, int) or level < 0:
                 raise ParameterError(f"{option}: the level of {name!r} must be a whole number, 0 or more.")
+        rows_to_lose(self.lose, 0)
 
     def check_columns(self, schema: Schema) -> None:
         """Refuse columns that a method does not transform."""
@@ -96,6 +104,29 @@ class Preferences:
 
 def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(map(repr, names))} {'is' if len(names) == 1 else 'are'}"
+
+
+def rows_to_lose(limit: str | float | None, rows: int) -> int:
+    """How many of so many rows may be left out at most; a share is rounded down.
+
+    Examples
+    --------
+    >>> rows_to_lose("2%", 150), rows_to_lose(0.02, 149), rows_to_lose(7, 150), rows_to_lose(None, 150)
+    (3, 2, 7, 0)
+    """
+    text = "0" if limit is None else str(limit).strip()
+    if not isinstance(limit, bool):
+        if re.fullmatch(r"[0-9]+", text):
+            return min(int(text), rows)
+        percent = re.fullmatch(r"([0-9]+([.][0-9]+)?) ?%", text)
+        share = Fraction(percent[1]) / 100 if percent else None
+        if re.fullmatch(r"[0-9]*[.]?[0-9]+(e-[0-9]+)?", text):
+            share = Fraction(text)
+        if share is not None and share < 1:
+            return int(share * rows)
+    raise ParameterError(
+        f"{option_name(*LOSE)} is a share of the rows below all of them, such as 2% or 0.02, or a number of rows."
+    )
 
 
 def check_numbers(numbers: object, option: str, name: str, number: int) -> None:

@@ -98,6 +98,7 @@ class Page:
             for c in columns
         )
         parts = [method.name, method.parameters(), self.recipe.requirement.to_json(), self.recipe.form, plain]
+        parts += [] if preferences.lose is None else [str(preferences.lose)]
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property

@@ -59,7 +59,7 @@ def test_no_cell_is_coarser_than_the_level(folder, method):
 
 
 def test_a_level_that_cannot_be_kept_says_so(folder):
-    told = r"cannot be kept with at_most job=0: 6 groups \(90 rows\).* Raise a level, or lower k"
+    told = r"cannot be kept with at_most job=0: 6 groups \(90 rows\).* Raise a level, lower k, or let"
     for method in LEVELING:
         with pytest.raises(RequirementError, match=told):
             released(folder, method, at_most={"job": 0}, k=20)
@@ -85,3 +85,31 @@ def test_a_level_that_cannot_be_kept_says_so(folder):
 def test_limits_that_cannot_be_kept_are_refused(folder, options, told):
     with pytest.raises(ParameterError, match=told):
         released(folder, **{"at_most": {"job": 1}, **options})
+
+
+def test_a_release_leaves_out_what_it_may(folder):
+    strict = {"at_most": {"job": 0}, "k": 8}  # the jobs of the two halves have 7 or 8 rows
+    with pytest.raises(RequirementError, match=r"or let rows be left out \(lose\)"):
+        released(folder, at_most={"job": 0}, k=16)
+    within = released(folder, "mondrian", lose="10%", **strict)
+    assert within.plan.rows_dropped <= 9
+    assert within.table.height == 90 - within.plan.rows_dropped
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            {"method": "blend", "hierarchies": None},
+            "blend cannot leave rows out. Leave lose out, or choose one of",
+        ),
+        ({"require": "distinct-l=2 on sex"}, "are kept with all rows. Leave one of both out"),
+        ({"known_together": [(["job"], 5), (["age", "sex"], 5)]}, "are kept with all rows"),
+        ({"parameters": {"numeric": "midpoint"}}, "A middle needs k rows"),
+        ({"lose": "all"}, "lose is a share of the rows"),
+    ],
+)
+def test_rows_are_not_left_out_beside_what_looks_at_all_rows(folder, options, told):
+    asked = {"lose": "5%", "quasi_identifiers": None if "known_together" in options else ["job", "age"], **options}
+    with pytest.raises(ParameterError, match=told):
+        released(folder, **asked)
