@@ -57,7 +57,7 @@ def cannot_keep(preferences: Preferences, names: Sequence[str], groups: int, row
     return (
         f"What is required cannot be kept with {option_name(*AT_MOST)} {limits}: {groups:,} group{'s' * several} "
         f"({rows:,} rows) that may not be made coarser {'are' if several else 'is'} too small, or not mixed enough. "
-        f"Raise a level, lower k, or let rows be left out ({option_name(*LOSE)})."
+        f"Raise a level, lower k, or let more rows be left out ({option_name(*LOSE)})."
     )
 
 

@@ -193,6 +193,8 @@ class C45:
         at_least("max_depth", self.max_depth, 0)
         fraction("confidence", self.confidence)
         check_missing(self.missing)
+        if not all(isinstance(weight, int | float) and 1 <= weight < float("inf") for _, weight in self.weights):
+            raise ParameterError("weights are pairs of an attribute and a factor of at least 1.")
         if self.raising and self.confidence is None:
             raise ParameterError("raising is a kind of pruning: give a confidence as well, for instance 0.25.")
 

@@ -59,7 +59,7 @@ def test_no_cell_is_coarser_than_the_level(folder, method):
 
 
 def test_a_level_that_cannot_be_kept_says_so(folder):
-    told = r"cannot be kept with at_most job=0: 6 groups \(90 rows\).* Raise a level, lower k, or let"
+    told = r"cannot be kept with at_most job=0: 6 groups \(90 rows\).* Raise a level, lower k, or let more"
     for method in LEVELING:
         with pytest.raises(RequirementError, match=told):
             released(folder, method, at_most={"job": 0}, k=20)
@@ -89,7 +89,7 @@ def test_limits_that_cannot_be_kept_are_refused(folder, options, told):
 
 def test_a_release_leaves_out_what_it_may(folder):
     strict = {"at_most": {"job": 0}, "k": 8}  # the jobs of the two halves have 7 or 8 rows
-    with pytest.raises(RequirementError, match=r"or let rows be left out \(lose\)"):
+    with pytest.raises(RequirementError, match=r"or let more rows be left out \(lose\)"):
         released(folder, at_most={"job": 0}, k=16)
     within = released(folder, "mondrian", lose="10%", **strict)
     assert within.plan.rows_dropped <= 9

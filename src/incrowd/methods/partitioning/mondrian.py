@@ -102,8 +102,9 @@ class Mondrian:
         preferences: Preferences = INDIFFERENT,
     ) -> tuple[Step, ...]:
         """Cut while an allowable cut is left."""
-        shown = {"numeric": self.numeric, "boxes": self.boxes}
-        return decide_partition(population, requirement, preferences, by_class=False, **shown)
+        return decide_partition(
+            population, requirement, preferences, by_class=False, numeric=self.numeric, boxes=self.boxes
+        )
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,10 @@ def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
         offsets.astype(np.int64),
         np.concatenate(positions),
         np.array([d.width - 1 for d in dimensions], np.int64),
-        *(np.array(numbers, np.int64) for numbers in (first, end, begin, children)),
+        np.array(first, np.int64),
+        np.array(end, np.int64),
+        np.array(begin, np.int64),
+        np.array(children, np.int64),
         np.array([d.weight for d in dimensions], np.float64),
         np.array([-1 if d.level is None else root for d, root in zip(dimensions, roots, strict=True)], np.int64),
     )
