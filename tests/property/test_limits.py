@@ -195,3 +195,16 @@ def test_one_odd_row_stops_a_refinement_unless_it_may_be_left_out():
     shown, draft = drafted(case, "tds", 10, Preferences(lose=1))
     assert (hidden.share_of_cells_shown, hidden.rows_dropped) == (0, 0)
     assert (set(draft.frame["age"]), shown.rows_dropped) == ({"old", "young"}, 1)
+
+
+@pytest.mark.parametrize("method", ["kactus", "kactus-plus"])
+def test_numbers_are_cut_into_pieces_of_k_rows_whoever_is_left_out(method):
+    case = look_alikes()
+    plan, draft = drafted(case, method, 30, Preferences(lose="20%"))
+    assert plan.cuts
+    for name, cuts in plan.cuts.items():
+        column = case.table[name]
+        pieces = Counter(np.searchsorted(cuts, column.numbers[column.codes]).tolist())
+        assert len(pieces) == len(cuts) + 1
+        assert min(pieces.values()) >= 30
+    assert draft.frame.height >= 192

@@ -12,10 +12,11 @@ from incrowd.errors import RequirementError, option_name
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Method, Population
 from incrowd.methods.release_forms import combinations_shown, without_combinations
-from incrowd.plan.steps import DROPPED, Place, Reasons, Show, Step
+from incrowd.plan.steps import DROPPED, Place, Reasons, Recode, Show, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.preferences import AT_MOST, LOSE, Preferences, rows_to_lose
 from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.released_value import Interval
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, Requirement
 from incrowd.vocabulary.schema import Column
 
@@ -94,12 +95,13 @@ def decide_within(
     def fits(size: int) -> bool:
         """Whether what is left out is within the limit if groups may at first be as small as this."""
         try:
-            steps = method.decide(population, KAnonymity(size), randomness, preferences)
+            steps = method.decide(population, KAnonymity(size), randomness, replace(preferences, promised=k))
         except RequirementError as error:
             too_tight.append(error)
             return False
-        tried.append(_without_small(steps, population, k))
-        return tried[-1].lost <= allowed
+        made = _without_small(steps, population, k)
+        tried.extend([] if made is None else [made])
+        return made is not None and made.lost <= allowed
 
     fits(k)
     smallest, largest = 1, k - 1
@@ -121,18 +123,27 @@ def _too_many(method: str, lost: int, allowed: int) -> str:
     )
 
 
-def _without_small(steps: tuple[Step, ...], population: Population, k: int) -> _Attempt:
-    """The steps, all groups smaller than k left out."""
+def _without_small(steps: tuple[Step, ...], population: Population, k: int) -> _Attempt | None:
+    """The steps, all groups smaller than k left out; None if that leaves a public interval of numbers without rows."""
     show = next((step for step in steps if isinstance(step, Show)), None)
     if show is None:
         names, seen = population.schema.quasi_identifiers, combinations_shown(steps, population)
         small = seen.sizes < k
-        steps, sizes = without_combinations(steps, names, seen, small, drop=True), seen.sizes[~small].tolist()
+        before, sizes = _rows_of_intervals(steps), seen.sizes[~small].tolist()
+        steps = without_combinations(steps, names, seen, small, drop=True)
+        if any(had and not left for had, left in zip(before, _rows_of_intervals(steps), strict=True)):
+            return None
     else:
         kept = [number for number, group in enumerate(show.groups) if group.rows >= k]
         steps, sizes = _without_groups(steps, show, kept), [show.groups[number].rows for number in kept]
     lost = population.rows - sum(sizes)
     return _Attempt(_told(steps, lost), lost, sum(size**2 for size in sizes) / max(1, sum(sizes)))
+
+
+def _rows_of_intervals(steps: Sequence[Step]) -> list[int]:
+    """The rows of each interval of numbers that is the same for all rows: the certificate says where they end."""
+    parts = [part for step in steps if isinstance(step, Recode) for column in step.columns for part in column.parts]
+    return [part.rows for part in parts if isinstance(part.members, Interval)]
 
 
 def _without_groups(steps: tuple[Step, ...], show: Show, kept: Sequence[int]) -> tuple[Step, ...]:

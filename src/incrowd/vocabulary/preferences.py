@@ -32,6 +32,9 @@ class Preferences:
     lose
         How many rows may be left out if that keeps more of the others: a number of them, or a share, as ``"2%"`` or
         0.02. None: a method does as it does by itself.
+    promised
+        The k that holds in the end, where a method is asked for smaller groups at first and those below k are left out;
+        what is published of the whole table, as where numbers are cut, keeps it. Nobody asks for it.
 
     Examples
     --------
@@ -42,6 +45,7 @@ class Preferences:
     weights: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, int] = field(default_factory=dict)
     lose: str | float | None = None
+    promised: int = 0
 
     def __post_init__(self) -> None:
         option = option_name(*WEIGHTS)

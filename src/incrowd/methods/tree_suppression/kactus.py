@@ -101,7 +101,7 @@ class KActus:
         preferences: Preferences = INDIFFERENT,
     ) -> tuple[Step, ...]:
         """Grow the tree, release bottom-up; at most k - 1 rows are left out, none if more than sizes is required."""
-        binned = bin_numbers(population, self.numeric, requirement.smallest_group)
+        binned = bin_numbers(population, self.numeric, max(requirement.smallest_group, preferences.promised))
         population = binned.population
         tree = grow(self.inducer, self.missing, population, requirement, preferences)
         names = population.schema.quasi_identifiers

@@ -103,7 +103,7 @@ class KActusPlus:
         """Grow the tree, release bottom-up with merging, take the remainder in, regrow."""
         names = population.schema.quasi_identifiers
         judge = Judge.of(requirement, population)
-        binned = bin_numbers(population, self.numeric, judge.k)
+        binned = bin_numbers(population, self.numeric, max(judge.k, preferences.promised))
         population = binned.population
         tree = grow(self.inducer, self.missing, population, requirement, preferences)
         of_set = _set_form(population.sample(), self.largest_set)
