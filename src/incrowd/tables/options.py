@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
+from incrowd.vocabulary.preferences import AtMost, Lose, Weights
 from incrowd.vocabulary.resources import bytes_of
 
 if TYPE_CHECKING:
@@ -213,24 +214,8 @@ class Promise(TypedDict, total=False):
             more="The same for bins of numbers and groups of a hierarchy.",
         ),
     ]
-    at_most: Annotated[
-        Mapping[str, int] | None,
-        Option(
-            "No cell of a column is coarser than this level of its hierarchy: 0 its leaves, 1 the groups above them.",
-            Kind.SETTINGS,
-            "postcode=2",
-            more="A hidden cell is coarser than any level but the last, where all is hidden. Where a branch ends "
-            "early, its leaf is repeated. If k cannot be kept with it, an error says so.",
-        ),
-    ]
-    lose: Annotated[
-        str | float | None,
-        Option(
-            "How many rows may be left out if that keeps more of the others: a share, or a number of rows.",
-            example="2%",
-            more="They are those whose groups would be smaller than k. With k alone, without further requirements.",
-        ),
-    ]
+    at_most: AtMost
+    lose: Lose
     alone_at_most: Annotated[
         int | None, Option("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
     ]
@@ -255,16 +240,7 @@ class MethodOptions(TypedDict, total=False):
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
     ]
-    weights: Annotated[
-        Mapping[str, float] | None,
-        Option(
-            "Keep an attribute finer: a factor of the score by which it is chosen to be split.",
-            Kind.SETTINGS,
-            "age=3",
-            more="From 0.001 to 1000; attributes that are not named have 1.",
-            flags=("--weight",),
-        ),
-    ]
+    weights: Weights
     form: Annotated[
         str | None,
         Option(

@@ -7,15 +7,43 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Annotated
 
 from incrowd.errors import ParameterError, option_name
+from incrowd.vocabulary.option import Kind, Option
 from incrowd.vocabulary.schema import Column, Role, Schema
 
-LOSE = ("lose", "--lose")
-AT_MOST = ("at_most", "--at-most")
+WEIGHTS, AT_MOST, LOSE = ("weights", "--weight"), ("at_most", "--at-most"), ("lose", "--lose")
+"""What they are called in Python and on the command line."""
+AtMost = Annotated[
+    Mapping[str, int] | None,
+    Option(
+        "No cell of a column is coarser than this level of its hierarchy: 0 its leaves, 1 the groups above them.",
+        Kind.SETTINGS,
+        "postcode=2",
+        more="A hidden cell is coarser than any level but the last, where all is hidden. Where a branch ends "
+        "early, its leaf is repeated. If k cannot be kept with it, an error says so.",
+    ),
+]
+Lose = Annotated[
+    str | float | None,
+    Option(
+        "How many rows may be left out if that keeps more of the others: a share, or a number of rows.",
+        example="2%",
+        more="They are those whose groups would be smaller than k. With k alone, without further requirements.",
+    ),
+]
+Weights = Annotated[
+    Mapping[str, float] | None,
+    Option(
+        "Keep an attribute finer: a factor of the score by which it is chosen to be split.",
+        Kind.SETTINGS,
+        "age=3",
+        more="From 0.001 to 1000; attributes that are not named have 1.",
+        flags=("--weight",),
+    ),
+]
 LIGHTEST, HEAVIEST = 0.001, 1000.0
-WEIGHTS = ("weights", "--weight")
-"""What the option is called in Python and on the command line."""
 
 
 @dataclass(frozen=True)
