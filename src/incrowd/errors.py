@@ -67,6 +67,17 @@ def reading_option(**options: object) -> str:
     return named_option(**options) if _FACES["command"] else named_option(reading=options)
 
 
+def option_name(argument: str, flag: str) -> str:
+    """What an option is called where the user is.
+
+    Examples
+    --------
+    >>> option_name("weights", "--weight")
+    'weights'
+    """
+    return flag if _FACES["command"] else argument
+
+
 def _flag(option: tuple[str, object]) -> str:
     name, value = option[0].replace("_", "-"), option[1]
     if isinstance(value, bool):

@@ -228,8 +228,8 @@ def test_a_method_that_forgets_a_requirement_is_caught(tmp_path, monkeypatch):
         def __init__(self, method):
             self.name, self.parameters, self._decide = method.name, method.parameters, method.decide
 
-        def decide(self, population, requirement, randomness):
-            return self._decide(population, KAnonymity(requirement.smallest_group), randomness)
+        def decide(self, population, requirement, randomness, preferences):
+            return self._decide(population, KAnonymity(requirement.smallest_group), randomness, preferences)
 
     monkeypatch.setattr(pipeline, "make_method", lambda *asked: Forgetful(make(*asked)))
     with pytest.raises(VerificationError, match=r"0\.05-closeness of pay: largest distance"):

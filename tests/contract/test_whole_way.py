@@ -207,8 +207,8 @@ def test_a_method_that_forgets_a_column_cannot_vouch_for_itself(tmp_path, monkey
             self.name, self.parameters = method.name, method.parameters
             self._decide = method.decide
 
-        def decide(self, population, requirement, randomness):
-            return tuple(map(forget, self._decide(population, requirement, randomness)))
+        def decide(self, population, requirement, randomness, preferences):
+            return tuple(map(forget, self._decide(population, requirement, randomness, preferences)))
 
     def forget(step):
         if isinstance(step, Recode):

@@ -27,9 +27,9 @@ def changed(steps, kind, change):
     return tuple(change(step) if isinstance(step, kind) else step for step in steps)
 
 
-def for_less(original, self, population, requirement, randomness):
+def for_less(original, self, population, requirement, randomness, preferences):
     """What the method decides if it thinks that two rows are enough."""
-    return original(self, population, KAnonymity(2), randomness)
+    return original(self, population, KAnonymity(2), randomness, preferences)
 
 
 def _planted_for_less(method, target, engines=BOTH, **asked):
@@ -49,6 +49,29 @@ _planted_for_less("tdr", TDR)
 _planted_for_less("iack", IACK, **FEW)
 _planted_for_less("iacc", IACC, (MEMORY,), **FEW)
 _planted_for_less("blend", BLEND, (MEMORY,))
+
+
+@plant(TDR, (MEMORY,), method="tdr", hierarchies=True, at_most=1)
+def a_group_is_hidden_below_the_limit(original, *arguments):
+    """One group of jobs shows nothing, though the user wants to see it."""
+
+    def hide(recode):
+        columns = [replace(c, parts=c.parts[1:]) if c.name == "job" else c for c in recode.columns]
+        return Recode(tuple(columns))
+
+    return changed(original(*arguments), Recode, hide)
+
+
+@plant(MONDRIAN, (MEMORY,), method="mondrian", hierarchies=True, at_most=0)
+def boxes_forget_the_limit(original, self, population, requirement, randomness, _preferences):
+    """The table is cut as if no limit was set."""
+    return original(self, population, requirement, randomness)
+
+
+@plant(f"{ROOM}.limits:decide_within", BOTH, method=("mondrian", "tdr"), lose="1%")
+def more_rows_are_left_out_than_may_be(original, method, population, requirement, randomness, preferences):
+    """A limit of one row in a hundred is taken for one of half of all."""
+    return original(method, population, requirement, randomness, replace(preferences, lose="50%"))
 
 
 @plant(KACTUS, BOTH, method="kactus")

@@ -61,6 +61,8 @@ class Case:
     require: str | None = None
     boxes: str | None = None
     hierarchies: bool = False
+    at_most: int | None = None
+    lose: str | None = None
     known: str = " ".join(QUASI_IDENTIFIERS)
     coarsen: str | None = None
     preset: str | None = None
@@ -90,6 +92,7 @@ class Case:
             "parameters": parameters,
             "form": self.form,
             "require": self.require,
+            "lose": self.lose,
         }
         if self.coarsen:
             rules = dict(rule.split("=") for rule in self.coarsen.split())
@@ -109,6 +112,8 @@ class Case:
             request["run"] = Run(engine="spark")
         if self.hierarchies:
             request["hierarchies"] = {"job": job_hierarchy()}
+        if self.at_most is not None:
+            request["at_most"] = {"job": self.at_most}
         if self.require and "k-map" in self.require:
             request["population"] = people(seed=2, rows=4 * ROWS).vstack(people())
         return request

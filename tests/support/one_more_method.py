@@ -11,6 +11,7 @@ from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population
 from incrowd.plan.steps import Group, Place, Share, Show, Step
 from incrowd.trees.tree import Branch, Eq, Node, Tree
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Form, Shown, Suppressed
 from incrowd.vocabulary.requirement import Requirement
@@ -25,7 +26,13 @@ class OneAttribute:
     def parameters(self) -> dict[str, Any]:
         return {}
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,
+        preferences: Preferences = INDIFFERENT,
+    ) -> tuple[Step, ...]:
         requirement.check_possible(population.rows)
         judge, table = Judge.of(requirement, population), population.sample()
         names = population.schema.quasi_identifiers

@@ -11,7 +11,10 @@ from incrowd.cli.shared import Json, print_json
 
 if TYPE_CHECKING:
     from incrowd.compare.datasets.catalog import Dataset
-_FACTS = ("name", "summary", "paper", "needs_target", "generalizes", "loses_rows", "forms", "numeric")
+_FACTS = (
+    *("name", "summary", "paper", "needs_target", "generalizes", "loses_rows", "forms", "numeric"),
+    *("weighs", "limits_levels", "loses_on_request"),
+)
 
 
 def methods(json: Json = False) -> None:

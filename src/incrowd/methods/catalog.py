@@ -6,13 +6,15 @@ To add a method: write its file in the folder of its family and enter it below. 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import ParameterError, SchemaError
+from incrowd.errors import ParameterError, SchemaError, option_name
 from incrowd.methods.method import BINNED, INTERVALS, Method
 from incrowd.vocabulary.forms import COUNTS, PAIR, RELEASE_FORMS, STRICT
+from incrowd.vocabulary.preferences import AT_MOST, LOSE, WEIGHTS, Preferences
 
 if TYPE_CHECKING:
     from incrowd.vocabulary.schema import Schema
@@ -44,6 +46,9 @@ class MethodEntry:
     # Whether it looks at all rows at once; then a table that fits into memory is not worked on in blocks
     together: bool = False
     draws_groups: bool = False  # whether chance has a part in which groups there are, not only in which rows they get
+    weighs: bool = False  # whether weights of attributes change what it splits next
+    limits_levels: bool = False  # whether a most allowed level of a hierarchy can be set
+    loses_on_request: bool = True  # whether small groups can be left out, up to a limit that the user sets
 
     @property
     def counts(self) -> bool:
@@ -81,6 +86,7 @@ METHODS = {
             numeric=BINNED,
             estimator_numeric="levels",
             loses_rows=True,
+            weighs=True,
         ),
         MethodEntry(
             name="kactus-plus",
@@ -91,6 +97,7 @@ METHODS = {
             page="kactus.md",
             numeric=BINNED,
             estimator_numeric="levels",
+            weighs=True,
         ),
         MethodEntry(
             name="tdr",
@@ -101,6 +108,8 @@ METHODS = {
             page="tdr.md",
             forms=(STRICT,),
             **_GENERALIZING,
+            weighs=True,
+            limits_levels=True,
         ),
         MethodEntry(
             name="tds",
@@ -111,6 +120,8 @@ METHODS = {
             page="tdr.md",
             forms=(STRICT,),
             **_GENERALIZING,
+            weighs=True,
+            limits_levels=True,
         ),
         MethodEntry(
             name="iack",
@@ -143,6 +154,8 @@ METHODS = {
             page="mondrian.md",
             needs_target=False,
             **_GENERALIZING,
+            weighs=True,
+            limits_levels=True,
         ),
         MethodEntry(
             name="infogain-mondrian",
@@ -152,6 +165,8 @@ METHODS = {
             paper="LeFevre, DeWitt, Ramakrishnan: Workload-Aware Anonymization, 2006 and 2008",
             page="mondrian.md",
             **_GENERALIZING,
+            weighs=True,
+            limits_levels=True,
         ),
         MethodEntry(
             name="blend",
@@ -163,6 +178,8 @@ METHODS = {
             forms=(COUNTS, STRICT, PAIR),
             together=True,
             draws_groups=True,
+            loses_on_request=False,
+            weighs=True,
         ),
     )
 }
@@ -186,6 +203,25 @@ def make_method(name: str, parameters: dict[str, Any]) -> Method:
             raise ParameterError(f"{name} has no parameter {parameter!r}. It has: {', '.join(known) or 'none'}.")
     method: Method = entry.load()(**parameters)
     return method
+
+
+def check_preferences(name: str, preferences: Preferences) -> None:
+    """Refuse what the method cannot do; the error names those that can."""
+    entry = find_method(name)
+    if preferences.weights and not entry.weighs:
+        raise _unable(name, "weigh attributes", WEIGHTS, [one.name for one in METHODS.values() if one.weighs])
+    if preferences.at_most and not entry.limits_levels:
+        able = [one.name for one in METHODS.values() if one.limits_levels]
+        raise _unable(name, "keep cells below a level of a hierarchy", AT_MOST, able)
+    if preferences.lose is not None and not entry.loses_on_request:
+        able = [one.name for one in METHODS.values() if one.loses_on_request]
+        raise _unable(name, "leave rows out", LOSE, able)
+
+
+def _unable(name: str, what: str, option: tuple[str, str], able: Sequence[str]) -> ParameterError:
+    return ParameterError(
+        f"{name} cannot {what}. Leave {option_name(*option)} out, or choose one of {', '.join(able)}."
+    )
 
 
 def target_of(schema: Schema, method: str) -> str:

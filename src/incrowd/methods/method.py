@@ -14,6 +14,7 @@ from incrowd.errors import ParameterError
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat, Step
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema
@@ -109,8 +110,14 @@ class Method(Protocol):
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain data, for the plan and the certificate."""
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
-        """The steps of the release."""
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,
+        preferences: Preferences = INDIFFERENT,
+    ) -> tuple[Step, ...]:
+        """The steps of the release; preferences that the catalog does not say it has do not come to it."""
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

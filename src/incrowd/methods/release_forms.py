@@ -17,7 +17,7 @@ import polars as pl
 from incrowd.errors import ParameterError
 from incrowd.measures.mdl import even_cuts
 from incrowd.methods.catalog import METHODS
-from incrowd.methods.method import Method, Population
+from incrowd.methods.method import Combinations, Method, Population
 from incrowd.methods.numeric import FEW, public_cuts, round_cuts
 from incrowd.plan.steps import AsCounts, Bin, Group, Hide, Rarest, Recode, Show, Spread, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -166,26 +166,38 @@ def _combinations_fitted(
     steps: tuple[Step, ...], population: Population, on_population: Sequence[OfPopulation], people: EncodedTable
 ) -> tuple[Step, ...]:
     """Combinations that are hidden are named by a further step."""
-    names, after = population.schema.quasi_identifiers, population
+    names = population.schema.quasi_identifiers
     recode = next(step for step in steps if isinstance(step, Recode))
-    for step in steps:
-        after = (
-            after.recode(step) if isinstance(step, Recode) else after.hide(step) if isinstance(step, Hide) else after
-        )
-    seen = after.combinations(names)
+    seen = combinations_shown(steps, population)
     shown: list[list[Form]] = [[*(part.form for part in recode[name].parts), Suppressed()] for name in names]
     forms = [tuple(shown[a][code] for a, code in enumerate(codes)) for codes in seen.codes.tolist()]
     hidden = _Fit.of(forms, seen.sizes, names, population.schema, people).hidden(on_population)
-    if not hidden.any():
+    return without_combinations(steps, names, seen, hidden)
+
+
+def combinations_shown(steps: Sequence[Step], population: Population) -> Combinations:
+    """What rows show after steps that show value by value."""
+    for step in steps:
+        if isinstance(step, Recode | Hide):
+            population = population.recode(step) if isinstance(step, Recode) else population.hide(step)
+    return population.combinations(population.schema.quasi_identifiers)
+
+
+def without_combinations(
+    steps: tuple[Step, ...], names: tuple[str, ...], seen: Combinations, gone: Flags, *, drop: bool = False
+) -> tuple[Step, ...]:
+    """The steps, with some of the combinations that rows show hidden in the end, or left out."""
+    if not gone.any():
         return steps
+    recode = next(step for step in steps if isinstance(step, Recode))
     left = []
-    for place, column in enumerate(recode.columns):
+    for column in recode.columns:
         at = names.index(column.name)
-        rows = np.bincount(seen.codes[~hidden, at], seen.sizes[~hidden], len(column.parts) + 1).astype(int).tolist()
+        rows = np.bincount(seen.codes[~gone, at], seen.sizes[~gone], len(column.parts) + 1).astype(int).tolist()
         parts = (replace(part, rows=rows[i]) for i, part in enumerate(column.parts))
-        left.append(replace(recode.columns[place], parts=tuple(parts)))
-    named = tuple(tuple(codes) for codes in seen.codes[hidden].tolist())
-    hide = Hide(names, 0, named, False, int(seen.sizes[hidden].sum()))
+        left.append(replace(column, parts=tuple(parts)))
+    named = tuple(tuple(codes) for codes in seen.codes[gone].tolist())
+    hide = Hide(names, 0, named, drop, int(seen.sizes[gone].sum()))
     last = max(i for i, step in enumerate(steps) if isinstance(step, Recode | Hide))
     changed = [Recode(tuple(left)) if step is recode else step for step in steps]
     return *changed[: last + 1], hide, *changed[last + 1 :]

@@ -13,6 +13,7 @@ from incrowd.compare.learners.c45 import C45Learner
 from incrowd.compare.learners.learner import predicted
 from incrowd.compare.releasing import without_unused
 from incrowd.methods.catalog import make_method
+from incrowd.methods.limits import decide_within
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.report.facts import Accuracy
@@ -47,7 +48,7 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe) -> Accuracy
     train, known = parts.train, _known(parts.train, schema, subjects)
     population = engine.population(known, schema, randomness)
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
-    steps = method.decide(population, recipe.requirement, randomness)
+    steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
     steps = formed(steps, recipe.form, population, recipe.requirement)
     plan = ReleasePlan(method.name, (), recipe.requirement, schema, train.height, steps)
     plan = engine.settle(plan, population)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import OutputError, ParameterError, RequirementError
-from incrowd.methods.catalog import find_method
+from incrowd.errors import OutputError, ParameterError, RequirementError, option_name
+from incrowd.methods.catalog import check_preferences, find_method
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
@@ -20,7 +20,8 @@ from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
-from incrowd.vocabulary.requirement import Together
+from incrowd.vocabulary.preferences import AT_MOST, LOSE
+from incrowd.vocabulary.requirement import KAnonymity, Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role
 
@@ -139,6 +140,9 @@ class Job:
         else:
             file = self.query.address.path if self.query and isinstance(self.query.address, DatabaseFile) else self.path
             self.outputs.check(file, self.recipe_path, query=self.query)
+        check_preferences(self.recipe.method, self.recipe.preferences)
+        self._check_at_most()
+        self._check_lose()
         if self.sign is not None:
             from incrowd.report.signature import private_key
 
@@ -162,6 +166,41 @@ class Job:
             if any(path is not None and path.resolve() == second.resolve() for path in others):
                 raise OutputError(f"{second.name} is where the table of groups goes. Name another file.")
 
+    def _check_at_most(self) -> None:
+        """Refuse what hides cells beside a limit that hidden cells exceed."""
+        recipe, option = self.recipe, option_name(*AT_MOST)
+        if not recipe.at_most:
+            return
+        if _has_counts(recipe):
+            raise ParameterError(f"{option} is about plain values, not counts of them. Choose form strict.")
+        if recipe.rarest is not None:
+            raise ParameterError(f"rarest hides cells, which {option} does not allow. Leave one of both out.")
+        if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
+            raise ParameterError(
+                f"k-map and delta-presence hide cells, which {option} does not allow. Leave one of both out."
+            )
+        if recipe.parameters.get("numeric") in ("mean", "midpoint"):
+            raise ParameterError(
+                f"{option} is counted on what cells show, and a mean or a middle does not show its interval. Choose "
+                "numeric=interval or numeric=bounds."
+            )
+
+    def _check_lose(self) -> None:
+        """Refuse rows left out beside what looks at all rows, or at those beyond the end of an interval."""
+        recipe, option = self.recipe, option_name(*LOSE)
+        if recipe.lose is None:
+            return
+        if not isinstance(recipe.requirement, KAnonymity):
+            raise ParameterError(
+                f"{option} leaves out groups that are smaller than k. Further requirements, and columns known "
+                "together, are kept with all rows. Leave one of both out."
+            )
+        if recipe.parameters.get("numeric") == "midpoint":
+            raise ParameterError(
+                f"A middle needs k rows beyond the end of its interval, and {option} may leave them out. Choose "
+                "another numeric."
+            )
+
     def _check_on_spark(self) -> None:
         """Refuse what only one machine does; the folder of the release is Spark's business."""
         if self.measuring.accuracy:
@@ -179,6 +218,8 @@ class Job:
             raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")
         if self.recipe.rarest is not None:
             raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")
+        if self.recipe.at_most:
+            raise ParameterError(f"How coarse cells are is verified on one machine. Leave {option_name(*AT_MOST)} out.")
         if isinstance(self.recipe.requirement, Together):
             raise RequirementError(
                 "On Spark groups are promised their size, k. Further requirements are kept on one machine."
@@ -225,6 +266,8 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
         own_roles=frozenset(name for name, wishes in recipe.columns.items() if "role" in wishes),
         own_rules=frozenset(_own_rules(recipe)),
         rarest=recipe.rarest or 0,
+        at_most=dict(recipe.at_most),
+        lose=recipe.lose,
         population=_population(job, folder, held.schema.quasi_identifiers) if on_population else None,
         memory=resources.memory,
         threads=resources.threads,

@@ -46,7 +46,14 @@ def check_measurable(job: Job, held: Held) -> None:
         return
     rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
     ledger, measuring = (job.ledger, "A ledger is kept"), job.measuring
-    for wanted, what in (ledger, rarest, (measuring.risk, "Risk is measured"), (measuring.attacks, "Attacks run")):
+    coarse = (job.recipe.at_most, "How coarse cells are is verified")
+    for wanted, what in (
+        ledger,
+        rarest,
+        coarse,
+        (measuring.risk, "Risk is measured"),
+        (measuring.attacks, "Attacks run"),
+    ):
         if wanted:
             raise ParameterError(
                 f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "

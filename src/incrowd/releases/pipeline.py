@@ -14,6 +14,7 @@ import numpy as np
 
 from incrowd.errors import Notice, ParameterError, VerificationError
 from incrowd.methods.catalog import MethodEntry, find_method, make_method
+from incrowd.methods.limits import decide_within
 from incrowd.methods.method import Population
 from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
@@ -178,7 +179,8 @@ def _in_blocks(job: Job, path: Path) -> bool:
     """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be."""
     recipe = job.recipe
     whole = bool(recipe.reading.get("coarsen") or (recipe.preset and recipe.preset.kinds))
-    together = whole or job.ledger is not None or recipe.rarest is not None or find_method(recipe.method).together
+    limited = recipe.rarest is not None or bool(recipe.at_most)
+    together = whole or job.ledger is not None or limited or find_method(recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 
@@ -197,6 +199,7 @@ def possible(job: Job, held: Held) -> Iterator[Notice]:
     requirement, schema = job.recipe.requirement, held.schema
     requirement.check_possible(held.rows)
     requirement.sets(schema.quasi_identifiers)
+    job.recipe.preferences.check_columns(schema)
     check_columns(requirement, held.columns, schema)
     subjects = subject_names(requirement, schema.target)
     yield from _hierarchies(schema, held.columns, find_method(job.recipe.method), subjects)
@@ -213,7 +216,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     """What the method decides; means are not known yet."""
     recipe, schema = job.recipe, held.schema
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
-    steps = method.decide(population, recipe.requirement, randomness)
+    steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
     steps = formed(steps, recipe.form, population, recipe.requirement)
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
+from incrowd.vocabulary.preferences import AtMost, Lose, Weights
 from incrowd.vocabulary.resources import bytes_of
 
 if TYPE_CHECKING:
@@ -213,6 +214,8 @@ class Promise(TypedDict, total=False):
             more="The same for bins of numbers and groups of a hierarchy.",
         ),
     ]
+    at_most: AtMost
+    lose: Lose
     alone_at_most: Annotated[
         int | None, Option("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
     ]
@@ -237,6 +240,7 @@ class MethodOptions(TypedDict, total=False):
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
     ]
+    weights: Weights
     form: Annotated[
         str | None,
         Option(

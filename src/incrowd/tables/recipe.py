@@ -10,8 +10,11 @@
     k: 10
     method: kactus-plus
     parameters: {numeric: bins}
+    weights: {age: 3}
     form: counts
     rarest: 3
+    at_most: {postcode: 2}
+    lose: 2%
     reading: {delimiter: ";", missing: ["NA"], decimal: comma, dates: dmy}
     repeats: [name]
     known_together:
@@ -44,6 +47,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.option import described_fields, nearest, options_of
 from incrowd.vocabulary.plain_data import read_plain_yaml
+from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
 from incrowd.vocabulary.requirements.words import asked_for, parse_requirements, with_class
 from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
@@ -54,8 +58,8 @@ _READING_KEYS = tuple(one.name for one in options_of(Reading))
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
-    *("k", "method", "parameters", "form", "require"),
-    *("class_sensitive", "population", "rarest", "alone_at_most"),
+    *("k", "method", "parameters", "weights", "form", "require"),
+    *("class_sensitive", "population", "rarest", "alone_at_most", "at_most", "lose"),
 )
 
 
@@ -80,8 +84,11 @@ class Recipe:
     k: int = 10
     method: str = DEFAULT_METHOD
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
     rarest: int | None = None
+    at_most: Mapping[str, int] = field(default_factory=dict)
+    lose: str | float | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     repeats: Sequence[str] = ()
@@ -135,7 +142,12 @@ class Recipe:
             _check_names(known.get("columns") or 0, "known_together: columns")
         if not isinstance(self.class_sensitive, bool | None):
             raise ParameterError("class_sensitive must be yes or no: may the class of a person be inferred?")
-        _ = self.requirement
+        _ = self.requirement, self.preferences
+
+    @property
+    def preferences(self) -> Preferences:
+        """What is rather kept, and what may be given up for it."""
+        return Preferences(self.weights, self.at_most, self.lose)
 
     @property
     def requirement(self) -> KAnonymity | KnownTogether | Together:
@@ -190,7 +202,7 @@ class Recipe:
 
     def schema(self, draft: Schema, *, whole: bool = True) -> Schema:
         """The draft with everything the recipe says about its columns; it has them all, if it is of the whole table."""
-        for name in (*self.columns, *self.repeats):
+        for name in (*self.columns, *self.repeats, *self.weights, *self.at_most):
             if whole and name not in draft:
                 raise HeaderError(unknown_column(name, draft.names))
         return Schema(tuple(_with_settings(column, self.columns.get(column.name)) for column in draft.columns))

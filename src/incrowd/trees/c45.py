@@ -93,9 +93,10 @@ def grow(
     max_depth: int | None,
     weighted: bool,
     confidence: float | None = None,
+    weights: Sequence[float] | None = None,
 ) -> Tree:
     """Grow a tree by the given rules, pruned if a confidence is given."""
-    training = pack(table, attributes, target, bins)
+    training = pack(table, attributes, target, bins, weights)
     limits = Limits(min_rows, max_depth, weighted)
     grown = grow_levels(training.rows, training.columns, rules, limits)
     if confidence is not None:
@@ -159,6 +160,8 @@ class C45:
         Largest number of tests on a path.
     min_node
         A node with fewer rows is not split.
+    weights
+        For some attributes a factor of at least 1, by which their gain and their gain ratio count more.
 
     Examples
     --------
@@ -181,6 +184,7 @@ class C45:
     mdl: bool = True
     max_depth: int | None = None
     min_node: int = 2
+    weights: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         at_least("min_branch", self.min_branch, 1)
@@ -189,6 +193,8 @@ class C45:
         at_least("max_depth", self.max_depth, 0)
         fraction("confidence", self.confidence)
         check_missing(self.missing)
+        if not all(isinstance(weight, int | float) and 1 <= weight < float("inf") for _, weight in self.weights):
+            raise ParameterError("weights are pairs of an attribute and a factor of at least 1.")
         if self.raising and self.confidence is None:
             raise ParameterError("raising is a kind of pruning: give a confidence as well, for instance 0.25.")
 
@@ -197,7 +203,8 @@ class C45:
         rules = Rules(float(self.min_branch), SIDE_SHARE, True, self.mdl, self.missing == "branch")
         smallest = max(2 * self.min_branch, self.min_node)
         weighted, early = self.missing == "weight", None if self.raising else self.confidence
-        tree = grow(table, attributes, target, rules, smallest, self.bins, self.max_depth, weighted, early)
+        weights = [dict(self.weights).get(name, 1.0) for name in attributes]
+        tree = grow(table, attributes, target, rules, smallest, self.bins, self.max_depth, weighted, early, weights)
         return prune(tree, self.confidence, table) if self.raising and self.confidence else tree
 
 

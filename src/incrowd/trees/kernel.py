@@ -217,15 +217,16 @@ def choose(splits_gain: Array, splits_ratio: Array, columns: Columns, rules: Rul
     total, positive = 0.0, 0
     for a in range(len(splits_gain)):
         if splits_gain[a] > EPSILON and columns.averaged[a]:
-            total += splits_gain[a]
+            total += splits_gain[a] * columns.weight[a]
             positive += 1
     if rules.ratio and positive == 0:
         return -1
     enough = total / positive - 1e-3 if rules.ratio else EPSILON
     best, chosen = EPSILON, -1
     for a in range(len(splits_gain)):
-        score = splits_ratio[a] if rules.ratio else splits_gain[a]
-        if splits_gain[a] > EPSILON and splits_gain[a] >= enough and score > best + EPSILON:
+        weight = columns.weight[a]
+        score = weight * (splits_ratio[a] if rules.ratio else splits_gain[a])
+        if splits_gain[a] > EPSILON and weight * splits_gain[a] >= enough and score > best + EPSILON:
             best, chosen = score, a
     return chosen
 

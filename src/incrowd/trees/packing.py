@@ -133,6 +133,7 @@ class Columns(NamedTuple):
     ordered: npt.NDArray[np.bool_]  # split by threshold; else one branch for each value
     averaged: npt.NDArray[np.bool_]  # counts in the average gain
     offset: npt.NDArray[np.int64]  # place in the histogram; -1 if too wide to have one
+    weight: npt.NDArray[np.float64]  # of its score, where the best attribute is chosen
     classes: int
     stride: int
 
@@ -185,7 +186,13 @@ class Training:
     classes: tuple[ClassValue, ...]
 
 
-def pack(table: EncodedTable, attributes: Sequence[str], target: str, bins: int | None) -> Training:
+def pack(
+    table: EncodedTable,
+    attributes: Sequence[str],
+    target: str,
+    bins: int | None,
+    weights: Sequence[float] | None = None,
+) -> Training:
     """Pack the attributes and the class of a table; numeric columns in at most ``bins`` bins.
 
     A missing class is a class of its own.
@@ -199,6 +206,8 @@ def pack(table: EncodedTable, attributes: Sequence[str], target: str, bins: int 
     label = exact_bins(table[target].counts)
     classes = occurring_classes(table[target])
     columns = _columns(chosen, binned, len(classes), table.height)
+    if weights is not None:
+        columns = columns._replace(weight=np.array(weights, np.float64))
     rows = np.zeros(table.height * columns.stride, _dtype(columns))
     sources = [(table[target].codes, label.of_code)]
     sources += [(column.codes, bins.of_code) for column, bins in zip(chosen, binned, strict=True)]
@@ -231,7 +240,13 @@ def _columns(chosen: Sequence[EncodedColumn], bins: Sequence[Bins], classes: int
     step = 4 if narrow else 2
     stride = -(-(len(width) + 1) // step) * step
     return Columns(
-        width=width, ordered=ordered, averaged=~wide | wide.all(), offset=offset, classes=classes, stride=stride
+        width=width,
+        ordered=ordered,
+        averaged=~wide | wide.all(),
+        offset=offset,
+        weight=np.ones(len(width)),
+        classes=classes,
+        stride=stride,
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
+from incrowd.verification.coarsest import CoarsestLevel
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
 from incrowd.verification.opening import column, connect, open_file, open_table, register
@@ -34,6 +35,7 @@ from incrowd.verification.safe_harbor import PRESET, safe_harbor_check
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
+from incrowd.vocabulary.preferences import rows_to_lose
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
@@ -66,7 +68,7 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         if request.file:
             checks += _order_checks(request, hidden, np.asarray(original.origin))
         table.close()
-        expected = asked_of(request, sources, people)
+        expected = asked_of(request, sources, people, original.rows)
 
         def more(connection: Any) -> Iterator[Check]:
             nonlocal counted
@@ -75,6 +77,7 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
                 yield safe_harbor_check(connection, request, sources)
             if everybody is not None:
                 yield _rare_values(connection, request, expected, everybody)
+            yield from _coarsest(connection, request, sources, expected, whole)
             if request.file:
                 yield class_order_check(hidden, _classes(connection, expected, window(len(original.origin))))
 
@@ -108,6 +111,20 @@ def _rare_values(connection: Any, request: Request, expected: Expected, everybod
         escapes=request.form.kind == "csv",
         pair=request.groups is not None,
     ).check()
+
+
+def _coarsest(
+    connection: Any, request: Request, sources: Sequence[ReleasedColumn], expected: Expected, whole: bool
+) -> Iterator[Check]:
+    """No cell is coarser than the level that was asked for; what is not whole cannot be counted."""
+    known = {column.name: column.hierarchy for column in request.columns}
+    for name, level in request.at_most.items():
+        hierarchy = known.get(name)
+        if hierarchy is None or not whole or request.counted or request.groups is not None:
+            yield Check(f"{name} at most at level {level}", False, "this was not counted")
+            continue
+        at = [column(list(expected.columns).index(one)) for one in _names(sources, name)]
+        yield CoarsestLevel(name, at, hierarchy, level).check(connection)
 
 
 def _digest(path: Path) -> str:
@@ -154,8 +171,8 @@ def _names(sources: Sequence[ReleasedColumn], column: str) -> list[str]:
     return [one.name for one in sources if one.column.name == column]
 
 
-def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People | None) -> Expected:
-    """What has to be recounted, in the names of the written file."""
+def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People | None, rows: int = 0) -> Expected:
+    """What has to be recounted of a table of so many rows, in the names of the written file."""
     quasi = request.role(Role.QUASI_IDENTIFIER)
     known = request.requirement.sets(quasi)
 
@@ -166,11 +183,14 @@ def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People
     single = [column for column in request.columns if column.name in quasi and len(_names(sources, column.name)) == 1]
     promises = zip(request.requirement.promises, known, strict=False)
     further = _further(request)
+    may_lose = sum(one.k - 1 for one in known) if request.loses_rows and not further else 0
+    if request.lose is not None:
+        may_lose = rows_to_lose(request.lose, rows)
     return Expected(
         promises=[(promise, columns(one.names), one.k) for promise, one in promises],
         columns=[one.name for one in sources],
         quasi_identifiers=columns(quasi),
-        may_lose=sum(one.k - 1 for one in known) if request.loses_rows and not further else 0,
+        may_lose=may_lose,
         shared_means=columns([one.name for one in request.columns if one.name in quasi and one.type.is_numeric])
         if request.levels
         else (),

@@ -127,6 +127,10 @@ class Request:
         coarsened as the preset would.
     rarest
         No cell names a value that fewer people have; 0 if that was not asked for.
+    at_most
+        For some columns the coarsest level of their hierarchy that a cell may show; 0 are the leaves.
+    lose
+        How many rows may be left out, as the user says it: a share or a number; None if nothing was said.
     population
         The people the rows are from, for requirements about them.
     memory, threads, scratch
@@ -152,6 +156,8 @@ class Request:
     own_roles: frozenset[str] = frozenset()
     own_rules: frozenset[str] = frozenset()
     rarest: int = 0
+    at_most: Mapping[str, int] = field(default_factory=dict)
+    lose: str | float | None = None
     population: InputFile | None = None
     memory: int | None = None
     threads: int = 1

@@ -45,6 +45,7 @@ from incrowd.methods.numeric import BINS, public_bins
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.trees.compiled import THREADS
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import Requirement, Together
@@ -127,7 +128,13 @@ class Blend:
         """
         return replace(self, scores=0.0)
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,
+        preferences: Preferences = INDIFFERENT,
+    ) -> tuple[Step, ...]:
         """Cut numbers, ask the guide, hide, split; groups are numbered by chance."""
         requirement.check_possible(population.rows)
         if isinstance(requirement, Together) and requirement.on_population:
@@ -136,15 +143,18 @@ class Blend:
                 "values instead. Choose another method, such as infogain-mondrian."
             )
         judge = Judge.of(requirement, population)
-        return self.split(self.prepare(population, judge.k, randomness), judge, randomness)
+        return self.split(self.prepare(population, judge.k, randomness, preferences), judge, randomness)
 
-    def prepare(self, population: Population, k: int, randomness: Randomness) -> PreparedRows:
+    def prepare(
+        self, population: Population, k: int, randomness: Randomness, preferences: Preferences = INDIFFERENT
+    ) -> PreparedRows:
         """All that comes before splitting; of k only whether it is below five matters."""
         target, names = _target(population), population.schema.quasi_identifiers
         bins = public_bins(population.sample(), names, population.sample()[target], self.bins, k)
         table = population.bin(bins).sample()
         hidden, guidance = self._hidden(table, names, target, randomness)
-        features = features_of(table, [name for name in names if name not in hidden], target, bins, guidance)
+        kept = [name for name in names if name not in hidden]
+        features = features_of(table, kept, target, bins, guidance, preferences)
         return PreparedRows(
             table=table,
             names=names,
@@ -206,11 +216,19 @@ class Blend:
         return Reasons("Splits", ("attribute", "splits"), rows, tuple(facts))
 
 
-def features_of(table: EncodedTable, names: Sequence[str], target: str, bins: Bin, guidance: Guided) -> RowFeatures:
-    """What groups are made alike in: an attribute counts by what it tells about the class on its own."""
+def features_of(
+    table: EncodedTable,
+    names: Sequence[str],
+    target: str,
+    bins: Bin,
+    guidance: Guided,
+    preferences: Preferences = INDIFFERENT,
+) -> RowFeatures:
+    """What groups are made alike in: an attribute counts by what it tells about the class alone, and by its weight."""
     numbers = dict(bins.cuts)
     bits = np.array([_information(table[name], table[target]) for name in names], np.float64)
-    weights = bits / bits.sum() if bits.sum() > 0 else np.full(len(bits), 1 / max(1, len(bits)))
+    bits = np.array(preferences.factors(names)) * (bits if bits.sum() > 0 else np.ones(len(bits)))
+    weights = bits / bits.sum()
     ordered = [name in numbers or table[name].type.has_order for name in names]
     return RowFeatures([table[name] for name in names], ordered, weights, guidance.scores, table[target].codes)
 

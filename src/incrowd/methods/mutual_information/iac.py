@@ -38,6 +38,7 @@ from incrowd.methods.mutual_information.generalizing import (
     generalize,
 )
 from incrowd.plan.steps import Hide, Reasons, Step
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import KnownSet, Requirement
 
@@ -321,7 +322,13 @@ class IACk:
         """The parameters as plain data."""
         return dict(vars(self))
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002, nothing is left to chance
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,  # noqa: ARG002, nothing is left to chance
+        preferences: Preferences = INDIFFERENT,  # noqa: ARG002, it has none yet
+    ) -> tuple[Step, ...]:
         """Choose the levels, then hide what is rare."""
         generalized = generalize(population, requirement, self.numeric, self.min_entropy)
         hiding = CombinationHiding(generalized, strict=self.strict, on_small=self.on_small)
@@ -379,7 +386,13 @@ class IACc:
         """The parameters as plain data."""
         return dict(vars(self))
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002, nothing is left to chance
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,  # noqa: ARG002, nothing is left to chance
+        preferences: Preferences = INDIFFERENT,  # noqa: ARG002, it has none yet
+    ) -> tuple[Step, ...]:
         """Choose the levels, keep the floor, then hide size by size while the thresholds hold."""
         generalized = generalize(population, requirement, self.numeric, self.min_entropy)
         floor = requirement.sets(generalized.names)

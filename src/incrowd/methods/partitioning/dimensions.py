@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.released_value import Interval, Value, parse_day, parse_number
 from incrowd.vocabulary.schema import ColumnType, Schema
 
@@ -40,12 +41,15 @@ class Dimension:
     """One quasi-identifier, as the partitioning sees it.
 
     A place is a code of the column's dictionary, or, with a hierarchy, the place of a leaf; the last place is that
-    of the missing.
+    of the missing. ``weight`` is the factor of its width, or of what its cuts tell about the class; ``level`` the
+    coarsest level of the hierarchy that may be shown, None if that is the root.
     """
 
     column: EncodedColumn
     kind: int
     hierarchy: Hierarchy | None = None
+    weight: float = 1.0
+    level: int | None = None
 
     @property
     def name(self) -> str:
@@ -95,6 +99,14 @@ class Dimension:
             node = below[0]
         return node
 
+    def parts(self, node: int) -> list[int]:
+        """The groups into which a group of the hierarchy is cut; the first goes down to the coarsest level at once."""
+        assert self.hierarchy is not None
+        below: Sequence[int] = self.hierarchy.children(node)
+        if self.level is not None and node == self.settled(0):
+            below = np.unique(self.hierarchy.at_level(self.level)).tolist()
+        return [self.settled(child) for child in below]
+
     @cached_property
     def intervals(self) -> list[Interval]:
         """The interval of each group of a hierarchy of numbers or dates."""
@@ -128,15 +140,23 @@ def positions_of(numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> np
     return np.asarray(apart / apart[-1], np.float64)
 
 
-def dimensions_of(table: EncodedTable, schema: Schema, by_class: bool) -> tuple[Dimension, ...]:
+def dimensions_of(
+    table: EncodedTable, schema: Schema, by_class: bool, preferences: Preferences = INDIFFERENT
+) -> tuple[Dimension, ...]:
     """The quasi-identifiers as dimensions; a value without a leaf in the attribute's hierarchy is an error."""
-    return tuple(_dimension(table[name], schema[name].hierarchy, by_class) for name in schema.quasi_identifiers)
+    names = schema.quasi_identifiers
+    weights = preferences.factors(names)
+    return tuple(
+        _dimension(table[name], schema[name].hierarchy, by_class, weight, preferences.lowest_level(schema[name]))
+        for name, weight in zip(names, weights, strict=True)
+    )
 
 
-def _dimension(column: EncodedColumn, hierarchy: Hierarchy | None, by_class: bool) -> Dimension:
-    if hierarchy is not None:
-        return Dimension(column, TREE, hierarchy)
-    return Dimension(column, SET if by_class and not column.type.has_order else RANGE)
+def _dimension(
+    column: EncodedColumn, hierarchy: Hierarchy | None, by_class: bool, weight: float, level: int | None
+) -> Dimension:
+    kind = TREE if hierarchy is not None else SET if by_class and not column.type.has_order else RANGE
+    return Dimension(column, kind, hierarchy, weight, level)
 
 
 def stacked(dimensions: Sequence[Dimension], rows: int) -> npt.NDArray[np.int32]:
@@ -168,6 +188,8 @@ class Dims(NamedTuple):
     end: Any
     begin: Any  # of the group's children
     children: Any
+    weight: Any  # of the width, or of what a cut tells about the class
+    must: Any  # the group that is cut in any case, before anything else is; -1 for none
 
 
 class CutRules(NamedTuple):

@@ -4,7 +4,8 @@ A cut is a row of six numbers. The first five are the preference, smallest first
 for the cut below it, for its class-aware form the class entropy that remains; minus the width; the dimension; how
 uneven the parts are; the last place of the first part. The sixth is the first place of the second part. Entropies and
 widths are compared in steps of 2^-30, so that equal ones are equal however they were summed up, and preference is an
-order: the compiled loop and a loop that asks a requirement for each cut choose alike.
+order: the compiled loop and a loop that asks a requirement for each cut choose alike. The weight of a dimension is a
+factor of its width, and of the bits that its cuts gain. A cut that must be made comes before all others.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from incrowd.methods.partitioning.dimensions import (
 from incrowd.trees.compiled import compiled
 
 _STEPS = 2.0**30  # figures are compared in whole steps of this size, so that rounding decides nothing
+_AT_ONCE = -(2**60)  # comes before all preferences
 _NO_GAIN = 1e-9  # bits: a smaller difference is rounding
 
 
@@ -63,6 +65,12 @@ def _bits(counts: Any) -> float:
 @compiled
 def _step(x: float) -> int:
     return int(np.floor(x * _STEPS + 0.5))
+
+
+@compiled
+def _weighed(bits: float, before: float, weight: float) -> float:
+    """What remains of the bits before a cut if what it gains counts so many times."""
+    return bits - (weight - 1.0) * (before - bits)
 
 
 @compiled
@@ -152,7 +160,16 @@ def _median_cuts(rule: CutRules, room: Scratch, count: int, a: int, wide: int, c
 
 @compiled
 def _class_cuts(
-    rule: CutRules, room: Scratch, count: int, a: int, wide: int, by_share: bool, gone: Any, cuts: Any, listed: int
+    rule: CutRules,
+    room: Scratch,
+    count: int,
+    a: int,
+    wide: int,
+    weight: float,
+    by_share: bool,
+    gone: Any,
+    cuts: Any,
+    listed: int,
 ) -> int:
     """Every cut between neighbours with enough rows on both sides, by the class entropy it leaves."""
     order = _order_by_class(room.hist, room.present, count) if by_share else room.present
@@ -172,7 +189,8 @@ def _class_cuts(
             bits = _bits(left) + _bits(right) + rest
             if (before - bits) / rows >= rule.min_gain - _NO_GAIN:
                 last, after = (i, i + 1) if by_share else (order[i], order[i + 1])
-                listed = _write(cuts, listed, _step(bits / rows), wide, a, abs(left_rows - right_rows), last, after)
+                left_over = _step(_weighed(bits, before, weight) / rows)
+                listed = _write(cuts, listed, left_over, wide, a, abs(left_rows - right_rows), last, after)
     return listed
 
 
@@ -191,14 +209,17 @@ def _tree_cut(
         if 0 < counts.sum() < rule.smallest:
             return listed
         after += _bits(counts)
-    wide = _step((dims.end[at] - dims.first[at]) / dims.leaves[a])
+    wide = _step(dims.weight[a] * (dims.end[at] - dims.first[at]) / dims.leaves[a])
+    if dims.must[a] == at:
+        return _write(cuts, listed, _AT_ONCE, wide, a, 0, 0, 0)
     if not rule.by_class:
         return _write(cuts, listed, 0, wide, a, 0, 0, 0)
     everything = _sum(room.hist, room.present, count) + gone
     rows = everything.sum()
-    if (_bits(everything) - after) / rows < rule.min_gain - _NO_GAIN:
+    before = _bits(everything)
+    if (before - after) / rows < rule.min_gain - _NO_GAIN:
         return listed
-    return _write(cuts, listed, _step(after / rows), wide, a, 0, 0, 0)
+    return _write(cuts, listed, _step(_weighed(after, before, dims.weight[a]) / rows), wide, a, 0, 0, 0)
 
 
 @compiled
@@ -225,8 +246,9 @@ def _cuts_of(
     wide = count / (width - 1)
     if not dims.counted[a]:
         wide = dims.position[start + room.present[count - 1]] - dims.position[start + room.present[0]]
+    wide *= dims.weight[a]
     if rule.by_class:
-        return _class_cuts(rule, room, count, a, _step(wide), kind == SET, gone, cuts, listed)
+        return _class_cuts(rule, room, count, a, _step(wide), dims.weight[a], kind == SET, gone, cuts, listed)
     return _median_cuts(rule, room, count, a, _step(wide), cuts, listed)
 
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
+from incrowd.methods.limits import check_levels
 from incrowd.methods.method import INTERVALS, Population, check_choice
 from incrowd.methods.numeric import spread_steps
 from incrowd.methods.partitioning.dimensions import (
@@ -46,8 +47,9 @@ from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
 from incrowd.trees.packing import class_values
 from incrowd.trees.tree import ClassValue
 from incrowd.vocabulary.encoded_table import Codes, EncodedTable
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirement import KnownSet, Requirement
 
 Ints = npt.NDArray[np.int64]
 BOXES = ("splits", "extremes")
@@ -92,9 +94,17 @@ class Mondrian:
         """The parameters as plain data."""
         return dict(vars(self))
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002
-        """Cut while an allowable cut is left; nothing is left to chance."""
-        return decide_partition(population, requirement, by_class=False, numeric=self.numeric, boxes=self.boxes)
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,  # noqa: ARG002, nothing is left to chance
+        preferences: Preferences = INDIFFERENT,
+    ) -> tuple[Step, ...]:
+        """Cut while an allowable cut is left."""
+        return decide_partition(
+            population, requirement, preferences, by_class=False, numeric=self.numeric, boxes=self.boxes
+        )
 
 
 @dataclass(frozen=True)
@@ -126,11 +136,17 @@ class InfoGainMondrian(Mondrian):
         if gain is not None and not (is_number and math.isfinite(gain) and gain >= 0):
             raise ParameterError("min_gain must be a number of at least 0, in bits per row, or left out.")
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:  # noqa: ARG002
-        """Cut while a wanted and allowable cut is left; nothing is left to chance."""
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,  # noqa: ARG002, nothing is left to chance
+        preferences: Preferences = INDIFFERENT,
+    ) -> tuple[Step, ...]:
+        """Cut while a wanted and allowable cut is left."""
         target_of(population.schema, self.name)
         shown = {"numeric": self.numeric, "boxes": self.boxes}
-        return decide_partition(population, requirement, by_class=True, min_gain=self.min_gain, **shown)
+        return decide_partition(population, requirement, preferences, by_class=True, min_gain=self.min_gain, **shown)
 
 
 # The steps of a partitioning: find cuts, count them exactly, show the boxes. The table is cut in one compiled loop if
@@ -204,7 +220,7 @@ def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
                 below = dimension.hierarchy.leaves_below(node)
                 first.append(below.start)
                 end.append(below.stop)
-                children += [base + dimension.settled(child) for child in dimension.hierarchy.children(node)]
+                children += [base + part for part in dimension.parts(node)]
                 begin.append(len(children))
     dims = Dims(
         np.array([d.kind for d in dimensions], np.int64),
@@ -213,7 +229,12 @@ def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
         offsets.astype(np.int64),
         np.concatenate(positions),
         np.array([d.width - 1 for d in dimensions], np.int64),
-        *(np.array(numbers, np.int64) for numbers in (first, end, begin, children)),
+        np.array(first, np.int64),
+        np.array(end, np.int64),
+        np.array(begin, np.int64),
+        np.array(children, np.int64),
+        np.array([d.weight for d in dimensions], np.float64),
+        np.array([-1 if d.level is None else root for d, root in zip(dimensions, roots, strict=True)], np.int64),
     )
     return dims, np.array(roots, np.int64)
 
@@ -266,6 +287,7 @@ class Partition:
 def decide_partition(
     population: Population,
     requirement: Requirement,
+    preferences: Preferences,
     *,
     by_class: bool,
     min_gain: float | None = None,
@@ -275,8 +297,9 @@ def decide_partition(
     """Cut the rows while every part satisfies the requirement; no row is lost."""
     requirement.check_possible(population.rows)
     judge = Judge.of(requirement, population)
-    partition = find_partition(population, judge, by_class=by_class, min_gain=min_gain)
     names = population.schema.quasi_identifiers
+    check_levels(population, judge, [KnownSet(names, judge.k)], preferences)
+    partition = find_partition(population, judge, preferences, by_class=by_class, min_gain=min_gain)
     tree, owners = partition.made.tree, partition.made.owners
     forms = form_makers(
         partition.dimensions,
@@ -300,11 +323,13 @@ def decide_partition(
     )
 
 
-def find_partition(population: Population, judge: Judge, *, by_class: bool, min_gain: float | None) -> Partition:
+def find_partition(
+    population: Population, judge: Judge, preferences: Preferences, *, by_class: bool, min_gain: float | None
+) -> Partition:
     """Cuts found on the sample, counted on all rows; cuts whose parts fail are taken back."""
     table = population.sample()
     schema = population.schema
-    dimensions = dimensions_of(table, schema, by_class)
+    dimensions = dimensions_of(table, schema, by_class, preferences)
     target = schema.target if by_class else None
     labels, classes = _classes(table, target)
     marks = judge.of_rows(table)

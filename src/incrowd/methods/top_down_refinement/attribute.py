@@ -113,10 +113,12 @@ class AttributeState(ABC):
     ``open``: for each id, whether it is a candidate. ``gains``: for each candidate, the information gain of refining
     it. ``next``: for each code, the id its rows would show if their candidate was refined; -1 if nobody will ask.
     ``decides``: for each id, the candidate whose refinement would show it. ``one_by_one``: whether a candidate takes
-    one value out of those that are hidden, which leaves the others together.
+    one value out of those that are hidden, which leaves the others together. ``must_refine``: whether the first
+    candidate, 0, is refined in any case, since all it shows together may not be shown.
     """
 
     one_by_one: bool = False
+    must_refine: bool = False
 
     def __init__(self, name: str, codes: int, ids: int) -> None:
         self.name = name

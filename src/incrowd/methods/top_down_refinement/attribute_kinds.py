@@ -320,21 +320,22 @@ class HiddenValues(AttributeState):
 
 
 def attribute_of(
-    column: EncodedColumn, counts: Counts, hierarchy: Hierarchy | None, one_by_one: bool
+    column: EncodedColumn, counts: Counts, hierarchy: Hierarchy | None, one_by_one: bool, level: int | None = None
 ) -> AttributeState:
     """The initial state of an attribute.
 
     ``column``, ``counts``: its values, and its rows per code and class. ``hierarchy``: its hierarchy, if it has one.
     ``one_by_one``: whether categories without hierarchy and order are disclosed one by one, or all at once.
+    ``level``: the coarsest level of the hierarchy that may be shown; None if that is the root.
     """
     if hierarchy is not None:
-        return _with_hierarchy(column, counts, hierarchy)
+        return _with_hierarchy(column, counts, hierarchy, level)
     if column.type.has_order:
         return RangeCuts(column, counts)
     return HiddenValues(column, counts) if one_by_one else _all_at_once(column, counts)
 
 
-def _with_hierarchy(column: EncodedColumn, counts: Counts, hierarchy: Hierarchy) -> TaxonomyCut:
+def _with_hierarchy(column: EncodedColumn, counts: Counts, hierarchy: Hierarchy, level: int | None) -> TaxonomyCut:
     leaves = np.append(hierarchy.leaves, len(hierarchy))
     places = hierarchy.encode(column)
     values = [_value_of(hierarchy.labels[leaf], column.type) for leaf in hierarchy.leaves.tolist()]
@@ -350,14 +351,17 @@ def _with_hierarchy(column: EncodedColumn, counts: Counts, hierarchy: Hierarchy)
         is_leaf = not hierarchy.children(node)
         return Part(members, Shown(members[0]) if is_leaf else Category(hierarchy.labels[node]), rows)
 
-    return TaxonomyCut(
+    coarsest = set() if level is None else set(hierarchy.at_level(level).tolist())
+    made = TaxonomyCut(
         name=column.name,
         labels=hierarchy.labels,
-        parents=hierarchy.parents,
+        parents=[0 if node in coarsest else parent for node, parent in enumerate(hierarchy.parents)],
         nodes=leaves[places],
         counts=counts,
         dress=dress,
     )
+    made.must_refine = level is not None and bool(counts[:-1].any())
+    return made
 
 
 def _all_at_once(column: EncodedColumn, counts: Counts) -> TaxonomyCut:

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from incrowd.measures.mdl import outer_ends
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge, Records
+from incrowd.methods.limits import check_levels
 from incrowd.methods.method import INTERVALS, Combinations, Population, check_choice
 from incrowd.methods.numeric import interval_form, spread_steps
 from incrowd.methods.top_down_refinement.attribute import AttributeState, Look, best_of
@@ -33,6 +34,7 @@ from incrowd.methods.top_down_refinement.partitions import Partitions
 from incrowd.plan.steps import Reasons, Recode, Recoding, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import KnownSet, Requirement
 from incrowd.vocabulary.schema import ColumnType
@@ -115,7 +117,7 @@ class Refinement:
     are refined in place. ``sets``: the attributes that are known together, each set with its k. ``score``: the figure
     that the best candidate has the most of. ``average``: ``"related"``: losses are averaged over the sets that contain
     the attribute; ``"all"``: over all sets. ``evidence``: what else must be known of the rows to judge a group; None if
-    sizes decide.
+    sizes decide. ``weights``: for each attribute the factor of its candidates' scores; None if all are 1.
     """
 
     def __init__(
@@ -126,14 +128,19 @@ class Refinement:
         score: Score,
         average: str = "related",
         evidence: Records | None = None,
+        weights: Sequence[float] | None = None,
     ) -> None:
         inside = np.array([[attribute.name in known.names for attribute in attributes] for known in sets])
         self.attributes = attributes
         self.partitions = Partitions(held, attributes, inside, evidence)
         self._k = np.array([known.k for known in sets])
         self._score = score
+        self._weights = np.ones(len(attributes)) if weights is None else np.array(weights, np.float64)
         self._shared = inside.sum(axis=0) if average == "related" else np.full(len(attributes), len(sets))
         self._first = self.partitions.first
+        for attribute, state in enumerate(attributes):
+            if state.must_refine:
+                self._split(attribute, 0)
         self._close_invalid()
 
     @property
@@ -158,9 +165,10 @@ class Refinement:
         own = [np.flatnonzero(attribute.open) for attribute in self.attributes]
         numbers = np.concatenate([ids + first for ids, first in zip(own, self._first[:-1], strict=True)])
         gains = np.concatenate([state.gains[ids] for ids, state in zip(own, self.attributes, strict=True)])
-        shared = np.repeat(self._shared, [len(ids) for ids in own])
+        many = [len(ids) for ids in own]
+        shared, weights = np.repeat(self._shared, many), np.repeat(self._weights, many)
         losses = anonymity_loss(self.partitions.anonymity, self.partitions.smallest[:, numbers], shared)
-        return numbers, gains, losses, self._score(gains, losses)
+        return numbers, gains, losses, weights * self._score(gains, losses)
 
     def _best(self) -> tuple[int, float, float, float] | None:
         """The candidate with the best score; of equals, the largest gain, then the first attribute, then value."""
@@ -175,14 +183,17 @@ class Refinement:
     def _apply(self, number: int, gain: float, loss: float, score: float) -> Refined:
         """Refine a candidate and bring the others up to date."""
         candidate = self._candidate(number, gain, loss, score)
-        attribute, own = self._place(number)
+        self._split(*self._place(number))
+        self._close_invalid()
+        return Refined(candidate, self.anonymity, self.partitions.reads)
+
+    def _split(self, attribute: int, own: int) -> None:
+        """Refine a candidate of an attribute, whether it is valid or not."""
         state = self.attributes[attribute]
         shown = state.refines(own)
         split = state.refine(own)
         self.partitions.refresh(attribute)
         self.partitions.split(attribute, shown, split.into, split.position)
-        self._close_invalid()
-        return Refined(candidate, self.anonymity, self.partitions.reads)
 
     def _close_invalid(self) -> None:
         """Forget the candidates that would leave a group that may not be released."""
@@ -255,16 +266,27 @@ class TDR:
         population: Population,
         requirement: Requirement,
         randomness: Randomness,  # noqa: ARG002, nothing is left to chance
+        preferences: Preferences = INDIFFERENT,
     ) -> tuple[Step, ...]:
         """Refine until nothing can be refined; no row is left out."""
-        return finish(self.begin(population, requirement), population, requirement, self.numeric)
+        return finish(self.begin(population, requirement, preferences), population, requirement, self.numeric)
 
-    def begin(self, population: Population, requirement: Requirement) -> Refinement:
+    def begin(
+        self, population: Population, requirement: Requirement, preferences: Preferences = INDIFFERENT
+    ) -> Refinement:
         """The search before its first refinement."""
-        return begin(population, requirement, self.criteria[self.criterion], self.loss_average, self.one_by_one)
+        score = self.criteria[self.criterion]
+        return begin(population, requirement, score, self.loss_average, self.one_by_one, preferences)
 
 
-def begin(population: Population, requirement: Requirement, score: Score, average: str, one_by_one: bool) -> Refinement:
+def begin(
+    population: Population,
+    requirement: Requirement,
+    score: Score,
+    average: str,
+    one_by_one: bool,
+    preferences: Preferences = INDIFFERENT,
+) -> Refinement:
     """The table with nothing shown.
 
     ``score``, ``average``: see :class:`~incrowd.methods.top_down_refinement.tdr.Refinement`. ``one_by_one``: whether
@@ -276,13 +298,27 @@ def begin(population: Population, requirement: Requirement, score: Score, averag
     judge = Judge.of(requirement, population)
     names = schema.quasi_identifiers
     table = population.sample()
+    check_levels(population, judge, requirement.sets(names), preferences)
     attributes = [
-        attribute_of(table[name], population.contingency(name), schema[name].hierarchy, one_by_one) for name in names
+        attribute_of(
+            table[name],
+            population.contingency(name),
+            schema[name].hierarchy,
+            one_by_one,
+            preferences.lowest_level(schema[name]),
+        )
+        for name in names
     ]
     evidence = None if judge.by_size else judge.records(population, names)
     held = population.combinations(names)
     return Refinement(
-        held=held, attributes=attributes, sets=requirement.sets(names), score=score, average=average, evidence=evidence
+        held=held,
+        attributes=attributes,
+        sets=requirement.sets(names),
+        score=score,
+        average=average,
+        evidence=evidence,
+        weights=preferences.factors(names),
     )
 
 

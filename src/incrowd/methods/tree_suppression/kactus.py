@@ -40,6 +40,7 @@ from incrowd.methods.tree_suppression.pools import (
 from incrowd.plan.steps import Group, Place, Show, Step
 from incrowd.trees.c45 import C45
 from incrowd.trees.tree import Eq, Gt, In, Inducer, Le, Missing, Predicate, Tree, check_tree, named_values
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Form, Interval, Mean, Shown, ShownMissing, Suppressed, Value
 from incrowd.vocabulary.requirement import Requirement
@@ -92,11 +93,17 @@ class KActus:
         """The parameters as plain data."""
         return {**vars(self), "inducer": describe_inducer(self.inducer)}
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,
+        preferences: Preferences = INDIFFERENT,
+    ) -> tuple[Step, ...]:
         """Grow the tree, release bottom-up; at most k - 1 rows are left out, none if more than sizes is required."""
-        binned = bin_numbers(population, self.numeric, requirement.smallest_group)
+        binned = bin_numbers(population, self.numeric, max(requirement.smallest_group, preferences.promised))
         population = binned.population
-        tree = grow(self.inducer, self.missing, population, requirement)
+        tree = grow(self.inducer, self.missing, population, requirement, preferences)
         names = population.schema.quasi_identifiers
         bundles, left = self._released(population, tree, requirement, randomness)
 
@@ -173,11 +180,23 @@ def rows_asked(waiting: int, k: int, extra: int, reading: str) -> int:
     return lacking if 0 < lacking <= extra else 0
 
 
-def grow(inducer: Inducer | None, missing: str, population: Population, requirement: Requirement) -> Tree:
+def grow(
+    inducer: Inducer | None,
+    missing: str,
+    population: Population,
+    requirement: Requirement,
+    preferences: Preferences = INDIFFERENT,
+) -> Tree:
     """The wrapped inducer's tree on quasi-identifiers and class, checked."""
+    if inducer is not None and preferences.weights:
+        raise ParameterError(
+            "An inducer of your own has its own weights: C45(weights=…). Give them there, or leave inducer out."
+        )
     schema = population.schema
     names = schema.quasi_identifiers
-    chosen = inducer or C45(min_node=max(2, requirement.smallest_group), missing=MISSING[missing])
+    weights = tuple(zip(names, preferences.factors(names), strict=True)) if preferences.weights else ()
+    smallest = max(2, requirement.smallest_group)
+    chosen = inducer or C45(min_node=smallest, missing=MISSING[missing], weights=weights)
     tree = chosen.grow(population.sample(), names, target_of(schema, "A tree method"))
     check_tree(tree, names)
     return tree

@@ -48,6 +48,7 @@ from incrowd.methods.tree_suppression.regrow import regrow_groups
 from incrowd.plan.steps import Group, Place, Show, Step
 from incrowd.trees.tree import Eq, In, Inducer, Predicate, Tree, named_values
 from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Form, Suppressed, Value, ValueSet
 from incrowd.vocabulary.requirement import Requirement
@@ -92,13 +93,19 @@ class KActusPlus:
         """The parameters as plain data."""
         return {**vars(self), "inducer": describe_inducer(self.inducer)}
 
-    def decide(self, population: Population, requirement: Requirement, randomness: Randomness) -> tuple[Step, ...]:
+    def decide(
+        self,
+        population: Population,
+        requirement: Requirement,
+        randomness: Randomness,
+        preferences: Preferences = INDIFFERENT,
+    ) -> tuple[Step, ...]:
         """Grow the tree, release bottom-up with merging, take the remainder in, regrow."""
         names = population.schema.quasi_identifiers
         judge = Judge.of(requirement, population)
-        binned = bin_numbers(population, self.numeric, judge.k)
+        binned = bin_numbers(population, self.numeric, max(judge.k, preferences.promised))
         population = binned.population
-        tree = grow(self.inducer, self.missing, population, requirement)
+        tree = grow(self.inducer, self.missing, population, requirement, preferences)
         of_set = _set_form(population.sample(), self.largest_set)
 
         def group(bundle: Bundle) -> Group:
@@ -108,7 +115,8 @@ class KActusPlus:
         bundles, place = self._released(population, tree, judge, randomness, lambda b: group(b).shown)
         if not self.regrow:
             return *binned.steps, place, Show(names, tuple(group(bundle) for bundle in bundles))
-        again, paths, sizes = regrow_groups(population.place(place), [group(b).forms for b in bundles], judge)
+        weights = preferences.factors(names)
+        again, paths, sizes = regrow_groups(population.place(place), [group(b).forms for b in bundles], judge, weights)
         regrown = [
             group(Bundle(Pool.of([0], [rows]), bundles[origin].path + path))
             for (origin, path), rows in zip(paths, sizes, strict=True)

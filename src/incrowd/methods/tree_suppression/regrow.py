@@ -3,7 +3,8 @@
 Candidates at a node, for each attribute that is not shown exactly yet: a threshold (numeric and ordered
 attributes), one part per value, or two sets of values (values ordered by their class mix). Rows with a missing
 value form a part of their own. Every part must reach k. The best information gain wins; without gain, the
-candidate that reveals most. Attributes that are constant in a node are revealed at no cost.
+candidate that reveals most; both count by the weight of the attribute. Attributes that are constant in a node are
+revealed at no cost.
 
 The splits are proposed on the sample, by a Numba kernel; the rows of every part are then counted exactly, and a split
 with a part that may not be released (or with rows that fit none of its parts) is taken back. With all rows in the
@@ -175,13 +176,14 @@ def _choose(
     shown: Any,
     ordered: Any,
     widths: Any,
+    weights: Any,
     classes: int,
     k: int,
     hist: Any,
     present: Any,
 ) -> tuple[int, int, int, Any]:
     """The split of a node: (attribute, kind, place, codes in order); attribute < 0: none."""
-    best_gain, best_reveal, best_attribute, best_kind, best_place = -1.0, -1, -1, LEAF, -1
+    best_gain, best_reveal, best_attribute, best_kind, best_place = -1.0, -1.0, -1, LEAF, -1
     best_sequence = present[:0]
     for a in range(widths.size):
         if shown[a] == EXACT or (shown[a] == PARTLY and rows.size < 2 * k):
@@ -190,8 +192,9 @@ def _choose(
         gain, reveal, kind, place, sequence = _score(
             hist, present, count, classes, k, widths[a] - 1, ordered[a], shown[a]
         )
-        if reveal >= 0 and (gain > best_gain or (gain == best_gain and reveal > best_reveal)):
-            best_gain, best_reveal, best_attribute, best_kind = gain, reveal, a, kind
+        gain, revealed = gain * weights[a], reveal * weights[a]
+        if reveal >= 0 and (gain > best_gain or (gain == best_gain and revealed > best_reveal)):
+            best_gain, best_reveal, best_attribute, best_kind = gain, revealed, a, kind
             best_place, best_sequence = place, sequence
         if best_gain == np.inf:
             break
@@ -235,6 +238,7 @@ def regrow(
     status: Any,
     ordered: Any,
     widths: Any,
+    weights: Any,
     classes: int,
     k: int,
 ) -> Any:
@@ -265,7 +269,9 @@ def regrow(
     node, count, listed = 0, groups, 0
     while node < count:
         rows = order[nodes[node, BEGIN] : nodes[node, END]]
-        a, kind, place, sequence = _choose(codes, labels, rows, shown[node], ordered, widths, classes, k, hist, present)
+        a, kind, place, sequence = _choose(
+            codes, labels, rows, shown[node], ordered, widths, weights, classes, k, hist, present
+        )
         if a >= 0:
             separate = place == sequence.size
             children = sequence.size if separate else 2
@@ -304,9 +310,9 @@ Path = tuple[Predicate, ...]
 
 
 def regrow_groups(
-    population: Population, forms: Sequence[Sequence[Form]], judge: Judge
+    population: Population, forms: Sequence[Sequence[Form]], judge: Judge, weights: Sequence[float]
 ) -> tuple[Place, list[tuple[int, Path]], list[int]]:
-    """Split the groups of a placed population while every part may be released.
+    """Split the groups of a placed population while every part may be released; attributes count by their weights.
 
     Returns
     -------
@@ -317,7 +323,7 @@ def regrow_groups(
     sizes
         The exact number of rows of each new group.
     """
-    tree = _propose(population, forms, judge.k)
+    tree = _propose(population, forms, judge.k, weights)
     tree, sizes = _take_back(tree, judge.resting(population, tree), judge)
     leaves = [leaf for leaf in tree.leaves if sizes[leaf]]
     shares = tuple(Share(leaf, None, group, int(sizes[leaf])) for group, leaf in enumerate(leaves))
@@ -329,7 +335,7 @@ def regrow_groups(
     return Place(tree, shares), paths, [int(sizes[leaf]) for leaf in leaves]
 
 
-def _propose(population: Population, forms: Sequence[Sequence[Form]], k: int) -> Tree:
+def _propose(population: Population, forms: Sequence[Sequence[Form]], k: int, weights: Sequence[float]) -> Tree:
     """The forest of splits found on the sample, below a root that tests the group."""
     table = population.sample()
     schema = population.schema
@@ -347,6 +353,7 @@ def _propose(population: Population, forms: Sequence[Sequence[Form]], k: int) ->
         status,
         np.array([column.type.has_order for column in columns]),
         np.array([column.width for column in columns]),
+        np.array(weights, np.float64),
         table[schema.target].width,
         k,
     )

@@ -86,14 +86,19 @@ class Page:
         """The digest of what decides the groups; the order of columns is no part of it."""
         method = make_method(self.recipe.method, dict(self.recipe.parameters))
         columns = [self.as_read.schema[name] for name in self.as_read.columns]
-        named = self.table.same_columns
+        named, preferences = self.table.same_columns, self.recipe.preferences
         plain = sorted(
             json.dumps(
-                [named.get(c.name, c.name), c.type, c.role, c.order, c.hierarchy and c.hierarchy.to_json()], default=str
+                [
+                    *(named.get(c.name, c.name), c.type, c.role, c.order, c.hierarchy and c.hierarchy.to_json()),
+                    *preferences.of(c.name),
+                ],
+                default=str,
             )
             for c in columns
         )
         parts = [method.name, method.parameters(), self.recipe.requirement.to_json(), self.recipe.form, plain]
+        parts += [] if preferences.lose is None else [str(preferences.lose)]
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property

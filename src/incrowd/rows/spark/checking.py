@@ -81,7 +81,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     session, input_rows, salt = table.session, pieces.drafting.population.rows, secrets.randbits(62)
     columns = written_columns(session, folder)
     sources = expected_columns(request, columns)
-    expected = asked_of(request, sources, None)
+    expected = asked_of(request, sources, None, input_rows)
     rows, different = rows_used(pieces, blocks.listed)
     sizes = [sizes_of(class_sizes(session, folder, names)) for _, names, _ in expected.promises]
     files, findings = compared(pieces, folder, partial(_compare, request, expected, salt))

@@ -1,0 +1,164 @@
+"""Limits of a release: a most allowed level of a hierarchy, and rows that may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import RequirementError, option_name
+from incrowd.methods.judging import Judge
+from incrowd.methods.method import Method, Population
+from incrowd.methods.release_forms import combinations_shown, without_combinations
+from incrowd.plan.steps import DROPPED, Place, Reasons, Recode, Show, Step
+from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.preferences import AT_MOST, LOSE, Preferences, rows_to_lose
+from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.released_value import Interval
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, Requirement
+from incrowd.vocabulary.schema import Column
+
+
+# Whether rows can stay together in large enough groups if some attributes may not be coarser than a level. Rows that
+# differ at that level may never look alike. What they show of all limited attributes at their coarsest parts the table
+# into groups; any release that keeps the limits parts it further, and a union of groups that keep a requirement keeps
+# it. So there is such a release if, and only if, these groups keep the requirement.
+def check_levels(population: Population, judge: Judge, sets: Sequence[KnownSet], preferences: Preferences) -> None:
+    """Raise unless the requirement can be kept with every limited attribute at its coarsest level."""
+    schema, table = population.schema, population.sample()
+    for known in sets:
+        names = [name for name in known.names if preferences.lowest_level(schema[name]) is not None]
+        if not names:
+            continue
+        held = population.combinations(names)
+        shown = [_coarsest(table[name], schema[name], preferences)[held.codes[:, at]] for at, name in enumerate(names)]
+        _, group = np.unique(np.stack(shown, axis=1), axis=0, return_inverse=True)
+        sizes = np.bincount(group.ravel(), held.sizes).astype(np.int64)
+        allowed = sizes >= known.k
+        if not judge.by_size:
+            allowed &= judge.records(population, names).holds(np.arange(len(held.codes)), group.ravel(), sizes)
+        if not allowed.all():
+            raise RequirementError(cannot_keep(preferences, names, int((~allowed).sum()), int(sizes[~allowed].sum())))
+
+
+def _coarsest(column: EncodedColumn, known: Column, preferences: Preferences) -> npt.NDArray[np.int64]:
+    """For each code the group of the hierarchy that it may show at most; the missing one has its own."""
+    level = preferences.lowest_level(known)
+    assert known.hierarchy is not None
+    assert level is not None
+    return np.append(known.hierarchy.at_level(level), -1)[known.hierarchy.encode(column)]
+
+
+def cannot_keep(preferences: Preferences, names: Sequence[str], groups: int, rows: int) -> str:
+    """The sentence for limits that are too tight for what is required."""
+    limits = ", ".join(f"{name}={preferences.at_most[name]}" for name in names)
+    several = groups != 1
+    return (
+        f"What is required cannot be kept with {option_name(*AT_MOST)} {limits}: {groups:,} group{'s' * several} "
+        f"({rows:,} rows) that may not be made coarser {'are' if several else 'is'} too small, or not mixed enough. "
+        f"Raise a level, lower k, or let more rows be left out ({option_name(*LOSE)})."
+    )
+
+
+# Rows that may be left out. A method is asked for smaller groups than k, and the groups that are then smaller than k
+# are left out, if their rows are within the limit: the others are at least k, and the finer for it.
+@dataclass(frozen=True, eq=False)
+class _Attempt:
+    """What a method decides, its small groups left out; how many rows that are; and how many a row looks like."""
+
+    steps: tuple[Step, ...]
+    lost: int
+    alike: float
+
+
+def decide_within(
+    method: Method,
+    population: Population,
+    requirement: Requirement,
+    randomness: Randomness,
+    preferences: Preferences,
+) -> tuple[Step, ...]:
+    """What the method decides; with rows left out, within the limit, where that keeps more of the others.
+
+    More is kept the fewer rows a released row looks like, on average (the discernibility metric of Bayardo and Agrawal,
+    2005, over the rows that are left).
+    """
+    if preferences.lose is None:
+        return method.decide(population, requirement, randomness, preferences)
+    allowed = rows_to_lose(preferences.lose, population.rows)
+    k = requirement.smallest_group
+    tried: list[_Attempt] = []
+    too_tight: list[RequirementError] = []
+
+    def fits(size: int) -> bool:
+        """Whether what is left out is within the limit if groups may at first be as small as this."""
+        try:
+            steps = method.decide(population, KAnonymity(size), randomness, replace(preferences, promised=k))
+        except RequirementError as error:
+            too_tight.append(error)
+            return False
+        made = _without_small(steps, population, k)
+        tried.extend([] if made is None else [made])
+        return made is not None and made.lost <= allowed
+
+    fits(k)
+    smallest, largest = 1, k - 1
+    while allowed and smallest <= largest:
+        middle = (smallest + largest) // 2
+        smallest, largest = (smallest, middle - 1) if fits(middle) else (middle + 1, largest)
+    within = [made for made in tried if made.lost <= allowed]
+    if within:
+        return min(within, key=lambda made: (made.alike, made.lost)).steps
+    if too_tight:
+        raise too_tight[0]
+    raise RequirementError(_too_many(method.name, min(made.lost for made in tried), allowed))
+
+
+def _too_many(method: str, lost: int, allowed: int) -> str:
+    return (
+        f"{method} leaves out {lost:,} rows of this table, and {option_name(*LOSE)} allows {allowed:,}. Allow more, or "
+        "choose a method that leaves none out by itself."
+    )
+
+
+def _without_small(steps: tuple[Step, ...], population: Population, k: int) -> _Attempt | None:
+    """The steps, all groups smaller than k left out; None if that leaves a public interval of numbers without rows."""
+    show = next((step for step in steps if isinstance(step, Show)), None)
+    if show is None:
+        names, seen = population.schema.quasi_identifiers, combinations_shown(steps, population)
+        small = seen.sizes < k
+        before, sizes = _rows_of_intervals(steps), seen.sizes[~small].tolist()
+        steps = without_combinations(steps, names, seen, small, drop=True)
+        if any(had and not left for had, left in zip(before, _rows_of_intervals(steps), strict=True)):
+            return None
+    else:
+        kept = [number for number, group in enumerate(show.groups) if group.rows >= k]
+        steps, sizes = _without_groups(steps, show, kept), [show.groups[number].rows for number in kept]
+    lost = population.rows - sum(sizes)
+    return _Attempt(_told(steps, lost), lost, sum(size**2 for size in sizes) / max(1, sum(sizes)))
+
+
+def _rows_of_intervals(steps: Sequence[Step]) -> list[int]:
+    """The rows of each interval of numbers that is the same for all rows: the certificate says where they end."""
+    parts = [part for step in steps if isinstance(step, Recode) for column in step.columns for part in column.parts]
+    return [part.rows for part in parts if isinstance(part.members, Interval)]
+
+
+def _without_groups(steps: tuple[Step, ...], show: Show, kept: Sequence[int]) -> tuple[Step, ...]:
+    """The steps, only some of the groups kept; the last placing leaves the rows of the others out."""
+    place = [step for step in steps if isinstance(step, Place)][-1]
+    number = {group: new for new, group in enumerate(kept)}
+    shares = tuple(replace(share, group=number.get(share.group, DROPPED)) for share in place.shares)
+    changed: dict[int, Step] = {
+        id(place): replace(place, shares=shares),
+        id(show): replace(show, groups=tuple(show.groups[group] for group in kept)),
+    }
+    return tuple(changed.get(id(step), step) for step in steps)
+
+
+def _told(steps: tuple[Step, ...], lost: int) -> tuple[Step, ...]:
+    """The steps, their reasons with one more fact: what they say of groups is from before rows were left out."""
+    fact = ("rows left out in the end, of groups smaller than k", lost)
+    return tuple(replace(s, facts=(*s.facts, fact)) if isinstance(s, Reasons) and lost else s for s in steps)

@@ -1,0 +1,41 @@
+"""``--weight``, ``--at-most`` and ``--lose``: how they are written, in a recipe too, and what is said of mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from incrowd.errors import ParameterError
+from incrowd.tables.recipe import read_recipe
+from incrowd.vocabulary.preferences import Preferences
+
+ASKED = ["-q", "age,job", "--target", "ill", "--class-sensitive", "no", "-k", "2", "--method"]
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        (["tdr", "--weight", "age"], "--weight takes two words and =, for instance --weight age=3"),
+        (["tdr", "--weight", "age=much"], "--weight: what is said of 'age' must be a number"),
+        (["tdr", "--weight", "age=0"], "--weight: the factor of 'age' must be a number from 0.001 to 1000"),
+        (["iacc", "--weight", "age=3"], "iacc cannot weigh attributes. Leave --weight out, or choose one of kactus,"),
+        (["kactus", "--at-most", "job=1"], "Leave --at-most out, or choose one of tdr, tds, mondrian,"),
+        (["tdr", "--at-most", "job=1"], "'job' is without one. Name one with --hierarchy"),
+        (["tdr", "--at-most", "town=1"], "There is no column 'town'"),
+        (["blend", "--lose", "2%"], "Leave --lose out, or choose one of kactus,"),
+        (["tdr", "--lose", "a few"], "--lose is a share of the rows"),
+    ],
+)
+def test_mistakes_are_told_in_the_words_of_the_command_line(command, tmp_path, written, told):
+    (tmp_path / "t.csv").write_text("age,job,ill\n" + "30,cook,no\n40,nurse,yes\n" * 4)
+    status, _, message = command("release", "t.csv", "--to", "o.csv", *ASKED, *written)
+    assert (status, told in message) == (2, True), message
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_a_recipe_names_them(tmp_path):
+    (tmp_path / "r.yaml").write_text("weights: {age: 3}\nat_most: {job: 1}\nlose: 2%\n")
+    assert read_recipe(tmp_path / "r.yaml").preferences == Preferences({"age": 3}, {"job": 1}, "2%")
+    for wrong in ("weights: [age]", "at_most: {job: one}", "lose: [2]"):
+        (tmp_path / "r.yaml").write_text(f"{wrong}\n")
+        with pytest.raises(ParameterError):
+            read_recipe(tmp_path / "r.yaml")
