@@ -55,7 +55,7 @@ def test_a_release_of_little_use_keeps_its_promise_and_is_amber(changes: dict[st
     assert little_use(facts)[0] == f"of little use: {words}"
     assert f"of little use: {words}" in summary(facts)
     page = report_html(facts)
-    assert 'class="standing unknown"' in page
+    assert 'class="standing poor"' in page
     assert 'class="standing good"' not in page
     console = Console(file=StringIO(), force_terminal=True, color_system="standard", width=200)
     print_summary(facts, console, {})
