@@ -32,7 +32,7 @@ def random_table(rows, seed, widths=(40, 5, 900), classes=3):
 
 def as_columns(width, classes, stride):
     one = np.ones(1, np.bool_)
-    return Columns(np.array([width]), one, one, np.zeros(1, np.int64), classes, stride)
+    return Columns(np.array([width]), one, one, np.zeros(1, np.int64), np.ones(1), classes, stride)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -73,7 +73,7 @@ CLASSES = ["a", "a", "a", "b", "b", "b"]
 @BOTH
 @pytest.mark.parametrize("numeric", ["bounds", "midpoint", "mean"])
 def test_extremes_are_intervals(factory, numeric):
-    with pytest.raises(ParameterError, match="numeric='interval'"):
+    with pytest.raises(ParameterError, match="numeric=interval"):
         factory(numeric=numeric, boxes="extremes")
 
 
