@@ -68,7 +68,7 @@ def boxes_forget_the_limit(original, self, population, requirement, randomness, 
     return original(self, population, requirement, randomness)
 
 
-@plant(f"{ROOM}.limits:decide_within", BOTH, method=("mondrian", "tdr"), lose="1%")
+@plant(f"{ROOM}.limits:decide_within", BOTH, method=("mondrian", "kactus-plus"), lose="1%")
 def more_rows_are_left_out_than_may_be(original, method, population, requirement, randomness, preferences):
     """A limit of one row in a hundred is taken for one of half of all."""
     return original(method, population, requirement, randomness, replace(preferences, lose="50%"))

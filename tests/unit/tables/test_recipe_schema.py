@@ -72,6 +72,6 @@ def test_the_command_prints_it_and_a_draft_beside_it_names_it(tmp_path, monkeypa
     printed = run(app, ["recipe-schema"]).stdout
     assert json.loads(printed) == SCHEMA
     Path(FILE_NAME).write_text(printed, encoding="utf-8")
-    assert run(app, ["inspect", "people.csv", "--recipe", "recipe.yaml"]).exit_code == 0
+    assert run(app, ["inspect", "people.csv", "--recipe", "recipe.yaml", "--replace"]).exit_code == 0
     assert Path("recipe.yaml").read_text(encoding="utf-8").startswith(f"# yaml-language-server: $schema={FILE_NAME}\n")
     assert read_recipe("recipe.yaml").k == 10
