@@ -65,7 +65,7 @@ class KActusPlus:
     regrow
         Split finished groups further while every part keeps k rows.
     largest_set
-        A value set may hold at most this share of the attribute's values; a larger one is suppressed.
+        A value set may hold at most this share of the attribute's values, and 100; a larger one is suppressed.
 
     Examples
     --------
@@ -148,9 +148,12 @@ class KActusPlus:
         return {name: largest_set(len(column.dictionary), self.largest_set) for name, column in columns.items()}
 
 
+MOST_IN_A_SET = 100  # values: nobody reads more, and cells that name thousands take more memory than the table
+
+
 def largest_set(values: int, share: float) -> int:
     """The size of the largest set that may be shown of so many values."""
-    return math.ceil(values * share)
+    return min(math.ceil(values * share), MOST_IN_A_SET)
 
 
 @dataclass(frozen=True, eq=False)
