@@ -46,12 +46,11 @@ class Targets:
         others = others or Outputs()
         beside = {"plan": others.plan, "report": others.report, "certified": others.certificate}
         paths: dict[str, Any] = {what: Path(path) for what, path in beside.items() if path is not None}
-        paths["replace"] = others.replace
-        if isinstance(to, NewTable):
-            return cls(table=to, **paths)
         if isinstance(to, str) and is_address(to):
-            return cls(table=NewTable.of(to, replace=others.replace), **paths)
-        return cls(None if to is None else Path(to), **paths)
+            to = NewTable.of(to, replace=others.replace)
+        if isinstance(to, NewTable):
+            return cls(table=to, **paths, replace=others.replace or to.replace)
+        return cls(None if to is None else Path(to), **paths, replace=others.replace)
 
     @property
     def certificate(self) -> Path | None:
