@@ -85,7 +85,7 @@ def test_names_that_differ_in_case_only(tmp_path, ending):
 @pytest.mark.parametrize("ending", FORMS)
 def test_unknown_columns_and_empty_tables(tmp_path, ending):
     frame = pl.DataFrame({"age": ["x"], "b": ["y"]})
-    with pytest.raises(HeaderError, match=r"no column 'Age'. The table has: age, b"):
+    with pytest.raises(HeaderError, match=r"no column 'Age'. Did you mean 'age'\? The table has: age, b"):
         count(tmp_path, ending, frame, 1, ["Age"])
     with pytest.raises(ParameterError, match="at least one quasi-identifier"):
         count(tmp_path, ending, frame, 1, [])
