@@ -278,9 +278,11 @@ def _doubts(request: HidingRequest, columns: _Columns, predictors: Sequence[str]
     for column in columns.drafted.columns:
         name = column.name
         if column.role in NOT_RELEASED:
-            looks = "your recipe leaves it out" if column.reason == STATED else "it looks like an identifier"
+            code, looks = "identifier", "it looks like an identifier"
+            if column.reason == STATED:
+                code, looks = "left-out-elsewhere", "your recipe leaves it out"
             message = f"published as it is, although {looks} ({column.reason}). Hiding leaves no column out."
-            yield Notice("identifier", name, message)
+            yield Notice(code, name, message)
         elif not request.predictors and name not in predictors:
             message = "adversaries do not reckon with it: nearly every row has its own value. Bin it if it is a number."
             yield Notice("not-a-predictor", name, message)

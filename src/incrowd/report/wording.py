@@ -242,6 +242,7 @@ _OF_MANY = {
     "dropped": "{columns} are dropped: {names}. State their roles to keep them.",
     "index-dropped": "{columns} are row indexes of another program, and dropped: {names}.",
     "identifier": "{columns} are published as they are, although they look like identifiers: {names}.",
+    "left-out-elsewhere": "{columns} are published as they are, although your recipe leaves them out: {names}.",
     "not-a-predictor": "Adversaries do not reckon with {columns}, where nearly every row has its own value: {names}.",
     "all-missing": "{columns} have no value in any row: {names}.",
     "constant": "{columns} have the same value in all rows: {names}.",

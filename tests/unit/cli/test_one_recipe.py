@@ -82,7 +82,7 @@ def test_risk_model_hide_and_compare_take_the_recipe(command, place):
     assert issued["requirement_asked"]["k"] == 5
     assert command("verify", "tree.json", "--against", "leute.csv", *recipe)[0] == 0
     status, out, _ = command("hide", "leute.csv", *recipe, "--cell", "3:plz", "--dry-run")
-    assert (status, "nr: published as it is, although your recipe leaves it out" in out) == (0, True)
+    assert (status, "published as they are, although your recipe leaves" in out) == (0, True)
     how = ("--methods", "kactus-plus", "--learners", "nb", "--protocol", "holdout", "--jobs", "1")
     status, out, _ = command("compare", "leute.csv", *recipe, *how, "--json")
     compared = json.loads(out)
