@@ -228,9 +228,9 @@ def test_62_repeated_persons_are_refused(folder, command):
             pl.read_csv("people.csv").rename({"person": "patient_id"}).write_csv("people.csv")
         status, _, err = command(*words, "-k", "5")
         assert status == 2
-        assert f"repeats: {ROWS - ROWS // 3} rows" in err
-        assert "k counts rows, not persons" in err
-        assert "Keep one row per person" in err
+        assert f"repeats, {ROWS - ROWS // 3} rows" in err
+        assert "Rows are not persons here" in err
+        assert "Keep one row for each person" in err
         assert CANARY not in err
         assert untouched(folder)
 
@@ -267,7 +267,7 @@ def targets(folder):
         "people.csv": "is the input itself",
         "./people.csv": "is the input itself",
         "twin.csv": "is the input itself",
-        "out.xlsx": "must end in one of",
+        "out.xls": "must end in one of",
         "out": "must end in one of",
     }
 

@@ -219,7 +219,8 @@ if not path.exists():
 from incrowd.api import release
 from incrowd.tables.options import Run
 names = [f"q{i}" for i in range(8)] + ["job", "pay"]
-made = release(path, quasi_identifiers=names, target="ill", k=50, to=folder / f"out.{form}", run=Run(memory="700MB"))
+how = {"method": "kactus", "to": folder / f"out.{form}", "run": Run(memory="700MB")}
+made = release(path, quasi_identifiers=names, target="ill", k=50, **how)
 assert made.verdict.passed
 # getrusage would count the memory of the process that started this one
 print(int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) // 1000)

@@ -27,7 +27,7 @@ ROLES = {
     "name": {"role": "identifier"},
     "note": {"role": "other"},
 }
-RECIPE = Recipe(k=5, columns=ROLES)
+RECIPE = Recipe(method="kactus", k=5, columns=ROLES)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_a_target_that_exists_is_refused_before_any_work(spark, path, tmp_path):
 
 def test_an_identifier_that_repeats_is_refused(spark, path, tmp_path):
     twice = spark.read.parquet(path, path)
-    with pytest.raises(SchemaError, match=r"The identifier 'name' repeats: 400 rows"):
+    with pytest.raises(SchemaError, match=r"the identifier 'name' repeats, 400 rows"):
         spark_release(twice, tmp_path / "out", RECIPE)
     assert nothing_left(tmp_path)
 
