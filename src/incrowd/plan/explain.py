@@ -171,13 +171,16 @@ def group_values(group: Group, columns: Sequence[Column]) -> str:
     '102 rows: age (30, 40]; sex f; hidden: job'
     """
     every = list(zip(columns, group.forms, strict=True))
-    shown = [f"{column.name} {_short(_text(form, column.type))}" for column, form in every if is_shown(form)]
+    shown = [f"{column.name} {_short(form, column.type)}" for column, form in every if is_shown(form)]
     hidden = [column.name for column, form in every if not is_shown(form)]
     return f"{group.rows:,} rows: " + "; ".join([*shown, *([f"hidden: {', '.join(hidden)}"] if hidden else [])])
 
 
-def _short(words: str, most: int = 4) -> str:
-    """What is shown, with the first of a long set or of many counts."""
+def _short(form: Form, kind: ColumnType, most: int = 4) -> str:
+    """What is shown, with the first of a long set; counts name what few people have, so how many they are."""
+    if isinstance(form, Counts):
+        return f"counts of {_count(len(form.members or ()), 'value')}"
+    words = _text(form, kind)
     parts = words.split("|")
     return words if len(parts) <= most else f"{'|'.join(parts[: most - 1])}|… {len(parts) - most + 1} more"
 
