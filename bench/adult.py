@@ -137,7 +137,7 @@ def _release(case: Case, file: Path, setting: Setting) -> Result:
 
 
 def _job(case: Case, file: Path) -> Job:
-    return Job(file, case.recipe, Targets(file.with_name("release.csv")), despite_unchanged=True)
+    return Job(file, case.recipe, Targets(file.with_name("release.csv"), replace=True), despite_unchanged=True)
 
 
 def _may_lose(case: Case) -> int:
