@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import os
 import signal
 import sys
@@ -53,7 +54,18 @@ class CommandsByName(typer.core.TyperGroup):
                 alone.command(cmd_name)(getattr(module, known_as))
                 self.commands[cmd_name] = typer.main.get_command(alone)
             self.commands[cmd_name].rich_help_panel = _PANEL_OF[cmd_name]  # type: ignore[attr-defined]
+            for command in (self.commands[cmd_name], *getattr(self.commands[cmd_name], "commands", {}).values()):
+                _prepare_help(command)
         return self.commands.get(cmd_name)
+
+
+def _prepare_help(command: Any) -> None:
+    """Let the terminal break the lines of help, not the source; write arguments as options write their values."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(paragraph.splitlines()) for paragraph in paragraphs)
+    for argument in command.params:
+        if argument.param_type_name == "argument" and argument.metavar is None:
+            argument.metavar = argument.name.upper()
 
 
 app = typer.Typer(
