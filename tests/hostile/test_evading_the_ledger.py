@@ -1,4 +1,4 @@
-"""Ways to make the same people look like others: each is caught, refused by a count (1) or by "cannot be told" (2)."""
+"""Ways to make the same people look like others: each is caught: a counted no (1) or "could not be determined" (2)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_people_without_an_identifier_are_known_again(way, tmp_path):
     with pytest.raises(IncrowdError) as told:
         release(change(table), ledger=tmp_path / "book", **{**ROLES, **OTHER, **asked})
     assert told.value.exit_status == status
-    assert ("Together" if status == 1 else "cannot be told") in str(told.value)
+    assert ("Together" if status == 1 else "could not be determined") in str(told.value)
 
 
 def test_mass_renumbering_must_be_said(tmp_path):

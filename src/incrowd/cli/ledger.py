@@ -53,7 +53,7 @@ def check(
 ) -> None:
     """Check that no entry is altered, exchanged or gone, and that the ledger knows these certificates.
 
-    Exit status 0: it is sound, 1: it is not, 2: it cannot be told.
+    Exit status 0: it is sound, 1: it is not, 2: it could not be determined.
     """
     from incrowd.releases.ledger.upkeep import faults
 
@@ -92,7 +92,7 @@ def add(
     """Enter releases again that the ledger does not know: after it was set back, or if one was made without it.
 
     Of a certificate and its table it is not known who is in which group; later releases that share people with it are
-    refused as "cannot be told".
+    refused as "could not be determined".
     """
     from incrowd.releases.ledger.upkeep import enter_again, enter_certified, read_certificate
 

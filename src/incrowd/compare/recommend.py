@@ -46,7 +46,7 @@ class Advice:
             words += f", {_against(best, self.unprotected)}"
         if self.equals:
             words += f"; differences under {measure.difference(self.noise)} may be chance: "
-            words += f"{listed([cell.method for cell in self.equals])} cannot be told from it"
+            words += f"{listed([cell.method for cell in self.equals])} cannot be distinguished from it"
         if self.unclear:
             words += f"; not clearly worse: {listed([_with_value(cell) for cell in self.unclear])}"
         return f"{words}.{_published(self.tree)}"

@@ -32,7 +32,7 @@ def test_the_best_is_named_with_what_it_costs_and_who_is_as_good():
     said = recommend(summary(kactus=[0.85, 0.84], tdr=[0.851, 0.849], mondrian=[0.80, 0.79]))
     assert str(said) == (
         "For C4.5 at k=5 use tdr: accuracy 85.0 % ±1.6 (baseline 75.0 %), 1.0 points below the unprotected table; "
-        "differences under 2.2 points may be chance: kactus cannot be told from it."
+        "differences under 2.2 points may be chance: kactus cannot be distinguished from it."
     )
 
 

@@ -212,7 +212,7 @@ def _signature(data: Certificate, key: PublicKey | None) -> Iterator[Statement]:
             yield left_open("signature", words)
         return
     if signature is None:
-        raise FileFormatError("The certificate is not signed, so it cannot be told whether that key signed it.")
+        raise FileFormatError("The certificate is not signed, so whether that key signed it could not be determined.")
     yield consistent(
         "signature",
         is_signed_by(data, key),

@@ -13,7 +13,7 @@ from incrowd.releases.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, 
 from incrowd.verification.joint import Joint, Then, has_same_groups, recount_together
 
 PASSES, SAME, REFUSED, DESPITE = "passes", "same groups", "refused", "published despite"
-CANNOT = "cannot be told"
+CANNOT = "could not be determined"
 
 
 @dataclass(frozen=True, eq=False)

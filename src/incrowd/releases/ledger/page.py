@@ -301,7 +301,8 @@ def page_of(job: Job, book: Ledger, held: Held) -> Page:
 
 def _not_told(one: Overlap) -> str:
     return (
-        f"It cannot be told whether release {one.number} of the ledger is about the same people: {one.by}. {one.hint} "
+        f"It could not be determined whether release {one.number} of the ledger is about the same people: {one.by}. "
+        f"{one.hint} "
         f"If they are other people, use other-people {one.number}; the certificate states who vouched for it."
     ).replace("  ", " ")
 

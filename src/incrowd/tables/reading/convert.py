@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from incrowd.errors import Notice, SchemaError, ValuesError
+from incrowd.errors import Notice, SchemaError, ValuesError, reading_option
 from incrowd.tables.reading.dates import parse_dates
 from incrowd.tables.reading.dictionary import EXACT, Tally
 from incrowd.tables.reading.wording import counted
@@ -269,7 +269,10 @@ def _dates(values: pl.Series, tally: Tally, column: Column) -> Values:
         raise ValuesError(f"Column {column.name!r} holds numbers, not dates. Declare another type.")
     dates = parse_dates(values)
     if dates.ambiguous:
-        raise ValuesError(f"Column {column.name!r}: the order of day, month and year cannot be told. Write YYYY-MM-DD.")
+        raise ValuesError(
+            f"Column {column.name!r}: the order of day, month and year could not be determined. Say which it is, "
+            f"as {reading_option(dates='dmy')}, or write YYYY-MM-DD."
+        )
     bad = dates.values.is_null() & values.is_not_null()
     _refuse(
         bad,
