@@ -118,8 +118,9 @@ def _overall(advice: Sequence[Advice]) -> str:
         for method in (one.best.method, *(cell.method for cell in one.equals)):
             counts[method] = counts.get(method, 0) + 1
     method, cases = max(counts.items(), key=lambda pair: pair[1])
-    how = "in all" if cases == len(useful) else f"in {cases} of"
-    return f"If you want one method: {method} is best, or as good as the best, {how} {len(useful)} cases below."
+    everywhere = "both" if cases == 2 else f"all {cases}"
+    where = everywhere if cases == len(useful) else f"{cases} of {len(useful)}"
+    return f"If you want one method: {method} is best, or as good as the best, in {where} cases below."
 
 
 def _against(best: SummaryCell, unprotected: SummaryCell) -> str:

@@ -152,11 +152,14 @@ def log_scale(values: Iterable[float], start: float, end: float, margin: float =
 
 
 def powers(scale: Scale) -> Scale:
-    """The scale with round numbers (1, 2, 5 times powers of ten, or these alone if they are many) as ticks."""
+    """The scale with round numbers as ticks: 1, 2, 5 times powers of ten, these alone if many, even steps if few."""
     first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
     sizes = (1, 2, 5) if last - first <= 4 else (1,)
     numbers = [float(f"{size}e{power}") for power in range(first, last + 1) for size in sizes]
     ticks = tuple(number for number in numbers if scale.low <= number <= scale.high)
+    if len(ticks) < 2:
+        even = even_scale([scale.low, scale.high], scale.start, scale.end).ticks
+        ticks = tuple(number for number in even if scale.low <= number <= scale.high)
     return Scale(ticks or scale.ticks, scale.low, scale.high, scale.start, scale.end, scale.bend)
 
 
