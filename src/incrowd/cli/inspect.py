@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +16,12 @@ from incrowd.errors import reading_option
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.forms import MISSING_MARKERS
 from incrowd.vocabulary.option import part
+from incrowd.vocabulary.schema import Column, Role, Schema
 
 if TYPE_CHECKING:
-    from incrowd.tables.reading.source import Origin
+    from incrowd.tables.reading.source import Origin, Source
+
+_PLAIN = re.compile(r"whole numbers|numbers with decimals|dates|true and false|[0-9,]+ distinct values?")
 
 
 @takes(READING)
@@ -48,8 +53,9 @@ def inspect(
             options["missing"] = [*source.origin.missing, *words]
             source = read(in_memory(table), **options)
         show("looking at every column")
-        schema = draft_schema(source, target=target)
-        distinct = {name: source.frame[name].n_unique() for name in source.frame.columns}
+        draft = draft_schema(source, target=target)
+        schema = Schema(tuple(_without_empty(column, source) for column in draft.columns))
+        distinct = {name: source.frame[name].drop_nulls().n_unique() for name in source.frame.columns}
     if recipe:
         with staged(recipe, replace=replace) as hidden:
             text = draft_recipe(schema, reading=_reading(source.origin))
@@ -74,6 +80,13 @@ def inspect(
         print_json({"file": called(table), "rows": source.frame.height, "columns": rows, "notices": notices})
         return
     _print(called(table), source.frame.height, rows, notices, recipe)
+
+
+def _without_empty(column: Column, source: Source) -> Column:
+    """The column, dropped if it has no value at all."""
+    if source.frame[column.name].null_count() < source.frame.height or column.role is Role.TARGET:
+        return column
+    return dataclasses.replace(column, role=Role.DROP, reason="all values are missing: drop?")
 
 
 def _first_line(recipe: Path) -> str:
@@ -110,12 +123,26 @@ def _print(name: str, height: int, rows: list[dict[str, object]], notices: list[
         table.add_row(*cells[: len(table.columns)])
     console.print(table)
     if not wide:
-        for row in rows:
-            console.print(f"{row['name']}: {row['reason']}", markup=False, highlight=False)
+        console.print()
+        for reason, names in _reasons(rows).items():
+            console.print(f"{', '.join(names)}: {reason}", markup=False, highlight=False)
+        console.print()
     for notice in notices:
         console.print(f"note: {notice}", markup=False)
     if recipe:
         console.print(f"\nDraft recipe: {recipe}. Check every role, then:", markup=False)
         console.print(f"  incrowd release {name} --recipe {recipe} --to OUT.csv", markup=False)
     else:
-        console.print("\nThese are guesses. To confirm or edit them: incrowd inspect FILE --recipe recipe.yaml")
+        console.print("\nThese are guesses. To confirm or edit them:", markup=False)
+        console.print(f"  incrowd inspect {name} --recipe recipe.yaml", markup=False)
+
+
+def _reasons(rows: list[dict[str, object]]) -> dict[str, list[str]]:
+    """The columns of each reason; what the table shows already, a type and how many values, is no reason here."""
+    columns: dict[str, list[str]] = {}
+    for row in rows:
+        kind, _, role = str(row["reason"]).partition("; ")
+        for reason in (role,) if _PLAIN.fullmatch(kind) else (kind, role):
+            if reason:
+                columns.setdefault(reason, []).append(str(row["name"]))
+    return columns

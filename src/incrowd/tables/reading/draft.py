@@ -7,6 +7,7 @@ quasi-identifier: to forget one is a leak, to name one too many costs a little a
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 import polars as pl
@@ -16,26 +17,38 @@ from incrowd.tables.reading.convert import TRUTH
 from incrowd.tables.reading.dates import parse_dates
 from incrowd.tables.reading.dictionary import EXACT, present, repeating
 from incrowd.tables.reading.source import Source
+from incrowd.tables.reading.wording import counted
 from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema, unknown_column
 
-# What the name of a column suggests about its role.
+# What the name of a column suggests about its role, in English, German, French and Spanish, without accents.
 # Each word may be a part of a name (as in patient_id) or the whole of it.
 _IDENTIFIER = """
     id uuid guid ssn nino nhs mrn passport email mail phone telephone mobile fax name surname firstname
     lastname fullname forename username login iban account licence license plate vin ip url address
-    street
+    street nr nummer strasse telefon handy konto kennzeichen nom prenom adresse telephone numero rue courriel nombre
+    apellido apellidos direccion telefono correo calle dni
     """
+_IDENTIFIER_ENDINGS = ("nummer", "nr", "name", "adresse", "strasse")  # of German words: Patientennr, Nachname
 _QUASI_IDENTIFIER = """
     age birth birthday birthdate dob yob born sex gender zip zipcode zip5 postcode postal plz city town
     village county district state province region country nationality citizenship native race ethnicity
     ethnic colour religion language occupation job profession workclass employer employment education
     degree school marital civil relationship family household children kids military veteran housing
     hometown residence location admission discharge death height
+    alter geburt geburtsdatum geburtstag geburtsjahr geburtsort geschlecht postleitzahl ort wohnort stadt gemeinde kreis
+    bundesland land staat staatsangehorigkeit nationalitat herkunft sprache konfession beruf ausbildung abschluss
+    bildung familienstand kinder haushalt aufnahme aufnahmedatum entlassung entlassungsdatum tod sterbedatum grosse
+    sexe naissance postal ville commune departement pays nationalite langue metier etudes enfants foyer deces taille
+    edad sexo nacimiento codigo ciudad municipio provincia pais nacionalidad idioma profesion ocupacion estudios
+    estado hijos hogar ingreso alta defuncion estatura
     """
 _SENSITIVE = """
     disease diagnosis diagnose icd icd9 icd10 condition symptom illness disorder hiv cancer drug
     medication treatment therapy prescription salary income wage wages earnings debt credit crime
     conviction offence offense orientation politics political party vote union disability mental abuse
+    krankheit erkrankung befund medikament behandlung therapie einkommen gehalt lohn schulden behinderung vorstrafe
+    diagnostic maladie medicament traitement revenu salaire dette handicap condamnation
+    diagnostico enfermedad medicamento tratamiento ingresos salario deuda discapacidad condena
     """
 _TARGET = ("class", "target", "label", "outcome", "y", "response")
 
@@ -64,15 +77,20 @@ def role_by_name(name: str) -> Role | None:
     --------
     >>> role_by_name("patientId"), role_by_name("date_of_birth"), role_by_name("x7")
     (<Role.IDENTIFIER: 'identifier'>, <Role.QUASI_IDENTIFIER: 'quasi-identifier'>, None)
+    >>> role_by_name("Patientennr"), role_by_name("Gr\u00f6\u00dfe"), role_by_name("Pr\u00e9nom")
+    (<Role.IDENTIFIER: 'identifier'>, <Role.QUASI_IDENTIFIER: 'quasi-identifier'>, <Role.IDENTIFIER: 'identifier'>)
     """
     words = set(_split(name))
+    if any(word.endswith(_IDENTIFIER_ENDINGS) for word in words):
+        return Role.IDENTIFIER
     return next((role for role, known in _WORDS.items() if words & known), None)
 
 
 def _split(name: str) -> list[str]:
-    """Lower-case words of a name, also where capitals part them, and the name as one word."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    words = re.findall(r"[a-z]+[0-9]*", parted.lower())
+    """Lower-case words of a name without accents, also where capitals part them, and the name as one word."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", plain)
+    words = re.findall(r"[a-z]+[0-9]*", parted.casefold())
     return [*words, "".join(words)]
 
 
@@ -259,7 +277,7 @@ def _text_type(values: pl.Series, fact: ColumnFacts) -> tuple[ColumnType, str]:
     if 2 * numbers > len(values):
         reason = f"mostly numbers, but {len(values) - numbers} distinct values are not (a word for missing?)"
         return ColumnType.CATEGORICAL, reason
-    return ColumnType.CATEGORICAL, f"{fact.distinct} distinct values"
+    return ColumnType.CATEGORICAL, counted(fact.distinct, "distinct value")
 
 
 def _number_type(values: pl.Series) -> tuple[ColumnType, str] | None:
@@ -320,6 +338,9 @@ def _role(column: Column, fact: ColumnFacts, chosen: str | None, named: str | No
     hinted = role_by_name(fact.name)
     if hinted is Role.IDENTIFIER and fact.repeats:
         return Role.QUASI_IDENTIFIER, "the name suggests identifier, but many rows share a value: quasi-identifier?"
+    if hinted is Role.IDENTIFIER and fact.distinct < fact.present:
+        again = counted(fact.present - fact.distinct, "row")
+        return hinted, f"the name suggests identifier, but {again} repeat a value: are rows not persons?"
     if hinted is not None:
         return hinted, f"the name suggests {hinted}?"
     if fact.is_unique and column.type not in (ColumnType.REAL, ColumnType.DATE):
