@@ -20,8 +20,8 @@ CAUTION = (
 )
 
 
-def report_page(report: AttackReport, name: str) -> str:
-    """The page of a report about the release of that name."""
+def report_page(report: AttackReport, name: str, whole: bool = True) -> str:
+    """The page of a report about the release of that name, or a fragment for a notebook."""
     shown = table("All attacks", texts(*HEADER), _rows(report), numbers=range(2, 6), class_="found")
     return page(
         f"Attacks on {name}",
@@ -29,6 +29,7 @@ def report_page(report: AttackReport, name: str) -> str:
         section("Findings", "attacks", shown),
         section("Findings in words", "words", *_words(report)),
         section("How to read this", "limits", paragraph(CAUTION)),
+        whole=whole,
     )
 
 

@@ -47,6 +47,11 @@ class AttackReport:
         leaks = f"{self._count(LEAK)} of {len(self.findings)} attacks found a leak"
         return f"{leaks}; {gone} did not run, which says nothing about the risk." if gone else f"{leaks}."
 
+    def _repr_html_(self) -> str:
+        from incrowd.attacks.page import report_page
+
+        return report_page(self, "", whole=False)
+
     @property
     def seconds(self) -> float:
         """How long all took."""

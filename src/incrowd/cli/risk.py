@@ -82,10 +82,11 @@ def _rich_table(table: RiskTable) -> RichTable:
     from rich.text import Text
 
     from incrowd.drawing.wording import plain
+    from incrowd.risk.telling import CONDITION
 
     shown = Shown(box=None, pad_edge=False, header_style="dim")
     for place, head in enumerate(table.header):
-        words = place < table.words or head == "trust it for"
+        words = place < table.words or head == CONDITION
         shown.add_column(Text(plain(head)), justify="left" if words else "right", overflow="fold")
     for row in table.rows:
         shown.add_row(*(Text(plain(cell)) for cell in row))

@@ -80,6 +80,11 @@ class Comparison:
         """What to use, in words."""
         return recommend(self.summary)
 
+    def _repr_html_(self) -> str:
+        from incrowd.compare.page import comparison_html
+
+        return comparison_html(self, whole=False)
+
     @property
     def versions(self) -> dict[str, str]:
         """What it was measured with."""

@@ -230,10 +230,10 @@ def _frontier_in_words(measure: Measure, learner: str, best: Sequence[ParetoPoin
     return f"{_capital(measure.words)} of {learner} against average risk. Not beaten by any other release: {points}"
 
 
-def comparison_html(comparison: Comparison) -> str:
-    """The recommendation, the charts, the tables, and how it was measured."""
+def comparison_html(comparison: Comparison, whole: bool = True) -> str:
+    """The recommendation, the charts, the tables, and how it was measured: a page, or a fragment for a notebook."""
     title = f"What classifiers learn from releases of {comparison.name}"
-    return page(title, head(title, _about(comparison)), *_sections(comparison))
+    return page(title, head(title, _about(comparison)), *_sections(comparison), whole=whole)
 
 
 def _sections(comparison: Comparison) -> Iterator[Html]:

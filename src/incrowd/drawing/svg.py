@@ -131,7 +131,8 @@ def even_scale(values: Iterable[float], start: float, end: float) -> Scale:
     """From a round number below all values to one above."""
     numbers = list(values)
     low, high = min(numbers), max(numbers)
-    step = _step((high - low) or 1.0)
+    differ = high - low > 1e-9 * max(1.0, abs(high))  # by more than rounding
+    step = _step(high - low if differ else 1.0)
     first = math.floor(low / step + 1e-9)
     last = max(math.ceil(high / step - 1e-9), first + 1)
     ticks = tuple(round(step * place, 10) for place in range(first, last + 1))

@@ -75,6 +75,13 @@ class ReleasePlan:
     def _only(self, kind: type[_Step]) -> tuple[_Step, ...]:
         return tuple(step for step in self.steps if isinstance(step, kind))
 
+    def _repr_html_(self) -> str:
+        from incrowd.drawing.markup import element, text
+        from incrowd.drawing.page import page
+        from incrowd.plan.explain import explain
+
+        return page("Plan", element("pre", text(explain(self))), whole=False)
+
     @property
     def places(self) -> tuple[Place, ...]:
         """The placing steps, in order."""

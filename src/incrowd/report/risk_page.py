@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.drawing.markup import Html, element, join, text, texts
-from incrowd.drawing.page import figure, head, page, paragraph, section, table
+from incrowd.drawing.markup import Html, element, join, text
+from incrowd.drawing.page import figure, head, page, paragraph, section
 from incrowd.drawing.wording import sentence, unbroken
 from incrowd.report.charts import Histogram, risk_curve, size_chart
 from incrowd.report.facts import Facts
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
     from incrowd.risk.telling import TextPart
 
-CONDITION = "trust it for"
 NOT_MEASURED = "Risk was not measured, so nothing is known about it. To measure it: incrowd risk."
 
 
@@ -30,12 +29,12 @@ def risk_html(measured: Risk, whole_page: bool = True) -> str:
     whole_page
         A page of its own, or a fragment for a notebook or a report.
     """
-    from incrowd.risk.telling import headline, parts_of
+    from incrowd.risk.telling import drawn_part, headline, parts_of
 
     columns = paragraph(f"Quasi-identifiers: {', '.join(measured.quasi_identifiers)}.", class_="aside")
     figures = risk_figures(measured)
     parts = [
-        section(part.title, part.name, *_drawn(part, ""), *(figures if part.name == "at-risk" else ()))
+        section(part.title, part.name, *drawn_part(part), *(figures if part.name == "at-risk" else ()))
         for part in parts_of(measured)
     ]
     title = f"Re-identification risk: {measured.source}"
@@ -69,18 +68,10 @@ def _singling_out(facts: Facts) -> list[Html]:
 
 def _whole(part: TextPart, figures: Sequence[Html]) -> Html:
     """A part with its title as the caption of its table."""
+    from incrowd.risk.telling import drawn_part
+
     title = [] if part.table else [element("h3", text(part.title))]
-    return join([*title, *_drawn(part, part.title), *figures])
-
-
-def _drawn(part: TextPart, caption: str) -> Iterator[Html]:
-    if part.table:
-        header = part.table.header
-        numbers = range(part.table.words, len(header) - (CONDITION in header))
-        rows = [texts(*map(unbroken, row)) for row in part.table.rows]
-        yield table(caption, texts(*header), rows, numbers=numbers, class_="words" if part.table.words > 1 else "")
-    yield from (paragraph(unbroken(words)) for words in part.sentences)
-    yield from (paragraph(unbroken(aside), class_="aside") for aside in part.asides)
+    return join([*title, *drawn_part(part, part.title), *figures])
 
 
 def risk_figures(measured: Risk) -> list[Html]:

@@ -179,6 +179,11 @@ class Risk:
         }
         return data if self.after is None else data | {"after": self.after.to_json()}
 
+    def _repr_html_(self) -> str:
+        from incrowd.risk.telling import fragment_of
+
+        return fragment_of(self)
+
     def __str__(self) -> str:
         from incrowd.risk.telling import text_of
 

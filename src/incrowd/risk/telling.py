@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from incrowd.drawing.wording import counted, percent, plain
+from incrowd.drawing.markup import Html, texts
+from incrowd.drawing.page import page, paragraph, section, table
+from incrowd.drawing.wording import counted, percent, plain, sentence, unbroken
 from incrowd.risk.assessment import Risk
 from incrowd.risk.attackers import Attacker
 from incrowd.risk.classes import NotMeasured
@@ -17,6 +19,7 @@ from incrowd.risk.three_risks import MeasuredRisk
 from incrowd.risk.uniques import CONDITIONS, Estimate, Estimates
 
 Row = tuple[str, ...]
+CONDITION = "trust it for"  # the head of a column of words
 
 ATTACKERS = {
     "prosecutor": "knows that the person is in the table",
@@ -56,10 +59,27 @@ def text_of(risk: Risk) -> str:
     """All parts in plain text."""
     lines = [headline(risk)]
     for part in parts_of(risk):
-        lines += ["", part.title, *(f"  {sentence}" for sentence in part.sentences)]
+        lines += ["", part.title, *(f"  {words}" for words in part.sentences)]
         lines += [f"  {line}" for line in (part.table.lines() if part.table else ())]
         lines += [f"  {aside}" for aside in part.asides]
     return "\n".join(map(plain, lines))
+
+
+def fragment_of(risk: Risk) -> str:
+    """All parts as a fragment of HTML, for a notebook."""
+    parts = [section(part.title, part.name, *drawn_part(part)) for part in parts_of(risk)]
+    return page("", paragraph(sentence(headline(risk))), *parts, whole=False)
+
+
+def drawn_part(part: TextPart, caption: str = "") -> Iterator[Html]:
+    """The table, the sentences and the asides of a part."""
+    if part.table:
+        header = part.table.header
+        numbers = range(part.table.words, len(header) - (CONDITION in header))
+        rows = [texts(*map(unbroken, row)) for row in part.table.rows]
+        yield table(caption, texts(*header), rows, numbers=numbers, class_="words" if part.table.words > 1 else "")
+    yield from (paragraph(unbroken(words)) for words in part.sentences)
+    yield from (paragraph(unbroken(aside), class_="aside") for aside in part.asides)
 
 
 def headline(risk: Risk) -> str:
@@ -146,7 +166,7 @@ def uniques_part(both: Sequence[Risk]) -> TextPart:
         rows.append(("in the population table, counted", *(_counted(one) for one in both), ""))
     for name in ("decision rule", "Pitman", "SNB", "Zayatz", "Ewens"):
         rows.append((f"in the population, {name}", *(_estimated(one, name) for one in both), CONDITIONS[name]))
-    heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), "trust it for")
+    heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), CONDITION)
     if both[0].population is None:
         unknown = (
             "Uniques in the population: not estimated, as its size is not known; state how many persons it has.",

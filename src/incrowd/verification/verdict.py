@@ -101,6 +101,12 @@ class Verdict:
         """True if every check passed."""
         return all(check.passed for check in self.checks)
 
+    def _repr_html_(self) -> str:
+        from incrowd.vocabulary.views import table_view
+
+        rows = [("passed" if one.passed else "FAILED", one.name, one.finding) for one in self.checks]
+        return table_view("Verification", ("result", "check", "finding"), rows)
+
     def proven(self, thing: str) -> Verdict:
         """The verdict itself; raises unless every check passed: then the ``thing`` is not published."""
         if not self.passed:

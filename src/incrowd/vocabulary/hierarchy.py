@@ -33,6 +33,7 @@ from incrowd.vocabulary.schema import ColumnType
 
 Places = npt.NDArray[np.int64]
 ROOT = "*"
+_MOST_SHOWN = 50  # leaves in a notebook
 
 
 class Leaves(StrEnum):
@@ -122,6 +123,15 @@ class Hierarchy:
         for node in range(len(self) - 1, 0, -1):
             ends[self.parents[node]] = max(ends[self.parents[node]], ends[node])
         return ends
+
+    def _repr_html_(self) -> str:
+        from incrowd.vocabulary.views import table_view
+
+        levels = [self.at_level(level) for level in range(self.height, 0, -1)]
+        rows = [[self.labels[nodes[leaf]] for nodes in levels] for leaf in range(min(len(self.leaves), _MOST_SHOWN))]
+        more = f", the first {_MOST_SHOWN}" if len(self.leaves) > _MOST_SHOWN else ""
+        title = f"Hierarchy of {self.name}: {len(self.leaves):,} leaves{more}"
+        return table_view(title, [f"level {level}" for level in range(self.height)], rows)
 
     def children(self, node: int) -> tuple[int, ...]:
         """The nodes right below a node, in order."""

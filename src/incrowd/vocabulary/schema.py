@@ -177,6 +177,12 @@ class Schema:
         """The columns that are released as they are: target, sensitive, private and other."""
         return self._named(Role.TARGET, Role.SENSITIVE, Role.PRIVATE, Role.OTHER)
 
+    def _repr_html_(self) -> str:
+        from incrowd.vocabulary.views import table_view
+
+        rows = [(column.name, str(column.role), str(column.type), column.reason) for column in self.columns]
+        return table_view("Columns", ("column", "role", "type", "why"), rows)
+
     def with_roles(
         self,
         *,

@@ -53,6 +53,7 @@ def test_series_differ_in_shape_as_well_as_in_colour() -> None:
 def test_scales_hold_their_values() -> None:
     up = even_scale([0.5, 0.5], 10, 0)
     assert up.low <= 0.5 <= up.high
+    assert even_scale([200 / 3, 200 / 3 + 1e-13], 0, 100).ticks == (66.6, 66.8)  # no more than rounding apart
     one = log_scale([5.0], 0, 100)
     assert one(5.0) == pytest.approx(50)
     assert len(powers(log_scale([0.011, 0.012], 0, 1)).ticks) > 1
