@@ -75,7 +75,8 @@ def inspect(
     if words:
         guesses = ", ".join(repr(word) for word in words)
         missing = " ".join(reading_option(missing=word) for word in words)
-        notices.append(f"That {guesses} mean missing is a guess. A release needs the recipe, or {missing}")
+        mean = "means" if len(words) == 1 else "mean"
+        notices.append(f"That {guesses} {mean} missing is a guess. A release needs the recipe, or {missing}")
     if json:
         print_json({"file": called(table), "rows": source.frame.height, "columns": rows, "notices": notices})
         return
@@ -98,9 +99,11 @@ def _first_line(recipe: Path) -> str:
 
 
 def _reading(origin: Origin) -> dict[str, Any]:
-    """How a text file was read, as a recipe says it."""
+    """How a file was read, as a recipe says it."""
     if origin.form != "csv":
-        return {"missing": list(origin.missing)} if origin.missing != MISSING_MARKERS else {}
+        sheet = {"sheet": origin.sheet, "header_row": origin.header_row, "names": list(origin.names)}
+        known = {name: value for name, value in sheet.items() if value}
+        return known | ({"missing": list(origin.missing)} if origin.missing != MISSING_MARKERS else {})
     reading: dict[str, Any] = {"delimiter": origin.delimiter, "encoding": origin.encoding}
     reading |= {"names": list(origin.names)} if origin.names else {"header": True}
     reading |= {"decimal": origin.decimal} if origin.decimal else {}

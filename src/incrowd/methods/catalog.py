@@ -235,7 +235,7 @@ def target_of(schema: Schema, method: str) -> str:
     if schema.target is None:
         others = " or ".join(name for name, entry in METHODS.items() if not entry.needs_target)
         raise SchemaError(
-            f"{method} needs a target: the class recipients will learn. Name one with target=, or choose {others}, "
-            "which needs none."
+            f"{method} needs a target: the class recipients will learn. Name one with "
+            f"{option_name('target=', '--target')}, or choose {others}, which needs none."
         )
     return schema.target

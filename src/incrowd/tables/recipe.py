@@ -133,6 +133,9 @@ class Recipe:
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
         _check_names(self.reading.get("names"), "reading: names")
         coarsenings(self.reading.get("coarsen"))
+        row = self.reading.get("header_row")
+        if isinstance(row, bool) or not isinstance(row, int | None):
+            raise ParameterError("In reading: header_row must be the number of a row.")
         if not isinstance(self.reading.get("header"), bool | None):
             raise ParameterError("In reading: header must be yes or no.")
         _check_names(self.repeats, "repeats")

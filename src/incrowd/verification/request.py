@@ -48,8 +48,9 @@ class InputFile:
     decimal, dates
         How numbers and dates are written in text, if not plainly: ``comma`` or ``point`` parts decimals and the other
         parts thousands; ``dmy``, ``mdy`` or ``ymd`` is the order of day, month and year.
-    sheet
-        Of a workbook, if it is not the first.
+    sheet, header_row
+        Of a workbook, if it is not the first; the number of its row that has the names, if it is not the first with a
+        cell.
     query
         What is asked of a file of SQLite or DuckDB.
     coarsen
@@ -67,6 +68,7 @@ class InputFile:
     decimal: str | None = None
     dates: str | None = None
     sheet: str | None = None
+    header_row: int | None = None
     query: str = ""
     coarsen: Mapping[str, str] = field(default_factory=dict)
 

@@ -228,6 +228,7 @@ def open_stream(
     decimal: str | None = None,
     dates: str | None = None,
     sheet: str | None = None,  # noqa: ARG001 (workbooks are read whole)
+    header_row: int | None = None,  # noqa: ARG001
     coarsen: Mapping[str, str] | None = None,
     scratch: Path | None = None,
 ) -> Stream:
@@ -237,7 +238,7 @@ def open_stream(
     ----------
     source
         Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, JSON Lines, or a folder of Parquet files.
-    delimiter, encoding, missing, header, names, decimal, dates, sheet
+    delimiter, encoding, missing, header, names, decimal, dates, sheet, header_row
         As for :func:`incrowd.tables.reading.read.read`.
     coarsen
         Refused: columns are coarsened where the whole table is in memory.
