@@ -62,6 +62,7 @@ class Case:
     boxes: str | None = None
     hierarchies: bool = False
     at_most: int | None = None
+    apart: str | None = None
     lose: str | None = None
     known: str = " ".join(QUASI_IDENTIFIERS)
     coarsen: str | None = None
@@ -114,6 +115,8 @@ class Case:
             request["hierarchies"] = {"job": job_hierarchy()}
         if self.at_most is not None:
             request["at_most"] = {"job": self.at_most}
+        if self.apart is not None:
+            request["apart"] = {"job": self.apart}
         if self.require and "k-map" in self.require:
             request["population"] = people(seed=2, rows=4 * ROWS).vstack(people())
         return request

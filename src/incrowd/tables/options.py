@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.options import Reading as Reading
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
-from incrowd.vocabulary.preferences import AtMost, Lose, Weights
+from incrowd.vocabulary.preferences import Apart, AtMost, Lose, Weights
 from incrowd.vocabulary.resources import bytes_of
 
 if TYPE_CHECKING:
@@ -166,6 +166,7 @@ class Promise(TypedDict, total=False):
         ),
     ]
     at_most: AtMost
+    apart: Apart
     lose: Lose
     alone_at_most: Annotated[
         int | None, Option("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)

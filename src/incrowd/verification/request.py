@@ -131,6 +131,8 @@ class Request:
         No cell names a value that fewer people have; 0 if that was not asked for.
     at_most
         For some columns the coarsest level of their hierarchy that a cell may show; 0 are the leaves.
+    apart
+        For some columns sets of values, or ``*``: the cell of a row with such a value stands for none outside its set.
     lose
         How many rows may be left out, as the user says it: a share or a number; None if nothing was said.
     population
@@ -159,6 +161,7 @@ class Request:
     own_rules: frozenset[str] = frozenset()
     rarest: int = 0
     at_most: Mapping[str, int] = field(default_factory=dict)
+    apart: Mapping[str, Any] = field(default_factory=dict)
     lose: str | float | None = None
     population: InputFile | None = None
     memory: int | None = None

@@ -65,6 +65,31 @@ def test_a_level_that_cannot_be_kept_says_so(folder):
             released(folder, method, at_most={"job": 0}, k=20)
 
 
+@pytest.mark.parametrize("method", LEVELING)
+@pytest.mark.parametrize("trees", [True, False])
+def test_values_stay_apart_and_are_counted(folder, method, trees):
+    trees = {} if trees else {"hierarchies": None}
+    shown = released(folder, method, apart={"job": "nurse|cook,waiter"}, **trees)
+    cells = set(shown.table["job"])
+    assert "nurse" in cells
+    assert not any("nurse" in cell and cell != "nurse" for cell in cells)
+    assert not any(("cook" in cell or "waiter" in cell) and "c" in cell.replace("cook", "") for cell in cells)
+    assert "job apart" in [check.name for check in shown.verdict.checks if check.passed]
+    always = released(folder, method, apart={"sex": "*"}, **trees)
+    assert set(always.table["sex"]) == {"f", "m"}
+
+
+@pytest.mark.parametrize("method", ["tdr", "mondrian"])
+def test_limits_of_tables_that_are_worked_on_in_blocks(folder, method, tmp_path):
+    (tmp_path / "parts").mkdir()
+    pl.read_csv(folder / "people.csv").write_parquet(tmp_path / "parts" / "1.parquet")
+    asked = {"quasi_identifiers": ["job", "age", "sex"], "target": "ill", "class_sensitive": False, "k": 5}
+    asked |= {"at_most": {"job": 1}, "apart": {"job": "nurse"}, "hierarchies": {"job": folder / "job.csv"}}
+    shown = incrowd.release(tmp_path / "parts", method=method, to=tmp_path / "out.parquet", **asked)
+    assert set(pl.read_parquet(tmp_path / "out.parquet")["job"]) <= {*JOBS, *JOBS.values()} - {"care"}
+    assert {"job at most at level 1", "job apart"} <= {check.name for check in shown.verdict.checks if check.passed}
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
