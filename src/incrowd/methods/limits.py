@@ -19,7 +19,7 @@ from incrowd.vocabulary.hierarchy import ROOT, Hierarchy
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE, Preferences, rows_to_lose, set_of
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Interval
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, Requirement
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, Requirement, Together
 from incrowd.vocabulary.schema import Column
 
 
@@ -159,7 +159,8 @@ def decide_within(
     def fits(size: int) -> bool:
         """Whether what is left out is within the limit if groups may at first be as small as this."""
         try:
-            steps = method.decide(population, KAnonymity(size), randomness, replace(preferences, promised=k))
+            smaller = _of_size(requirement, size)
+            steps = method.decide(population, smaller, randomness, replace(preferences, promised=k))
         except RequirementError as error:
             too_tight.append(error)
             return False
@@ -178,6 +179,12 @@ def decide_within(
     if too_tight:
         raise too_tight[0]
     raise RequirementError(_too_many(method.name, min(made.lost for made in tried), allowed))
+
+
+def _of_size(requirement: Requirement, k: int) -> Requirement:
+    """The requirement with a smaller k; what groups must keep beside their size, they keep by themselves."""
+    size = KAnonymity(k)
+    return Together((size, *requirement.parts[1:])) if isinstance(requirement, Together) else size
 
 
 def _too_many(method: str, lost: int, allowed: int) -> str:

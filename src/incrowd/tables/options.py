@@ -204,6 +204,15 @@ class MethodOptions(TypedDict, total=False):
     ]
 
 
+class Wishes(TypedDict, total=False):
+    """What is rather kept, and what may be given up for it, for commands that release nothing."""
+
+    weights: Weights
+    at_most: AtMost
+    apart: Apart
+    lose: Lose
+
+
 class ReleaseTo(TypedDict, total=False):
     """Where the release goes."""
 

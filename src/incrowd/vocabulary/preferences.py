@@ -154,6 +154,12 @@ class Preferences:
             )
         return levels + 1 - most
 
+    def stated(self) -> dict[str, Any]:
+        """What was asked for, as plain data without values of the table: of sets that stay apart, how many."""
+        number = {name: "each value" if isinstance(sets, str) else len(sets) for name, sets in self.apart.items()}
+        said = {"weights": dict(self.weights), "at_most": dict(self.at_most), "apart": number, "lose": self.lose}
+        return {name: wish for name, wish in said.items() if wish not in ({}, None)}
+
     def coarsest(self, column: Column) -> tuple[int, ...] | None:
         """The coarsest groups of its hierarchy that a column may show, one above each leaf; None: the root may be."""
         level, tree = self.lowest_level(column), column.hierarchy

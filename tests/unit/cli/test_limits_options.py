@@ -1,4 +1,4 @@
-"""``--weight``, ``--at-most``, ``--apart``, ``--lose``: how they are written, also in a recipe, and what mistakes say."""
+"""``--weight``, ``--at-most``, ``--apart``, ``--lose``: how they are written, also in a recipe; what mistakes say."""
 
 from __future__ import annotations
 
