@@ -314,7 +314,8 @@ def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool,
         assert scratch is not None
         return open_table(connection, copy_of_rows(file, scratch), FileForm("parquet"), name=name, copy=copy)
     if file.kind != "csv":
-        return open_table(connection, file.path, FileForm(file.kind), name=name, copy=copy)
+        form = FileForm(file.kind, compression=file.compression)
+        return open_table(connection, file.path, form, name=name, copy=copy)
     form, path = FileForm("csv", file.delimiter, file.compression), file.path
     if file.encoding != "utf-8" or not file.header:
         assert scratch is not None

@@ -144,10 +144,14 @@ def _values(connection: Any, place: int) -> int:
     return int(values)
 
 
-def _json_lines(path: Path, _form: FileForm) -> Iterator[str]:
+def _json_lines(path: Path, form: FileForm) -> Iterator[str]:
     """Every line is an object written in the one way that leaves no choice, with the names of the first."""
     names: list[str] | None = None
-    with path.open("rb") as lines:
+    faults = list(_PACKINGS[form.compression](path))
+    if faults:
+        yield from faults
+        return
+    with unpacked(path, form.compression) as lines:
         for line in lines:
             try:
                 row = json.loads(line.decode())

@@ -119,6 +119,10 @@ def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | 
         from incrowd.tables.reading.excel import read_excel
 
         return read_excel(path, sheet, header_row=header_row, dialect=dialect, missing=missing)
+    if kind == "JSON Lines":
+        from incrowd.tables.streams.json_lines import read_json_lines
+
+        return read_json_lines(path, compression=compression, missing=missing)
     return _read_typed(path, kind, dialect.encoding, missing)
 
 
@@ -176,10 +180,6 @@ def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str,
         from incrowd.tables.reading.statistics_files import read_statistics_file
 
         return read_statistics_file(path, kind, missing=missing)
-    if kind == "JSON Lines":
-        from incrowd.tables.streams.json_lines import read_json_lines
-
-        return read_json_lines(path, missing=missing)
     from incrowd.tables.reading.columnar import read_arrow, read_parquet
 
     return (read_parquet if kind == "Parquet" else read_arrow)(path, missing=missing)
@@ -207,10 +207,10 @@ def check_file(path: Path) -> tuple[str, Compression | None]:
     compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     named = suffixes[:-1] if compression else suffixes
     kind = _KINDS.get(named[-1]) if named else None
-    if kind is None or (compression and kind != "delimited text"):
+    if kind is None or (compression and kind not in ("delimited text", "JSON Lines")):
         raise FileFormatError(
             f"The name of {path.name!r} does not say what it holds. Known endings: "
-            f"{', '.join('.' + ending for ending in _KINDS)}; delimited text may add .gz or .zst."
+            f"{', '.join('.' + ending for ending in _KINDS)}; delimited text and JSON Lines may add .gz or .zst."
         )
     _check_magic(path, compression or kind)
     return kind, compression

@@ -280,13 +280,14 @@ def open_stream(
         return _parquet(path, markers)
     if kind == "Arrow":
         return _arrow(path, markers)
-    if kind == "JSON Lines":
+    if kind == "JSON Lines" and compression is None:
         from incrowd.tables.streams.json_lines import open_json_lines
 
         lines = open_json_lines(path)
         origin = Origin("jsonl", str(path), missing=markers)
         return _typed(lines, lines.schema, lines.rows, lines.stamp.size, origin)
-    raise FileFormatError(f"{kind} files are read whole, not in pieces. Convert the table to Parquet or CSV.")
+    packed = "Packed " if compression else ""
+    raise FileFormatError(f"{packed}{kind} files are read whole, not in pieces. Convert the table to Parquet or CSV.")
 
 
 def _parquet(path: Path, missing: tuple[str, ...]) -> Stream:
