@@ -16,6 +16,7 @@ import pyreadstat
 import pytest
 
 from incrowd import Run
+from incrowd.tables.publishing.workbook import write_workbook
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS, BLOCK, K = 400, 150, 6
@@ -134,6 +135,8 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
             frame.write_csv(path, null_value="?")
         case ".parquet":
             frame.write_parquet(path, row_group_size=BLOCK)
+        case ".xlsx":
+            write_workbook(frame, path)
         case ".jsonl":
             frame.write_ndjson(path)
         case ".sav" | ".dta":

@@ -19,6 +19,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.delimited import LONGEST_LINE, check_count, examine, unpacked
+from incrowd.verification.statistics_files import released_table, stated_rows
 from incrowd.verification.workbook import sheet_rows, workbook_table
 from incrowd.vocabulary.forms import FileForm
 
@@ -271,6 +272,9 @@ def _opened(connection: Any, path: Path, form: FileForm) -> Opened:
     if form.kind == "excel":
         table = workbook_table(path)
         return Opened(register(connection, table, "workbook"), sheet_rows(path), "SELECT * FROM workbook")
+    if form.kind in ("spss", "stata"):
+        names = register(connection, released_table(path, form.kind), "statistics")
+        return Opened(names, stated_rows(path, form.kind), "SELECT * FROM statistics")
     if form.kind == "jsonl":
         return _open_json_lines(connection, path, form.compression)
     if form.kind == "arrow":

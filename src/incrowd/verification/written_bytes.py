@@ -18,6 +18,7 @@ import numpy as np
 
 from incrowd.verification.delimited import STEP, examine, unpacked
 from incrowd.verification.opening import column, connect, open_table
+from incrowd.verification.statistics_files import statistics_faults
 from incrowd.verification.verdict import Check
 from incrowd.verification.workbook import workbook_faults
 from incrowd.vocabulary.forms import FileForm
@@ -342,6 +343,8 @@ _FAULTS: dict[str, Callable[[Path, FileForm], Iterator[str]]] = {
     "arff": _arff,
     "jsonl": _json_lines,
     "excel": lambda path, _form: workbook_faults(path),
+    "spss": lambda path, form: statistics_faults(path, form.kind),
+    "stata": lambda path, form: statistics_faults(path, form.kind),
     "parquet": _parquet,
     "arrow": _arrow,
 }

@@ -29,6 +29,8 @@ _KINDS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".xlsx": "excel",
+    ".sav": "spss",
+    ".dta": "stata",
 }
 MISSING_MARKERS = ("?", "*")
 """Texts that, alone in a cell, mean that the value is missing, unless the reader is told otherwise."""
