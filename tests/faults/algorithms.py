@@ -51,7 +51,7 @@ _planted_for_less("iacc", IACC, (MEMORY,), **FEW)
 _planted_for_less("blend", BLEND, (MEMORY,))
 
 
-@plant(TDR, (MEMORY,), method="tdr", hierarchies=True, at_most=1)
+@plant(TDR, BOTH, method="tdr", hierarchies=True, at_most=1)
 def a_group_is_hidden_below_the_limit(original, *arguments):
     """One group of jobs shows nothing, though the user wants to see it."""
 
@@ -66,6 +66,19 @@ def a_group_is_hidden_below_the_limit(original, *arguments):
 def boxes_forget_the_limit(original, self, population, requirement, randomness, _preferences):
     """The table is cut as if no limit was set."""
     return original(self, population, requirement, randomness)
+
+
+@plant(MONDRIAN, BOTH, method="mondrian", apart="nurse,Nurse|cook")
+def boxes_join_what_stays_apart(original, self, population, requirement, randomness, _preferences):
+    """The table is cut as if any two jobs could be in one set."""
+    return original(self, population, requirement, randomness)
+
+
+@plant(f"{ROOM}.limits:limit_of", (MEMORY,), method="mondrian", apart="doctor")
+def one_value_that_is_shown_always_is_another(original, column, known, preferences):
+    """It is not the doctors who are shown in any case, but the bakers."""
+    wrong = replace(preferences, apart={"job": "baker"}) if preferences.apart else preferences
+    return original(column, known, wrong)
 
 
 @plant(f"{ROOM}.limits:decide_within", BOTH, method=("mondrian", "kactus-plus"), lose="1%")

@@ -16,6 +16,7 @@ import pyreadstat
 import pytest
 
 from incrowd import Run
+from incrowd.tables.publishing.workbook import write_workbook
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS, BLOCK, K = 400, 150, 6
@@ -62,6 +63,7 @@ class Case:
     boxes: str | None = None
     hierarchies: bool = False
     at_most: int | None = None
+    apart: str | None = None
     lose: str | None = None
     known: str = " ".join(QUASI_IDENTIFIERS)
     coarsen: str | None = None
@@ -114,6 +116,8 @@ class Case:
             request["hierarchies"] = {"job": job_hierarchy()}
         if self.at_most is not None:
             request["at_most"] = {"job": self.at_most}
+        if self.apart is not None:
+            request["apart"] = {"job": self.apart}
         if self.require and "k-map" in self.require:
             request["population"] = people(seed=2, rows=4 * ROWS).vstack(people())
         return request
@@ -131,6 +135,8 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
             frame.write_csv(path, null_value="?")
         case ".parquet":
             frame.write_parquet(path, row_group_size=BLOCK)
+        case ".xlsx":
+            write_workbook(frame, path)
         case ".jsonl":
             frame.write_ndjson(path)
         case ".sav" | ".dta":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.errors import RequirementError
+from incrowd.errors import ParameterError, RequirementError
 from incrowd.methods.catalog import METHODS, make_method
 from incrowd.methods.limits import decide_within
 from incrowd.plan.release_plan import ReleasePlan
@@ -155,6 +157,50 @@ def test_levels_are_kept_or_it_is_impossible(case, k, method, home, work):
         for row, shown in zip(draft.origin, draft.frame[name], strict=True):
             own = case.rows[row][place]
             assert own is None or shown in way_up(own)[: level + 1]
+
+
+SETS = ("*", "p1", "p1,p4|p5", "p2|p3", [["p1", "p2", "p3"], ["p5"]])
+
+
+def set_around(sets, own):
+    """The values that a cell of this one may stand for, None if any; for those that are in no set, all such."""
+    listed = [[place] for place in PLACES] if sets == "*" else sets if isinstance(sets, list) else None
+    listed = listed or [members.split(",") for members in sets.split("|")]
+    rest = [place for place in PLACES if not any(place in members for members in listed)]
+    return frozenset(next(members for members in [*listed, rest] if own in members)), own not in rest
+
+
+def coarsest(sets, own, trees):
+    """The most that a row may show: its set, or the highest group of the hierarchy with values of that set alone."""
+    around, _ = set_around(sets, own)
+    above = [group for group in PLACES[own] if {p for p in PLACES if group in PLACES[p]} <= around]
+    return [own, *above][-1] if trees else around
+
+
+@SOME
+@given(places(), st.integers(1, 5), st.sampled_from(LEVELING), st.sampled_from(SETS), st.booleans())
+def test_values_stay_apart_or_it_is_impossible(case, k, method, sets, trees):
+    k, homes = min(k, len(case.rows)), {row[0] for row in case.rows} - {None}
+    if not trees:
+        columns = (replace(column, hierarchy=None) for column in case.schema.columns)
+        case = Case(case.rows, case.table, Schema(tuple(columns)))
+    listed = set() if sets == "*" else set(re.findall(r"p\d", str(sets)))
+    error: type[Exception] | None = None
+    if not listed <= homes or len({set_around(sets, home)[0] for home in homes}) < 2:
+        error = ParameterError
+    elif min(Counter(row[0] and coarsest(sets, row[0], trees) for row in case.rows).values()) < k:
+        error = RequirementError
+    if error is not None:
+        with pytest.raises(error, match="apart"):
+            drafted(case, method, k, Preferences(apart={"home": sets}))
+        return
+    _, draft = drafted(case, method, k, Preferences(apart={"home": sets}))
+    assert min(Counter(draft.frame.select("home", "work").rows()).values()) >= k
+    for row, shown in zip(draft.origin, draft.frame["home"], strict=True):
+        own = case.rows[row][0]
+        if own is not None and set_around(sets, own)[1]:
+            behind = {place for place in PLACES if shown in (place, *PLACES[place])} or set(shown.split("|"))
+            assert own in behind <= set_around(sets, own)[0]
 
 
 LOSING = [name for name, entry in METHODS.items() if entry.loses_on_request]

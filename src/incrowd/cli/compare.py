@@ -14,7 +14,7 @@ import typer
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes, whole
 from incrowd.cli.shared import FIRST_RUN, READING, Json, kernels_are_compiled, print_json
-from incrowd.tables.options import Reading, What
+from incrowd.tables.options import Reading, What, Wishes
 from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ _what, _method, _measuring, _outputs, _engine = (
 )
 
 
-@takes({"What": (What,), **READING}, without=("target", "identifiers", "sensitive", "private", "repeats", "preset"))
+@takes(
+    {"What": (What,), "Method": (Wishes,), **READING},
+    without=("target", "identifiers", "sensitive", "private", "repeats", "preset"),
+)
 def compare(
     table: Annotated[str, typer.Argument(metavar="FILE|DATASET", help="A table, or a name of: incrowd datasets.")],
     target: Annotated[str | None, _what(help="The class to predict; known for named data sets.")] = None,
@@ -66,7 +69,7 @@ def compare(
     """
     from incrowd.compare.choices import listed
     from incrowd.compare.feeding import parse_feeding
-    from incrowd.compare.run import Question, stated_by
+    from incrowd.compare.run import Question, preferences_of, stated_by
     from incrowd.tables.recipe import beside_recipe
 
     known = {name: options[name] for name in ("quasi_identifiers", "drop", "recipe")} | {
@@ -74,6 +77,7 @@ def compare(
         "ks": None if k is None else [whole(one, "-k") for one in k.split(",")],
         "hierarchies": _read(options["hierarchies"]),
         "reading": part(Reading, options),
+        **part(Wishes, options),
     }
     stated, _ = beside_recipe(known, stated_by)
     question = Question(
@@ -86,6 +90,7 @@ def compare(
         discretize=discretize,
         jobs=jobs,
         measure=measure,
+        preferences=preferences_of(stated),
     )
     enough_memory(Path(table))
     how = {**stated, "complete": complete, "rows": rows or None, "seed": seed}

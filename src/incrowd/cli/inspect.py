@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 
 from incrowd.cli.options import takes
 from incrowd.cli.shared import READING, Json, Replace, print_json, progress
-from incrowd.cli.table_argument import FileOrTable, called, table_at
+from incrowd.cli.table_argument import FileOrTable, Select, Table, called, table_at
 from incrowd.errors import reading_option
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.forms import MISSING_MARKERS
@@ -29,6 +30,9 @@ def inspect(
     file: FileOrTable,
     target: Annotated[str | None, typer.Option(help="The class column, if you know it.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Write the draft as a recipe to confirm or edit.")] = None,
+    *,
+    table: Table = None,
+    query: Select = None,
     replace: Replace = False,
     json: Json = False,
     **reading: Any,
@@ -41,17 +45,17 @@ def inspect(
     from incrowd.tables.reading.read import read
     from incrowd.tables.recipe import draft_recipe
 
-    table = table_at(file)
+    named = table_at(file, table, query)
     if recipe:
-        check_target(recipe, (table,) if isinstance(table, Path) else (), replace=replace)
+        check_target(recipe, (named,) if isinstance(named, Path) else (), replace=replace)
     with progress(json) as show:
         show("reading")
         options = part(Reading, reading)
-        source = read(in_memory(table), **options)
+        source = read(in_memory(named), **options)
         words = missing_words(source) if "missing" not in options else ()
         if words:
             options["missing"] = [*source.origin.missing, *words]
-            source = read(in_memory(table), **options)
+            source = read(in_memory(named), **options)
         show("looking at every column")
         draft = draft_schema(source, target=target)
         schema = Schema(tuple(_without_empty(column, source) for column in draft.columns))
@@ -75,11 +79,18 @@ def inspect(
     if words:
         guesses = ", ".join(repr(word) for word in words)
         missing = " ".join(reading_option(missing=word) for word in words)
-        notices.append(f"That {guesses} mean missing is a guess. A release needs the recipe, or {missing}")
+        mean = "means" if len(words) == 1 else "mean"
+        notices.append(f"That {guesses} {mean} missing is a guess. A release needs the recipe, or {missing}")
     if json:
-        print_json({"file": called(table), "rows": source.frame.height, "columns": rows, "notices": notices})
+        print_json({"file": called(named), "rows": source.frame.height, "columns": rows, "notices": notices})
         return
-    _print(called(table), source.frame.height, rows, notices, recipe)
+    where = [file, *(["--table", table] if table else []), *(["--query", query] if query else [])]
+    command = ["inspect", *where, "--recipe", "recipe.yaml"]
+    if recipe:
+        command = ["release", *where, "--recipe", str(recipe), "--to", "OUT.csv"]
+    _print(called(named), source.frame.height, rows, notices)
+    confirmed = "The recipe is drafted. Check every role, then:" if recipe else "To confirm or edit these guesses:"
+    typer.echo(f"\n{confirmed}\n  {shlex.join(['incrowd', *command])}")
 
 
 def _without_empty(column: Column, source: Source) -> Column:
@@ -98,9 +109,11 @@ def _first_line(recipe: Path) -> str:
 
 
 def _reading(origin: Origin) -> dict[str, Any]:
-    """How a text file was read, as a recipe says it."""
+    """How a file was read, as a recipe says it."""
     if origin.form != "csv":
-        return {"missing": list(origin.missing)} if origin.missing != MISSING_MARKERS else {}
+        sheet = {"sheet": origin.sheet, "header_row": origin.header_row, "names": list(origin.names)}
+        known = {name: value for name, value in sheet.items() if value}
+        return known | ({"missing": list(origin.missing)} if origin.missing != MISSING_MARKERS else {})
     reading: dict[str, Any] = {"delimiter": origin.delimiter, "encoding": origin.encoding}
     reading |= {"names": list(origin.names)} if origin.names else {"header": True}
     reading |= {"decimal": origin.decimal} if origin.decimal else {}
@@ -108,7 +121,7 @@ def _reading(origin: Origin) -> dict[str, Any]:
     return {**reading, "missing": list(origin.missing)}
 
 
-def _print(name: str, height: int, rows: list[dict[str, object]], notices: list[str], recipe: Path | None) -> None:
+def _print(name: str, height: int, rows: list[dict[str, object]], notices: list[str]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -129,12 +142,6 @@ def _print(name: str, height: int, rows: list[dict[str, object]], notices: list[
         console.print()
     for notice in notices:
         console.print(f"note: {notice}", markup=False)
-    if recipe:
-        console.print(f"\nDraft recipe: {recipe}. Check every role, then:", markup=False)
-        console.print(f"  incrowd release {name} --recipe {recipe} --to OUT.csv", markup=False)
-    else:
-        console.print("\nThese are guesses. To confirm or edit them:", markup=False)
-        console.print(f"  incrowd inspect {name} --recipe recipe.yaml", markup=False)
 
 
 def _reasons(rows: list[dict[str, object]]) -> dict[str, list[str]]:

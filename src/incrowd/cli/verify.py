@@ -10,7 +10,7 @@ import typer
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes
 from incrowd.cli.shared import Json, print_json
-from incrowd.cli.table_argument import FileOrTable, table_at
+from incrowd.cli.table_argument import FileOrTable, Select, Table, table_at
 from incrowd.errors import ParameterError
 from incrowd.releases.options import VERIFY, Certified, Kept, VerifyOptions
 from incrowd.tables.options import Reading
@@ -25,6 +25,8 @@ def verify(
         Path | None,
         typer.Option(metavar="TABLE", help="FILE is a published model: recount it against the table it was grown on."),
     ] = None,
+    table: Table = None,
+    query: Select = None,
     json: Json = False,
     **options: Any,
 ) -> None:
@@ -50,7 +52,7 @@ def verify(
     else:
         from incrowd.releases.recount import verify as recounted
 
-        verdict = recounted(table_at(file), **part(VerifyOptions, options))
+        verdict = recounted(table_at(file, table, query), **part(VerifyOptions, options))
     if json:
         print_json(verdict.to_json())
     else:

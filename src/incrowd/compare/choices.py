@@ -12,10 +12,11 @@ from typing import Any
 
 from incrowd.compare.learners.catalog import find_learner, parsed
 from incrowd.errors import ParameterError
-from incrowd.methods.catalog import METHODS, make_method
+from incrowd.methods.catalog import METHODS, check_preferences, make_method
 from incrowd.models.induction.kadet import KAdet
-from incrowd.vocabulary.forms import check_form
+from incrowd.vocabulary.forms import STRICT, check_form
 from incrowd.vocabulary.option import nearest
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
 STANDARDS = (UNPROTECTED, MAJORITY)
@@ -70,9 +71,19 @@ def _check_kadet(parameters: dict[str, Any]) -> None:
         raise ParameterError(f"kadet has no such parameter: {', '.join(parameters)}.") from None
 
 
-def choices(texts: Sequence[str]) -> tuple[Choice, ...]:
-    """Several choices, each once."""
-    return tuple(dict.fromkeys(map(Choice.of, texts)))
+def choices(texts: Sequence[str], preferences: Preferences = INDIFFERENT) -> tuple[Choice, ...]:
+    """Several choices, each once; a method that cannot do what is preferred is refused."""
+    chosen = tuple(dict.fromkeys(map(Choice.of, texts)))
+    if preferences == INDIFFERENT:
+        return chosen
+    for choice in chosen:
+        if choice.method in METHODS:
+            check_preferences(choice.method, preferences)
+        elif choice.method == KADET:
+            raise ParameterError("kadet publishes a tree, which has no weights and limits of attributes. Leave it out.")
+        if (preferences.at_most or preferences.apart) and dict(choice.parameters).get("form", STRICT) != STRICT:
+            raise ParameterError("Levels and sets of values are limits of plain values, not of counts. Leave form out.")
+    return chosen
 
 
 def learner_names(texts: Sequence[str]) -> tuple[str, ...]:

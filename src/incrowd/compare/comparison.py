@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Comparison:
             "protocol": str(self.setup.protocol),
             "feeding": str(self.setup.feeding),
             "discretize": self.setup.discretize or "no",
+            "limits": json.dumps(stated) if (stated := self.setup.preferences.stated()) else "no",
             "seed": self.setup.seed,
             "version": version("incrowd"),
         }

@@ -13,6 +13,7 @@ from incrowd.compare.examples import Numbers
 from incrowd.compare.feeding import Parts
 from incrowd.errors import RequirementError, VerificationError
 from incrowd.methods.catalog import make_method
+from incrowd.methods.limits import decide_within
 from incrowd.methods.release_forms import fitted, formed, suited
 from incrowd.models.induction.kadet import KAdet
 from incrowd.plan.release_plan import ReleasePlan
@@ -20,6 +21,7 @@ from incrowd.plan.steps import Drop
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import Requirement, subject_names
 from incrowd.vocabulary.schema import ColumnType, Schema
@@ -54,6 +56,7 @@ def release_rows(
     requirement: Requirement,
     seed: int,
     people: EncodedTable | None = None,
+    preferences: Preferences = INDIFFERENT,
 ) -> Made:
     """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame."""
     requirement.check_possible(table.height)
@@ -64,7 +67,9 @@ def release_rows(
     population = engine.population(known, schema, randomness)
     form = parameters.get("form")
     chosen = suited(make_method(method, {name: value for name, value in parameters.items() if name != "form"}), form)
-    steps = formed(chosen.decide(population, requirement, randomness), form, population, requirement)
+    preferences.check_columns(schema)
+    steps = decide_within(chosen, population, requirement, randomness, preferences)
+    steps = formed(steps, form, population, requirement)
     steps = fitted(steps, population, requirement, people)
     described = tuple(chosen.parameters().items())
     plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.dropped), *steps))

@@ -24,6 +24,7 @@ from incrowd.compare.subject import Subject
 from incrowd.compare.trial import Result, Setup, Trial, learners_of
 from incrowd.errors import OutputError
 from incrowd.report.certificate import owner_key
+from incrowd.vocabulary.preferences import INDIFFERENT
 
 FILE = "trials.jsonl"
 _TYPES = {"str": pl.String, "int": pl.Int64, "float": pl.Float64}
@@ -116,6 +117,7 @@ def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
     feeding = repr(setup.feeding)
     figures = [each.name for each in fields(Result)]
     shared = [version("incrowd"), figures, digest, split, feeding, setup.seed, setup.discretize, *trial.name]
+    shared += [] if setup.preferences == INDIFFERENT else [repr(setup.preferences)]
     return {
         learner: hashlib.sha256(json.dumps([*shared, learner]).encode()).hexdigest()[:32]
         for learner in learners_of(trial)

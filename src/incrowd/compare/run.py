@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Unpack
 
 from incrowd.compare.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names
 from incrowd.compare.comparison import Comparison
@@ -25,11 +26,16 @@ from incrowd.compare.subject import Subject, discretized, find_table, read_subje
 from incrowd.compare.trial import Laboratory, Setup, Trial, learners_of
 from incrowd.compare.workers import run_trials
 from incrowd.errors import ParameterError
+from incrowd.methods.catalog import check_preferences
+from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.option import options_of
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
+_WISHES = tuple(one.name for one in options_of(Wishes))
 METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian")
 WITH_HIERARCHIES = ("iack",)
 KS = (5, 20, 100)
@@ -69,10 +75,11 @@ class Question:
     discretize: str | None = None
     jobs: int | None = None  # processes; one for each core, if not given
     measure: str = ACCURACY.name
+    preferences: Preferences = INDIFFERENT
 
     def __post_init__(self) -> None:
         find_measure(self.measure)
-        choices(self.methods or ())
+        choices(self.methods or (), self.preferences)
         learner_names(self.learners)
         for k in self.ks or ():
             KAnonymity(k)
@@ -131,6 +138,7 @@ def compare(
     jobs: int | None = None,
     measure: str = ACCURACY.name,
     progress: Watcher | None = None,
+    **wishes: Unpack[Wishes],
 ) -> Comparison:
     """Release a part of the table by several methods, learn from each release, and test on the other part.
 
@@ -174,6 +182,8 @@ def compare(
         What methods are compared by: accuracy, balanced-accuracy, auc or log-loss. The results have all of them.
     progress
         Called with a :class:`Step` whenever there is something to tell.
+    wishes
+        weights, at_most, apart, lose: as for :func:`incrowd.release`, by the methods that can.
 
     Examples
     --------
@@ -185,10 +195,26 @@ def compare(
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
     watch = progress or (lambda _step: None)
-    named = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop, "ks": ks, "recipe": recipe}
-    stated, _ = beside_recipe(named | {"hierarchies": hierarchies, "reading": reading}, stated_by)
+    named: dict[str, Any] = {
+        "target": target,
+        "quasi_identifiers": quasi_identifiers,
+        "drop": drop,
+        "ks": ks,
+        "recipe": recipe,
+    }
+    named |= {"hierarchies": hierarchies, "reading": reading, **wishes}
+    stated, _ = beside_recipe(named, stated_by)
     question = Question(
-        methods, stated.pop("ks", None), learners, protocol, feeding or Feeding(), seed, discretize, jobs, measure
+        methods,
+        stated.pop("ks", None),
+        learners,
+        protocol,
+        feeding or Feeding(),
+        seed,
+        discretize,
+        jobs,
+        measure,
+        preferences_of(stated),
     )
     watch(Step("reading"))
     subject = read_subject(
@@ -218,7 +244,13 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
         "hierarchies": recipe.hierarchies,
         "reading": recipe.reading,
         "ks": [recipe.k],
+        **{name: getattr(recipe, name) for name in _WISHES},
     }
+
+
+def preferences_of(stated: dict[str, Any]) -> Preferences:
+    """The weights and limits among what is said of a comparison, which are taken out of it."""
+    return Preferences(**{name: stated.pop(name) for name in _WISHES if name in stated})
 
 
 def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:
@@ -227,11 +259,16 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     if question.discretize == "before":
         subject = discretized(subject)
     setup = Setup(
-        question.protocol or FiveByTwo(1, stratified=True), question.feeding, question.seed, question.discretize
+        question.protocol or FiveByTwo(1, stratified=True),
+        question.feeding,
+        question.seed,
+        question.discretize,
+        question.preferences,
     )
+    question.preferences.check_columns(subject.schema)
     rows = min(len(split.train) for split in Laboratory(subject, setup).splits.values())
     ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(rows)
-    chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject))])
+    chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject, question.preferences))])
     learners, jobs = learner_names(question.learners), question.cores
     cost = None
     if timed:
@@ -268,10 +305,16 @@ def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda 
     return comparison
 
 
-def default_methods(subject: Subject) -> tuple[str, ...]:
-    """The methods to compare where none is named."""
+def default_methods(subject: Subject, preferences: Preferences = INDIFFERENT) -> tuple[str, ...]:
+    """The methods to compare where none is named: those that can do what is preferred."""
     with_hierarchies = any(column.hierarchy is not None for column in subject.schema.columns)
-    return (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ()))
+    usual = (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ()))
+    able = []
+    for name in usual:
+        with suppress(ParameterError):
+            check_preferences(name, preferences)
+            able.append(name)
+    return tuple(able)
 
 
 def possible_ks(rows: int) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from incrowd.compare.releasing import ReleaseRisk, publish_and_score, release_ro
 from incrowd.compare.scores import quality
 from incrowd.compare.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, VerificationError
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.requirement import KAnonymity
 
 DISCRETIZE = (None, "train", "before")
@@ -51,6 +52,7 @@ class Setup:
     feeding: Feeding = field(default_factory=Feeding)  # how learners take released cells
     seed: int = 1  # of everything that is drawn
     discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
+    preferences: Preferences = INDIFFERENT  # weights and limits of all releases
 
     def __post_init__(self) -> None:
         if self.discretize not in DISCRETIZE:
@@ -142,6 +144,7 @@ class Laboratory:
                 dict(trial.choice.parameters),
                 KAnonymity(trial.k),
                 self._seed("release", trial),
+                preferences=self.setup.preferences,
             )
             spent = time.process_time() - begun
             known = replace(

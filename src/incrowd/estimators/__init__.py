@@ -43,14 +43,16 @@ from incrowd.releases.job import Job
 from incrowd.releases.new_rows import show_new_rows
 from incrowd.releases.pipeline import run_release
 from incrowd.report.outcome import Release
-from incrowd.tables.options import Run
+from incrowd.tables.options import Run, Wishes
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.option import options_of
 from incrowd.vocabulary.schema import Role, unknown_column
 
 _CLASS = "the class"
+_WISHES = {one.name: one for one in options_of(Wishes)}
 
 
 def _fitted_by_fit(estimator: Sampler) -> bool:
@@ -68,6 +70,10 @@ class Sampler(BaseEstimator):  # type: ignore[misc]
     random_state: int | None
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None
     known_together: Sequence[tuple[Sequence[str], int]] | None = None
+    weights: Mapping[str, float] | None = None
+    at_most: Mapping[str, int] | None = None
+    apart: Mapping[str, Any] | None = None
+    lose: str | float | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Decide on the release of the rows."""
@@ -108,7 +114,10 @@ class Sampler(BaseEstimator):  # type: ignore[misc]
             for name, dtype in frame.schema.items()
         }
         parameters = {name: getattr(self, name) for name in self._method_parameters}
-        recipe = Recipe(k=self.k, method=self._method, parameters=parameters, columns=columns, known_together=sets)
+        wishes = {name: wish for name in _WISHES if (wish := getattr(self, name)) is not None}
+        recipe = Recipe(
+            k=self.k, method=self._method, parameters=parameters, columns=columns, known_together=sets, **wishes
+        )
         return with_hierarchies(recipe, self.hierarchies or {})
 
     def _chosen(self, names: list[str], sets: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -198,8 +207,15 @@ def _parameters(entry: MethodEntry) -> Iterator[Parameter]:
     if entry.estimator_numeric is not None:
         own["numeric"] = entry.estimator_numeric
     extra = [*(["hierarchies"] if entry.generalizes else []), *(["known_together"] if entry.by_value else [])]
+    extra += _wishes(entry)
     for name, default in {**dict.fromkeys(["quasi_identifiers", *extra]), **own, "random_state": None}.items():
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+
+
+def _wishes(entry: MethodEntry) -> list[str]:
+    """The weights and limits that the method can keep."""
+    able = {"weights": entry.weighs, "lose": entry.loses_on_request}
+    return [name for name in _WISHES if able.get(name, entry.limits_levels)]
 
 
 def _constructor(signature: Signature) -> Callable[..., None]:
@@ -220,7 +236,9 @@ def _documentation(entry: MethodEntry) -> str:
     return _DOCUMENTATION.format(
         name=entry.name,
         summary=entry.summary,
-        more=(_HIERARCHIES if entry.generalizes else "") + (_KNOWN_TOGETHER if entry.by_value else ""),
+        more=(_HIERARCHIES if entry.generalizes else "")
+        + (_KNOWN_TOGETHER if entry.by_value else "")
+        + "".join(f"{name}\n    {_WISHES[name].option.help}\n" for name in _wishes(entry)),
         parameters=_documented(entry.load()),
         paper=entry.paper[0].upper() + entry.paper[1:],
         default=default if entry.estimator_numeric else "",

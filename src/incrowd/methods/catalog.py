@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import ParameterError, SchemaError, option_name
 from incrowd.methods.method import BINNED, INTERVALS, Method
 from incrowd.vocabulary.forms import COUNTS, PAIR, RELEASE_FORMS, STRICT
-from incrowd.vocabulary.preferences import AT_MOST, LOSE, WEIGHTS, Preferences
+from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE, WEIGHTS, Preferences
 
 if TYPE_CHECKING:
     from incrowd.vocabulary.schema import Schema
@@ -47,7 +47,7 @@ class MethodEntry:
     together: bool = False
     draws_groups: bool = False  # whether chance has a part in which groups there are, not only in which rows they get
     weighs: bool = False  # whether weights of attributes change what it splits next
-    limits_levels: bool = False  # whether a most allowed level of a hierarchy can be set
+    limits_levels: bool = False  # whether a most allowed level of a hierarchy can be set, and values kept apart
     loses_on_request: bool = True  # whether small groups can be left out, up to a limit that the user sets
 
     @property
@@ -213,6 +213,9 @@ def check_preferences(name: str, preferences: Preferences) -> None:
     if preferences.at_most and not entry.limits_levels:
         able = [one.name for one in METHODS.values() if one.limits_levels]
         raise _unable(name, "keep cells below a level of a hierarchy", AT_MOST, able)
+    if preferences.apart and not entry.limits_levels:
+        able = [one.name for one in METHODS.values() if one.limits_levels]
+        raise _unable(name, "keep values apart", APART, able)
     if preferences.lose is not None and not entry.loses_on_request:
         able = [one.name for one in METHODS.values() if one.loses_on_request]
         raise _unable(name, "leave rows out", LOSE, able)
@@ -235,7 +238,7 @@ def target_of(schema: Schema, method: str) -> str:
     if schema.target is None:
         others = " or ".join(name for name, entry in METHODS.items() if not entry.needs_target)
         raise SchemaError(
-            f"{method} needs a target: the class recipients will learn. Name one with target=, or choose {others}, "
-            "which needs none."
+            f"{method} needs a target: the class recipients will learn. Name one with "
+            f"{option_name('target=', '--target')}, or choose {others}, which needs none."
         )
     return schema.target

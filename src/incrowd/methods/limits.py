@@ -1,39 +1,98 @@
-"""Limits of a release: a most allowed level of a hierarchy, and rows that may be left out."""
+"""Limits of a release: a most allowed level of a hierarchy, values that stay apart, and rows that may be left out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import RequirementError, option_name
+from incrowd.errors import ParameterError, RequirementError, option_name
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Method, Population
 from incrowd.methods.release_forms import combinations_shown, without_combinations
 from incrowd.plan.steps import DROPPED, Place, Reasons, Recode, Show, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.preferences import AT_MOST, LOSE, Preferences, rows_to_lose
+from incrowd.vocabulary.hierarchy import ROOT, Hierarchy
+from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE, Preferences, rows_to_lose, set_of
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Interval
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, Requirement
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, Requirement, Together
 from incrowd.vocabulary.schema import Column
 
 
-# Whether rows can stay together in large enough groups if some attributes may not be coarser than a level. Rows that
-# differ at that level may never look alike. What they show of all limited attributes at their coarsest parts the table
+# How coarse an attribute may be shown. Limits are groups of a hierarchy: the coarsest that may be shown, one above each
+# leaf. Where values are to stay apart and there is no hierarchy, one is made: below the sets, halves of their values.
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """The hierarchy of an attribute, the coarsest of its groups that may be shown, and whether it was made for that.
+
+    The groups of a hierarchy that was made have no names: they are shown as sets of values.
+    """
+
+    hierarchy: Hierarchy
+    coarsest: tuple[int, ...]
+    made: bool = False
+
+
+def limit_of(column: EncodedColumn, known: Column, preferences: Preferences) -> Limit | None:
+    """The limit of an attribute; None if there is none."""
+    sets = preferences.apart.get(known.name)
+    if isinstance(sets, tuple):
+        values = set(column.dictionary.to_list())
+        if unknown := sum(value not in values for members in sets for value in members):
+            raise ParameterError(
+                f"{option_name(*APART)}: {unknown} of the values that are listed for {known.name!r} "
+                f"{'does' if unknown == 1 else 'do'} not occur in the table. Check how they are written."
+            )
+    if sets is not None and len({set_of(sets, value) for value in map(str, column.dictionary.to_list())}) < 2:
+        raise ParameterError(
+            f"{option_name(*APART)}: all values of {known.name!r} are in one set, which tells as little as a hidden "
+            "cell. Part them."
+        )
+    made = sets is not None and known.hierarchy is None
+    tree = _halves(column, sets) if made else known.hierarchy
+    coarsest = preferences.coarsest(replace(known, hierarchy=tree))
+    return None if tree is None or coarsest is None else Limit(tree, coarsest, made)
+
+
+def _halves(column: EncodedColumn, sets: Any) -> Hierarchy:
+    """A hierarchy of the values: the sets below the root, each parted in two again and again, in its order."""
+    by_set: dict[Any, list[str]] = {}
+    for value in column.dictionary.to_list():
+        by_set.setdefault(set_of(sets, value), []).append(value)
+    labels, parents, taken = [ROOT], [-1], set(column.dictionary.to_list())
+    waiting = [(values, 0) for values in by_set.values()]
+    while waiting:
+        values, parent = waiting.pop()
+        label = values[0] if len(values) == 1 else f"{values[0]} to {values[-1]}, {len(values)} values"
+        while len(values) > 1 and label in taken:
+            label += "'"
+        taken.add(label)
+        labels.append(label)
+        parents.append(parent)
+        if len(values) > 1:
+            middle = len(values) // 2
+            waiting += [(half, len(labels) - 1) for half in (values[:middle], values[middle:])]
+    return Hierarchy(column.name, tuple(labels), tuple(parents))
+
+
+# Whether rows can stay together in large enough groups if some attributes may not be coarser than their limit. Rows
+# that differ there may never look alike. What they show of all limited attributes at their coarsest parts the table
 # into groups; any release that keeps the limits parts it further, and a union of groups that keep a requirement keeps
 # it. So there is such a release if, and only if, these groups keep the requirement.
-def check_levels(population: Population, judge: Judge, sets: Sequence[KnownSet], preferences: Preferences) -> None:
-    """Raise unless the requirement can be kept with every limited attribute at its coarsest level."""
+def check_limits(population: Population, judge: Judge, sets: Sequence[KnownSet], preferences: Preferences) -> None:
+    """Raise unless the requirement can be kept with every limited attribute at its coarsest."""
     schema, table = population.schema, population.sample()
+    limits = {name: limit_of(table[name], schema[name], preferences) for name in schema.quasi_identifiers}
     for known in sets:
-        names = [name for name in known.names if preferences.lowest_level(schema[name]) is not None]
+        names = [name for name in known.names if limits[name] is not None]
         if not names:
             continue
         held = population.combinations(names)
-        shown = [_coarsest(table[name], schema[name], preferences)[held.codes[:, at]] for at, name in enumerate(names)]
+        shown = [_coarsest(table[name], limits[name])[held.codes[:, at]] for at, name in enumerate(names)]
         _, group = np.unique(np.stack(shown, axis=1), axis=0, return_inverse=True)
         sizes = np.bincount(group.ravel(), held.sizes).astype(np.int64)
         allowed = sizes >= known.k
@@ -43,22 +102,27 @@ def check_levels(population: Population, judge: Judge, sets: Sequence[KnownSet],
             raise RequirementError(cannot_keep(preferences, names, int((~allowed).sum()), int(sizes[~allowed].sum())))
 
 
-def _coarsest(column: EncodedColumn, known: Column, preferences: Preferences) -> npt.NDArray[np.int64]:
+def _coarsest(column: EncodedColumn, limit: Limit | None) -> npt.NDArray[np.int64]:
     """For each code the group of the hierarchy that it may show at most; the missing one has its own."""
-    level = preferences.lowest_level(known)
-    assert known.hierarchy is not None
-    assert level is not None
-    return np.append(known.hierarchy.at_level(level), -1)[known.hierarchy.encode(column)]
+    assert limit is not None
+    above = np.full(len(limit.hierarchy.leaves) + 1, -1, np.int64)
+    for node in limit.coarsest:
+        below = limit.hierarchy.leaves_below(node)
+        above[below.start : below.stop] = node
+    return above[limit.hierarchy.encode(column)]
 
 
 def cannot_keep(preferences: Preferences, names: Sequence[str], groups: int, rows: int) -> str:
     """The sentence for limits that are too tight for what is required."""
-    limits = ", ".join(f"{name}={preferences.at_most[name]}" for name in names)
+    levels = [f"{name}={preferences.at_most[name]}" for name in names if name in preferences.at_most]
+    apart = [name for name in names if name in preferences.apart]
+    limits = [f"{option_name(*AT_MOST)} {', '.join(levels)}"] * bool(levels)
+    limits += [f"{option_name(*APART)} of {', '.join(map(repr, apart))}"] * bool(apart)
     several = groups != 1
     return (
-        f"What is required cannot be kept with {option_name(*AT_MOST)} {limits}: {groups:,} group{'s' * several} "
+        f"What is required cannot be kept with {' and '.join(limits)}: {groups:,} group{'s' * several} "
         f"({rows:,} rows) that may not be made coarser {'are' if several else 'is'} too small, or not mixed enough. "
-        f"Raise a level, lower k, or let more rows be left out ({option_name(*LOSE)})."
+        f"{'Raise a level' if levels else 'Join sets'}, lower k, or let more rows be left out ({option_name(*LOSE)})."
     )
 
 
@@ -95,7 +159,8 @@ def decide_within(
     def fits(size: int) -> bool:
         """Whether what is left out is within the limit if groups may at first be as small as this."""
         try:
-            steps = method.decide(population, KAnonymity(size), randomness, replace(preferences, promised=k))
+            smaller = _of_size(requirement, size)
+            steps = method.decide(population, smaller, randomness, replace(preferences, promised=k))
         except RequirementError as error:
             too_tight.append(error)
             return False
@@ -114,6 +179,12 @@ def decide_within(
     if too_tight:
         raise too_tight[0]
     raise RequirementError(_too_many(method.name, min(made.lost for made in tried), allowed))
+
+
+def _of_size(requirement: Requirement, k: int) -> Requirement:
+    """The requirement with a smaller k; what groups must keep beside their size, they keep by themselves."""
+    size = KAnonymity(k)
+    return Together((size, *requirement.parts[1:])) if isinstance(requirement, Together) else size
 
 
 def _too_many(method: str, lost: int, allowed: int) -> str:

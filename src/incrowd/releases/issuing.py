@@ -61,6 +61,7 @@ def describe(
         class_sensitive=job.recipe.class_sensitive,
         preset=job.recipe.preset.name if job.recipe.preset else None,
         coarsened={name: str(rule) for name, rule in coarsenings(job.recipe.reading.get("coarsen")).items()},
+        limits=job.recipe.preferences.stated(),
         responsible=job.responsible,
     )
     issued = certificate(

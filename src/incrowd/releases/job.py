@@ -20,10 +20,15 @@ from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
-from incrowd.vocabulary.preferences import AT_MOST, LOSE
+from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
 from incrowd.vocabulary.requirement import KAnonymity, Together
+from incrowd.vocabulary.requirements.closeness import ConfidenceCap
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role
+
+_OF_GROUPS = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap)
+"""Requirements that a group keeps or breaks by itself, whichever other rows there are."""
 
 if TYPE_CHECKING:
     from incrowd.rows.held import Held, Unverified
@@ -140,7 +145,7 @@ class Job:
             file = self.query.address.path if self.query and isinstance(self.query.address, DatabaseFile) else self.path
             self.outputs.check(file, self.recipe_path, query=self.query)
         check_preferences(self.recipe.method, self.recipe.preferences)
-        self._check_at_most()
+        self._check_limits()
         self._check_lose()
         if self.sign is not None:
             from incrowd.report.signature import private_key
@@ -165,10 +170,10 @@ class Job:
             if any(path is not None and path.resolve() == second.resolve() for path in others):
                 raise OutputError(f"{second.name} is where the table of groups goes. Name another file.")
 
-    def _check_at_most(self) -> None:
+    def _check_limits(self) -> None:
         """Refuse what hides cells beside a limit that hidden cells exceed."""
-        recipe, option = self.recipe, option_name(*AT_MOST)
-        if not recipe.at_most:
+        recipe, option = self.recipe, option_name(*(AT_MOST if self.recipe.at_most else APART))
+        if not recipe.at_most and not recipe.apart:
             return
         if _has_counts(recipe):
             raise ParameterError(f"{option} is about plain values, not counts of them. Choose form strict.")
@@ -178,7 +183,7 @@ class Job:
             raise ParameterError(
                 f"k-map and delta-presence hide cells, which {option} does not allow. Leave one of both out."
             )
-        if recipe.parameters.get("numeric") in ("mean", "midpoint"):
+        if recipe.at_most and recipe.parameters.get("numeric") in ("mean", "midpoint"):
             raise ParameterError(
                 f"{option} is counted on what cells show, and a mean or a middle does not show its interval. Choose "
                 "numeric=interval or numeric=bounds."
@@ -189,10 +194,12 @@ class Job:
         recipe, option = self.recipe, option_name(*LOSE)
         if recipe.lose is None:
             return
-        if not isinstance(recipe.requirement, KAnonymity):
+        parts = recipe.requirement.parts if isinstance(recipe.requirement, Together) else (recipe.requirement,)
+        if others := [part for part in parts if not isinstance(part, _OF_GROUPS)]:
             raise ParameterError(
-                f"{option} leaves out groups that are smaller than k. Further requirements, and columns known "
-                "together, are kept with all rows. Leave one of both out."
+                f"{option} leaves out rows, and with them changes what groups are compared with: {others[0]} is kept "
+                "with all rows. Leave one of both out. What groups keep by themselves may stand beside it: k, "
+                "l-diversity, a confidence cap."
             )
         if recipe.parameters.get("numeric") == "midpoint":
             raise ParameterError(
@@ -217,8 +224,9 @@ class Job:
             raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")
         if self.recipe.rarest is not None:
             raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")
-        if self.recipe.at_most:
-            raise ParameterError(f"How coarse cells are is verified on one machine. Leave {option_name(*AT_MOST)} out.")
+        if self.recipe.at_most or self.recipe.apart:
+            option = option_name(*(AT_MOST if self.recipe.at_most else APART))
+            raise ParameterError(f"How coarse cells are is verified on one machine. Leave {option} out.")
         if isinstance(self.recipe.requirement, Together):
             raise RequirementError(
                 "On Spark groups are promised their size, k. Further requirements are kept on one machine."
@@ -266,6 +274,7 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
         own_rules=frozenset(_own_rules(recipe)),
         rarest=recipe.rarest or 0,
         at_most=dict(recipe.at_most),
+        apart=dict(recipe.preferences.apart),
         lose=recipe.lose,
         population=_population(job, folder, held.schema.quasi_identifiers) if on_population else None,
         memory=resources.memory,

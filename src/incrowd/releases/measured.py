@@ -46,11 +46,9 @@ def check_measurable(job: Job, held: Held) -> None:
         return
     rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
     ledger, measuring = (job.ledger, "A ledger is kept"), job.measuring
-    coarse = (job.recipe.at_most, "How coarse cells are is verified")
     for wanted, what in (
         ledger,
         rarest,
-        coarse,
         (measuring.risk, "Risk is measured"),
         (measuring.attacks, "Attacks run"),
     ):

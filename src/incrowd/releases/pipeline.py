@@ -179,8 +179,7 @@ def _in_blocks(job: Job, path: Path) -> bool:
     """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be."""
     recipe = job.recipe
     whole = bool(recipe.reading.get("coarsen") or (recipe.preset and recipe.preset.kinds))
-    limited = recipe.rarest is not None or bool(recipe.at_most)
-    together = whole or job.ledger is not None or limited or find_method(recipe.method).together
+    together = whole or job.ledger is not None or recipe.rarest is not None or find_method(recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
 

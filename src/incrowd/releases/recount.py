@@ -281,7 +281,7 @@ def _own_form(path: Path, delimiter: str | None, encoding: str | None) -> FileFo
     if kind in ("Parquet", "Arrow"):
         return FileForm(kind.lower())
     if kind == "JSON Lines":
-        return FileForm("jsonl")
+        return FileForm("jsonl", compression=compression)
     if kind == "ARFF":
         return FileForm("arff", missing="?") if _is_utf8(path, None, encoding) else None
     if kind != "delimited text" or not _is_utf8(path, compression, encoding):

@@ -116,6 +116,7 @@ def certificate(
         "class_sensitive": {True: "yes", False: "no", None: "not said"}[facts.class_sensitive],
         "preset": facts.preset,
         "coarsened": dict(facts.coarsened),
+        "limits": dict(facts.limits),
         "method": {"name": facts.method, "parameters": facts.parameters},
         "verification": facts.verdict.to_json(),
         "rows": _rows(facts),

@@ -135,6 +135,31 @@ def rules(facts: Facts) -> list[Html]:
     return [section(title, "rules", *shown, paragraph(words, class_="aside"))]
 
 
+# Weights and limits as a section of the report: what was asked for, and what was counted of it.
+WISHES = {
+    "weights": ("kept finer, by a factor of", ""),
+    "at_most": ("at most at level", "{} at most at level {}"),
+    "apart": ("sets of values that stay apart:", "{} apart"),
+}
+"""What is said of a column in words, and the check that counts it."""
+
+
+def wishes(facts: Facts) -> list[Html]:
+    """What the user would rather keep, and what was counted of it; nothing if nothing was said."""
+    if not facts.limits:
+        return []
+    finding = {check.name: check.finding for check in facts.verdict.checks}
+    rows = [
+        texts(name, f"{words} {value}", finding.get(check.format(name, value), "a wish: nothing is promised"))
+        for wish, (words, check) in WISHES.items()
+        for name, value in facts.limits.get(wish, {}).items()
+    ]
+    if (most := facts.limits.get("lose")) is not None:
+        rows.append(texts("rows", f"left out, at most {most}", f"{facts.rows_dropped:,} of {facts.rows:,}"))
+    shown = table("What was asked for", texts("What", "Wish", "Counted"), rows)
+    return [section("Weights and limits", "wishes", shown)]
+
+
 # Unchanged columns as a section of the report: what they give back, and who is alone by them.
 TITLE = "Unchanged columns"
 NOT_COUNTED = "It was not counted how much the unchanged columns undo, so nothing is known about it."

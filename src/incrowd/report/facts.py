@@ -198,6 +198,7 @@ class Facts:
     class_sensitive: bool | None = None
     preset: str | None = None
     coarsened: dict[str, str] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)
     responsible: str | None = None
     utility: Utility | None = None
     risk: Risk | None = None
@@ -228,6 +229,7 @@ def facts_of(
     class_sensitive: bool | None = None,
     preset: str | None = None,
     coarsened: Mapping[str, str] | None = None,
+    limits: Mapping[str, Any] | None = None,
     responsible: str | None = None,
     risk: Risk | None = None,
     attacks: AttackFacts | None = None,
@@ -252,6 +254,8 @@ def facts_of(
         Whether the class itself is sensitive, and who answers for the release, where that was said.
     preset, coarsened
         The preset that was named, and the columns that were made coarser as they were read, each with its rule.
+    limits
+        Weights and limits that were asked for, as plain data.
     risk, attacks, earlier
         What was measured, what was tried, which releases came before; see :class:`Facts`.
     unchanged
@@ -280,6 +284,7 @@ def facts_of(
         class_sensitive=class_sensitive,
         preset=preset,
         coarsened=dict(coarsened or {}),
+        limits=dict(limits or {}),
         responsible=responsible,
         utility=None if columns is None else utility_of(plan, columns, verdict.sizes),
         risk=risk,

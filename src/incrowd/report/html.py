@@ -28,7 +28,15 @@ from incrowd.plan.explain import group_values, in_words
 from incrowd.plan.steps import Reasons
 from incrowd.report.attack_facts import LEAK, NOT_RUN
 from incrowd.report.charts import size_histogram
-from incrowd.report.extra_sections import attacks, checks_table, earlier_releases, rules, unchanged_columns, utility
+from incrowd.report.extra_sections import (
+    attacks,
+    checks_table,
+    earlier_releases,
+    rules,
+    unchanged_columns,
+    utility,
+    wishes,
+)
 from incrowd.report.facts import Facts
 from incrowd.report.risk_page import risk
 from incrowd.report.unchanged_facts import headline_lines
@@ -66,6 +74,7 @@ def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str,
         request(facts),
         result(facts),
         *rules(facts),
+        *wishes(facts),
         verification(facts),
         unchanged_columns(facts),
         risk(facts),

@@ -43,7 +43,8 @@ def in_blocks(path: Path, form: FileForm, memory: int | None, requirement: Requi
     kind, compression = check_file(path)
     need, large = _need(path, kind, compression)
     resources = Resources(memory, program=PROGRAM)
-    if isinstance(requirement, Together) or kind not in _IN_PIECES or form.kind not in STREAMED:
+    packed_lines = kind == "JSON Lines" and compression is not None
+    if isinstance(requirement, Together) or kind not in _IN_PIECES or packed_lines or form.kind not in STREAMED:
         resources.check_fits(need, 1.0, "This table is worked on as a whole, which")
         return False
     room = resources.share(1.0)

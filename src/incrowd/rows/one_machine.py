@@ -179,6 +179,7 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
         decimal=reading.get("decimal") or origin.decimal,
         dates=reading.get("dates") or origin.dates,
         sheet=reading.get("sheet"),
+        header_row=reading.get("header_row"),
         coarsen=coarsen,
     )
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
+from incrowd.tables.reading.options import Reading as Reading
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
-from incrowd.vocabulary.preferences import AtMost, Lose, Weights
+from incrowd.vocabulary.preferences import Apart, AtMost, Lose, Weights
 from incrowd.vocabulary.resources import bytes_of
 
 if TYPE_CHECKING:
@@ -22,56 +23,6 @@ if TYPE_CHECKING:
 
 _beside = partial(Option, recipe=Absent("A recipe says what is released; where to and how is said at each run."))
 _OF_A_COLUMN = "columns"
-
-
-class Reading(TypedDict, total=False):
-    """How a file is read that does not say it all."""
-
-    delimiter: Annotated[
-        str | None, Option("The field separator, if it is not found by itself.", recipe="reading", example=";")
-    ]
-    encoding: Annotated[
-        str | None, Option("The text encoding, if it is not UTF-8 or UTF-16.", recipe="reading", example="latin-1")
-    ]
-    missing: Annotated[Sequence[str] | None, Option("A text that means missing.", Kind.TEXTS, "NA", recipe="reading")]
-    header: Annotated[
-        bool | None,
-        Option(
-            "Whether the first line has the names of the columns; else they are c1, c2 and so on.",
-            Kind.SWITCH,
-            recipe="reading",
-        ),
-    ]
-    names: Annotated[
-        Iterable[str] | None,
-        Option("The names of the columns of a file without a header.", Kind.NAMES, "age,sex", recipe="reading"),
-    ]
-    decimal: Annotated[
-        str | None,
-        Option(
-            "Comma or point: what parts the decimals of numbers; the other parts thousands.",
-            Kind.CHOICE,
-            "comma|point",
-            recipe="reading",
-        ),
-    ]
-    dates: Annotated[
-        str | None,
-        Option("The order of day, month and year in dates.", Kind.CHOICE, "dmy|mdy|ymd", recipe="reading"),
-    ]
-    sheet: Annotated[
-        str | None, Option("The sheet of a workbook, if it is not the first.", recipe="reading", example="NAME")
-    ]
-    coarsen: Annotated[
-        Mapping[str, str] | None,
-        Option(
-            "A column that is made coarser as it is read, and its rule: year, year-from-1936, top-90, zip3, none.",
-            Kind.RENAMED,
-            "age=top-90",
-            more="The verification applies the rule to the input by itself; see docs/presets.md.",
-            recipe="reading",
-        ),
-    ]
 
 
 QuasiIdentifiers = Annotated[
@@ -215,6 +166,7 @@ class Promise(TypedDict, total=False):
         ),
     ]
     at_most: AtMost
+    apart: Apart
     lose: Lose
     alone_at_most: Annotated[
         int | None, Option("Refuse if more people than this are alone by their unchanged columns.", Kind.WHOLE)
@@ -250,6 +202,15 @@ class MethodOptions(TypedDict, total=False):
             more="If you do not say, in the method's own form.",
         ),
     ]
+
+
+class Wishes(TypedDict, total=False):
+    """What is rather kept, and what may be given up for it, for commands that release nothing."""
+
+    weights: Weights
+    at_most: AtMost
+    apart: Apart
+    lose: Lose
 
 
 class ReleaseTo(TypedDict, total=False):

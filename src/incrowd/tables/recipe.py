@@ -14,6 +14,7 @@
     form: counts
     rarest: 3
     at_most: {postcode: 2}
+    apart: {region: "north,west|south"}
     lose: 2%
     reading: {delimiter: ";", missing: ["NA"], decimal: comma, dates: dmy}
     repeats: [name]
@@ -59,7 +60,7 @@ _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
     *("k", "method", "parameters", "weights", "form", "require"),
-    *("class_sensitive", "population", "rarest", "alone_at_most", "at_most", "lose"),
+    *("class_sensitive", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
 )
 
 
@@ -88,6 +89,7 @@ class Recipe:
     form: str | None = None
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
+    apart: Mapping[str, Any] = field(default_factory=dict)
     lose: str | float | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
@@ -133,6 +135,9 @@ class Recipe:
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
         _check_names(self.reading.get("names"), "reading: names")
         coarsenings(self.reading.get("coarsen"))
+        row = self.reading.get("header_row")
+        if isinstance(row, bool) or not isinstance(row, int | None):
+            raise ParameterError("In reading: header_row must be the number of a row.")
         if not isinstance(self.reading.get("header"), bool | None):
             raise ParameterError("In reading: header must be yes or no.")
         _check_names(self.repeats, "repeats")
@@ -147,7 +152,7 @@ class Recipe:
     @property
     def preferences(self) -> Preferences:
         """What is rather kept, and what may be given up for it."""
-        return Preferences(self.weights, self.at_most, self.lose)
+        return Preferences(self.weights, self.at_most, self.lose, apart=self.apart)
 
     @property
     def requirement(self) -> KAnonymity | KnownTogether | Together:
@@ -202,7 +207,7 @@ class Recipe:
 
     def schema(self, draft: Schema, *, whole: bool = True) -> Schema:
         """The draft with everything the recipe says about its columns; it has them all, if it is of the whole table."""
-        for name in (*self.columns, *self.repeats, *self.weights, *self.at_most):
+        for name in (*self.columns, *self.repeats, *self.weights, *self.at_most, *self.apart):
             if whole and name not in draft:
                 raise HeaderError(unknown_column(name, draft.names))
         return Schema(tuple(_with_settings(column, self.columns.get(column.name)) for column in draft.columns))

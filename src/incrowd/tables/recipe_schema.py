@@ -55,6 +55,8 @@ def recipe_schema() -> dict[str, Any]:
     options = [one for groups in RELEASE.values() for group in groups for one in options_of(group)]
     properties = {one.name: _property(one) for one in options if one.key == one.name}
     properties["require"] = {"anyOf": [{"type": "string"}, _NAMES], "description": properties["require"]["description"]}
+    sets = {"anyOf": [{"type": "string"}, {"type": "array", "items": _TEXTS}]}
+    properties["apart"] = {**properties["apart"], "additionalProperties": sets}
     properties["lose"]["type"] = ["string", "number", "null"]
     properties["columns"] = {
         "type": ["object", "null"],

@@ -51,7 +51,8 @@ def _judged(line: str) -> int:
     answer: dict[str, Any] = {"nonce": question["nonce"]}
     try:
         request = Request.from_text(Path(question["request"]).read_text(encoding="utf-8"))
-        if any(file is not None and file.kind in BY_PANDAS for file in (request.input, request.population)):
+        files = (request.input, request.population, request.form)
+        if any(file is not None and file.kind in BY_PANDAS for file in files):
             sys.meta_path = [finder for finder in sys.meta_path if finder is not _WithoutPandas]
         _confine(request.memory)
         verdict = judge(request, lambda done, rows: _say({"done": done, "rows": rows}))

@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
-_PAIRS = "released AS r POSITIONAL JOIN original AS o"
 _ENDS = re.compile(r"([(\[])(.+), (.+)[)\]]")
 
 
@@ -23,37 +21,32 @@ _ENDS = re.compile(r"([(\[])(.+), (.+)[)\]]")
 class CoarsestLevel:
     """The coarsest level, 0 for the leaves, that cells of a column may show of its hierarchy.
 
-    ``columns`` are the columns of the tables ``released`` and ``original`` that show it: one, or two with the ends of
-    intervals, the low one excluded.
+    A cell is one text, or two with the ends of an interval, the low one excluded.
     """
 
     name: str
-    columns: Sequence[str]
     hierarchy: Hierarchy
     level: int
 
-    def check(self, connection: Any) -> Check:
-        """The check that no cell is coarser."""
-        if self.level >= self.hierarchy.height - 1:
-            return Check(self._promise, True, "every level is allowed")
-        shown = ", ".join(f"r.{at}::VARCHAR" for at in self.columns)
-        rows = connection.execute(
-            f"SELECT o.{self.columns[0]}, count(*), {shown} FROM {_PAIRS} "
-            f"WHERE o.{self.columns[0]} IS NOT NULL GROUP BY ALL"
-        ).fetchall()
-        coarser = sum(cells for own, cells, *cell in rows if not self._is_fine(own, cell))
-        return Check(self._promise, coarser == 0, f"{coarser:,} cells are coarser" if coarser else "every cell")
-
     @property
-    def _promise(self) -> str:
+    def promise(self) -> str:
+        """What is checked."""
         return f"{self.name} at most at level {self.level}"
 
-    def _is_fine(self, own: Any, cell: Sequence[str | None]) -> bool:
+    @property
+    def fault(self) -> str:
+        """What a cell is that does not keep it."""
+        return "coarser"
+
+    def is_fine(self, own: Any, cell: Sequence[str | None]) -> bool:
+        """Whether the cell of a row with this value is no coarser."""
+        if self.level >= self.hierarchy.height - 1:
+            return True
         way = self._allowed(own)
         if self.hierarchy.kind is Leaves.VALUES:
             [text] = cell
             labels = [self.hierarchy.labels[node] for node in way]
-            return text is not None and (_same(text, own) or any(text in (label, f"'{label}") for label in labels))
+            return text is not None and (same_value(text, own) or any(text in (label, f"'{label}") for label in labels))
         value, group = _number(str(own)), self.hierarchy.interval(way[-1]) if way else None
         low, high, closed = _ends(cell)
         if group is None or value is None or low is None or high is None:
@@ -75,7 +68,7 @@ class CoarsestLevel:
         return way[: max(0, steps) + 1]
 
 
-def _same(text: str, own: Any) -> bool:
+def same_value(text: str, own: Any) -> bool:
     """Whether a text is the own value: the text itself, or the same number."""
     written = ("true" if own else "false") if isinstance(own, bool) else str(own)
     if text in (written, f"'{written}"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
 import zlib
 from dataclasses import dataclass
@@ -87,8 +88,7 @@ def unpacked(path: Path, compression: str | None) -> IO[bytes]:
         return gzip.open(path, "rb")  # type: ignore[return-value]
     import pyarrow
 
-    stream: IO[bytes] = pyarrow.input_stream(str(path), compression=compression)
-    return stream
+    return io.BufferedReader(pyarrow.input_stream(str(path), compression=compression))  # it has lines, too
 
 
 def line_end(data: bytes) -> bytes:

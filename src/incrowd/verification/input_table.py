@@ -30,8 +30,8 @@ from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
+from incrowd.verification.sheet import sheet_table
 from incrowd.verification.statistics_files import statistics_table
-from incrowd.verification.workbook import workbook_table
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Column, Role
@@ -307,14 +307,15 @@ def _in_order(path: Path) -> Any:
 def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool, name: str) -> list[str]:
     """Register the file as a table; the names of its columns."""
     if file.kind == "excel":
-        return register(connection, workbook_table(file.path, file.sheet), name)
+        return register(connection, sheet_table(file), name)
     if file.kind in ("spss", "stata", "sas"):
         return register(connection, statistics_table(file.path, file.kind), name)
     if file.kind in ("sqlite", "duckdb"):
         assert scratch is not None
         return open_table(connection, copy_of_rows(file, scratch), FileForm("parquet"), name=name, copy=copy)
     if file.kind != "csv":
-        return open_table(connection, file.path, FileForm(file.kind), name=name, copy=copy)
+        form = FileForm(file.kind, compression=file.compression)
+        return open_table(connection, file.path, form, name=name, copy=copy)
     form, path = FileForm("csv", file.delimiter, file.compression), file.path
     if file.encoding != "utf-8" or not file.header:
         assert scratch is not None

@@ -16,9 +16,9 @@ import numpy as np
 
 from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
-from incrowd.verification.coarsest import CoarsestLevel
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
+from incrowd.verification.limits import limit_checks
 from incrowd.verification.opening import column, connect, open_file, open_table, register
 from incrowd.verification.order import (
     class_order_check,
@@ -77,7 +77,8 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
                 yield safe_harbor_check(connection, request, sources)
             if everybody is not None:
                 yield _rare_values(connection, request, expected, everybody)
-            yield from _coarsest(connection, request, sources, expected, whole)
+            shown_in = {name: _names(sources, name) for name in (*request.at_most, *request.apart)}
+            yield from limit_checks(connection, request, shown_in, expected, original)
             if request.file:
                 yield class_order_check(hidden, _classes(connection, expected, window(len(original.origin))))
 
@@ -111,20 +112,6 @@ def _rare_values(connection: Any, request: Request, expected: Expected, everybod
         escapes=request.form.kind == "csv",
         pair=request.groups is not None,
     ).check()
-
-
-def _coarsest(
-    connection: Any, request: Request, sources: Sequence[ReleasedColumn], expected: Expected, whole: bool
-) -> Iterator[Check]:
-    """No cell is coarser than the level that was asked for; what is not whole cannot be counted."""
-    known = {column.name: column.hierarchy for column in request.columns}
-    for name, level in request.at_most.items():
-        hierarchy = known.get(name)
-        if hierarchy is None or not whole or request.counted or request.groups is not None:
-            yield Check(f"{name} at most at level {level}", False, "this was not counted")
-            continue
-        at = [column(list(expected.columns).index(one)) for one in _names(sources, name)]
-        yield CoarsestLevel(name, at, hierarchy, level).check(connection)
 
 
 def _digest(path: Path) -> str:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError
-from incrowd.verification.delimited import LONGEST_LINE, check_count, examine
+from incrowd.verification.delimited import LONGEST_LINE, check_count, examine, unpacked
+from incrowd.verification.statistics_files import released_table, stated_rows
 from incrowd.verification.workbook import sheet_rows, workbook_table
 from incrowd.vocabulary.forms import FileForm
 
@@ -271,8 +272,11 @@ def _opened(connection: Any, path: Path, form: FileForm) -> Opened:
     if form.kind == "excel":
         table = workbook_table(path)
         return Opened(register(connection, table, "workbook"), sheet_rows(path), "SELECT * FROM workbook")
+    if form.kind in ("spss", "stata"):
+        names = register(connection, released_table(path, form.kind), "statistics")
+        return Opened(names, stated_rows(path, form.kind), "SELECT * FROM statistics")
     if form.kind == "jsonl":
-        return _open_json_lines(connection, path)
+        return _open_json_lines(connection, path, form.compression)
     if form.kind == "arrow":
         return _open_arrow(connection, path)
     if form.kind == "parquet":
@@ -323,12 +327,13 @@ def parquet_files(path: Path) -> list[Path]:
     return sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
 
 
-def _lines(connection: Any, path: Path, skip: int = 0) -> str:
+def _lines(connection: Any, path: Path, skip: int = 0, compression: str | None = None) -> str:
     """SQL: the lines of a text after the first so many, but for blank ones."""
     return (
         f"SELECT line FROM read_csv({exactly(connection, path)}, header = false, skip = {skip}, "
         f"auto_detect = false, delim = {text(NEVER_IN_A_LINE)}, quote = '', escape = '', comment = '', "
-        f"columns = {{'line': 'VARCHAR'}}, compression = 'none', strict_mode = true, {_LINES}) WHERE trim(line) <> ''"
+        f"columns = {{'line': 'VARCHAR'}}, compression = {text(compression or 'none')}, strict_mode = true, {_LINES}) "
+        "WHERE trim(line) <> ''"
     )
 
 
@@ -350,12 +355,12 @@ def _open_arff(connection: Any, path: Path) -> Opened:
 _JSON = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
 
-def examine_json_lines(path: Path) -> tuple[dict[str, str], int]:
+def examine_json_lines(path: Path, compression: str | None = None) -> tuple[dict[str, str], int]:
     """The columns, each with the type of DuckDB that holds all its cells, and how many rows there are."""
     kinds: dict[str, set[type]] = {}
     beyond: set[str] = set()
     rows = 0
-    with path.open("rb") as lines:
+    with unpacked(path, compression) as lines:
         for line in lines:
             if not line.strip():
                 continue
@@ -395,13 +400,14 @@ def _no_objects(path: Path) -> FileFormatError:
     return FileFormatError(f"{path.name} could not be verified: its lines are no objects of JSON with plain values.")
 
 
-def _open_json_lines(connection: Any, path: Path) -> Opened:
-    columns, rows = examine_json_lines(path)
+def _open_json_lines(connection: Any, path: Path, compression: str | None) -> Opened:
+    columns, rows = examine_json_lines(path, compression)
     places = ", ".join(text("/" + name.replace("~", "~0").replace("/", "~1")) for name in columns)
     cells = ", ".join(
         f"CAST(cells[{place + 1}] AS {kind}) AS {column(place)}" for place, kind in enumerate(columns.values())
     )
     query = (
-        f"SELECT {cells} FROM (SELECT json_extract_string(line, [{places}]) AS cells FROM ({_lines(connection, path)}))"
+        f"SELECT {cells} FROM (SELECT json_extract_string(line, [{places}]) AS cells FROM "
+        f"({_lines(connection, path, compression=compression)}))"
     )
     return Opened(list(columns), rows, query)

@@ -48,8 +48,9 @@ class InputFile:
     decimal, dates
         How numbers and dates are written in text, if not plainly: ``comma`` or ``point`` parts decimals and the other
         parts thousands; ``dmy``, ``mdy`` or ``ymd`` is the order of day, month and year.
-    sheet
-        Of a workbook, if it is not the first.
+    sheet, header_row
+        Of a workbook, if it is not the first; the number of its row that has the names, if it is not the first with a
+        cell.
     query
         What is asked of a file of SQLite or DuckDB.
     coarsen
@@ -67,6 +68,7 @@ class InputFile:
     decimal: str | None = None
     dates: str | None = None
     sheet: str | None = None
+    header_row: int | None = None
     query: str = ""
     coarsen: Mapping[str, str] = field(default_factory=dict)
 
@@ -129,6 +131,8 @@ class Request:
         No cell names a value that fewer people have; 0 if that was not asked for.
     at_most
         For some columns the coarsest level of their hierarchy that a cell may show; 0 are the leaves.
+    apart
+        For some columns sets of values, or ``*``: the cell of a row with such a value stands for none outside its set.
     lose
         How many rows may be left out, as the user says it: a share or a number; None if nothing was said.
     population
@@ -157,6 +161,7 @@ class Request:
     own_rules: frozenset[str] = frozenset()
     rarest: int = 0
     at_most: Mapping[str, int] = field(default_factory=dict)
+    apart: Mapping[str, Any] = field(default_factory=dict)
     lose: str | float | None = None
     population: InputFile | None = None
     memory: int | None = None

@@ -9,16 +9,19 @@ pyreadstat finds in a file.
 from __future__ import annotations
 
 import datetime as dt
+import filecmp
 import importlib
 import math
 import re
+import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError, MissingPackageError
 from incrowd.verification.workbook import moment_column, number_column
+from incrowd.vocabulary.statistics_files import DAY, NUMBER, TEXT, write_statistics
 
 BY_PANDAS = ("stata", "sas")
 """What pandas reads."""
@@ -61,6 +64,49 @@ def statistics_table(path: Path, kind: str) -> Any:
         raise FileFormatError(
             f"{path.name} cannot be read as {kind} by the verification ({type(error).__name__})."
         ) from None
+
+
+# Releases: how many rows the file itself says it has, and that its bytes are those that its cells take, and no more.
+_ROWS = {"spss": (rb"\A.{80}(.{4})", 4), "stata": (rb"<N>(.{8})</N>", 8)}
+
+
+def released_table(path: Path, kind: str) -> Any:
+    """A release as a PyArrow table; an empty text is a missing one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = statistics_table(path, kind)
+    texts = [pa.types.is_large_string(column.type) for column in table.columns]
+    columns = [
+        pc.if_else(pc.equal(column, ""), None, column) if is_text else column
+        for is_text, column in zip(texts, table.columns, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def stated_rows(path: Path, kind: str) -> int:
+    """How many rows the header of a release says that it has."""
+    pattern, size = _ROWS[kind]
+    with path.open("rb") as file:
+        rows = re.search(pattern, file.read(4096), re.DOTALL)
+    if rows is None or len(rows[1]) != size:
+        raise FileFormatError(f"{path.name} has no header of a release.")
+    return int.from_bytes(rows[1], "little")
+
+
+def statistics_faults(path: Path, kind: str) -> Iterator[str]:
+    """The file is written once more from its cells: every byte has to be the same."""
+    import pyarrow as pa
+
+    columns = {}
+    for name, column in zip((table := statistics_table(path, kind)).column_names, table.columns, strict=True):
+        what = TEXT if pa.types.is_large_string(column.type) else DAY if pa.types.is_date(column.type) else NUMBER
+        columns[name] = (what, column.to_pylist())
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        again = Path(folder, path.name)
+        write_statistics(columns, again, kind)
+        if not filecmp.cmp(again, path, shallow=False):
+            yield "the file has other bytes than its cells take: labels, notes, a time or what no reader looks at"
 
 
 def _read(pandas: Any, pyreadstat: Any, path: Path, kind: str) -> tuple[Mapping[str, Sequence[Any]], Any]:

@@ -26,10 +26,18 @@ _EXACT = 2**53  # up to it a number holds every whole one
 _ESCAPED = re.compile(rb"_x[0-9A-Fa-f]{4}_")
 
 
-def workbook_table(path: Path, sheet: str | None = None) -> Any:
-    """A sheet of a workbook, the first if none is named, as a PyArrow table; its first row has the names."""
+def workbook_table(path: Path) -> Any:
+    """The one sheet of a release, as a PyArrow table; its first row has the names."""
     import pyarrow as pa
 
+    header, *rows = sheet_cells(path)
+    names = ["" if cell is None else str(cell) for cell in header]
+    columns = [[row[place] if place < len(row) else None for row in rows] for place in range(len(names))]
+    return pa.table([typed_column(values) for values in columns], names=names)
+
+
+def sheet_cells(path: Path, sheet: str | None = None) -> list[tuple[Any, ...]]:
+    """The rows of a sheet, the first if none is named, as openpyxl reads their cells; errors of formulas are empty."""
     try:
         import openpyxl
     except ImportError:
@@ -38,18 +46,16 @@ def workbook_table(path: Path, sheet: str | None = None) -> Any:
         ) from None
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        cells = book.worksheets[0] if sheet is None else book[sheet]
-        header, *rows = cells.iter_rows(values_only=True)
+        rows = (book.worksheets[0] if sheet is None else book[sheet]).iter_rows()
+        return [tuple(None if cell.data_type == "e" else cell.value for cell in row) for row in rows] or [()]
     except Exception as error:
         raise FileFormatError(
             f"{path.name} cannot be read as a workbook by the verification ({type(error).__name__})."
         ) from None
-    names = ["" if cell is None else str(cell) for cell in header]
-    columns = [[row[place] if place < len(row) else None for row in rows] for place in range(len(names))]
-    return pa.table([_column(values) for values in columns], names=names)
 
 
-def _column(values: list[Any]) -> Any:
+def typed_column(values: list[Any]) -> Any:
+    """Cells of one type as a column of PyArrow."""
     import pyarrow as pa
 
     present = [value for value in values if value is not None]

@@ -18,6 +18,7 @@ import numpy as np
 
 from incrowd.verification.delimited import STEP, examine, unpacked
 from incrowd.verification.opening import column, connect, open_table
+from incrowd.verification.statistics_files import statistics_faults
 from incrowd.verification.verdict import Check
 from incrowd.verification.workbook import workbook_faults
 from incrowd.vocabulary.forms import FileForm
@@ -144,10 +145,14 @@ def _values(connection: Any, place: int) -> int:
     return int(values)
 
 
-def _json_lines(path: Path, _form: FileForm) -> Iterator[str]:
+def _json_lines(path: Path, form: FileForm) -> Iterator[str]:
     """Every line is an object written in the one way that leaves no choice, with the names of the first."""
     names: list[str] | None = None
-    with path.open("rb") as lines:
+    faults = list(_PACKINGS[form.compression](path))
+    if faults:
+        yield from faults
+        return
+    with unpacked(path, form.compression) as lines:
         for line in lines:
             try:
                 row = json.loads(line.decode())
@@ -338,6 +343,8 @@ _FAULTS: dict[str, Callable[[Path, FileForm], Iterator[str]]] = {
     "arff": _arff,
     "jsonl": _json_lines,
     "excel": lambda path, _form: workbook_faults(path),
+    "spss": lambda path, form: statistics_faults(path, form.kind),
+    "stata": lambda path, form: statistics_faults(path, form.kind),
     "parquet": _parquet,
     "arrow": _arrow,
 }

@@ -29,6 +29,8 @@ _KINDS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".xlsx": "excel",
+    ".sav": "spss",
+    ".dta": "stata",
 }
 MISSING_MARKERS = ("?", "*")
 """Texts that, alone in a cell, mean that the value is missing, unless the reader is told otherwise."""
@@ -56,10 +58,11 @@ class FileForm:
         if compression:
             suffixes.pop()
         kind = _KINDS.get(suffixes[-1]) if suffixes else None
-        if kind is None or (compression and kind != "csv"):
+        if kind is None or (compression and kind not in ("csv", "jsonl")):
             known = ", ".join(sorted(_KINDS))
             raise OutputError(
-                f"{Path(path).name}: the file name must end in one of {known} (text also .gz or .zst after it)."
+                f"{Path(path).name}: the file name must end in one of {known} (text and JSON Lines also .gz or .zst "
+                "after it)."
             )
         if delimiter is None:
             delimiter = "\t" if suffixes[-1] == ".tsv" else ","

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 from incrowd.errors import ParameterError, option_name
 from incrowd.vocabulary.option import Kind, Option
 from incrowd.vocabulary.schema import Column, Role, Schema
 
 WEIGHTS, AT_MOST, LOSE = ("weights", "--weight"), ("at_most", "--at-most"), ("lose", "--lose")
-"""What they are called in Python and on the command line."""
+APART = ("apart", "--apart")
+EACH = "*"
+"""What they are called in Python and on the command line; each value of a column by itself."""
+Apart = Annotated[
+    Mapping[str, Any] | None,
+    Option(
+        "Values that share no cell with others: sets between bars; a value alone, or * for each, is always shown.",
+        Kind.RENAMED,
+        "region=north,west|south",
+        more="The cell of a row with such a value stands for no value outside its set. In Python also lists: "
+        '``{"region": [["north", "west"], ["south"]]}``. If k cannot be kept with it, an error says so.',
+    ),
+]
 AtMost = Annotated[
     Mapping[str, int] | None,
     Option(
@@ -57,6 +70,9 @@ class Preferences:
     at_most
         For some attributes the coarsest level of their hierarchy that a cell may show: 0 is what the leaves say, 1 the
         groups right above them, and so on; where a branch ends early, its leaf is repeated. A hidden cell is coarser.
+    apart
+        For some attributes sets of values, or ``*`` for each value by itself: the cell of a row with such a value
+        stands for no value outside its set.
     lose
         How many rows may be left out if that keeps more of the others: a number of them, or a share, as ``"2%"`` or
         0.02. None: a method does as it does by itself.
@@ -74,6 +90,7 @@ class Preferences:
     at_most: Mapping[str, int] = field(default_factory=dict)
     lose: str | float | None = None
     promised: int = 0
+    apart: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         option = option_name(*WEIGHTS)
@@ -87,10 +104,13 @@ class Preferences:
             if not isinstance(level, int) or level < 0:
                 raise ParameterError(f"{option}: the level of {name!r} must be a whole number, 0 or more.")
         rows_to_lose(self.lose, 0)
+        if not isinstance(self.apart, Mapping) or not all(isinstance(name, str) for name in self.apart):
+            raise ParameterError(f"{option_name(*APART)} takes columns and sets of their values.")
+        object.__setattr__(self, "apart", {name: sets_apart(sets, name) for name, sets in self.apart.items()})
 
     def check_columns(self, schema: Schema) -> None:
         """Refuse columns that a method does not transform."""
-        for named, option in ((self.weights, WEIGHTS), (self.at_most, AT_MOST)):
+        for named, option in ((self.weights, WEIGHTS), (self.at_most, AT_MOST), (self.apart, APART)):
             if others := [name for name in named if schema[name].role is not Role.QUASI_IDENTIFIER]:
                 raise ParameterError(
                     f"{option_name(*option)} is about quasi-identifiers, and {_listed(others)} no such. Leave out what "
@@ -101,12 +121,18 @@ class Preferences:
                 f"{option_name(*AT_MOST)} counts the levels of a hierarchy, and {_listed(without)} without one. Name "
                 f"one with {option_name('hierarchies=', '--hierarchy')}, or leave that out."
             )
+        if numbers := [name for name in self.apart if schema[name].type.is_numeric]:
+            raise ParameterError(
+                f"{option_name(*APART)} is about categories, and {_listed(numbers)} none. For numbers and dates set a "
+                f"level of a hierarchy: {option_name(*AT_MOST)}."
+            )
         for name in self.at_most:
             self.lowest_level(schema[name])
 
-    def of(self, name: str) -> tuple[tuple[str, float], ...]:
+    def of(self, name: str) -> tuple[tuple[str, Any], ...]:
         """What is said of a column, as plain data."""
-        said = (("weight", self.weights), ("at_most", self.at_most))
+        said: tuple[tuple[str, Mapping[str, Any]], ...]
+        said = (("weight", self.weights), ("at_most", self.at_most), ("apart", self.apart))
         return tuple((option, named[name]) for option, named in said if name in named)
 
     def lowest_level(self, column: Column) -> int | None:
@@ -128,10 +154,68 @@ class Preferences:
             )
         return levels + 1 - most
 
+    def stated(self) -> dict[str, Any]:
+        """What was asked for, as plain data without values of the table: of sets that stay apart, how many."""
+        number = {name: "each value" if isinstance(sets, str) else len(sets) for name, sets in self.apart.items()}
+        said = {"weights": dict(self.weights), "at_most": dict(self.at_most), "apart": number, "lose": self.lose}
+        return {name: wish for name, wish in said.items() if wish not in ({}, None)}
+
+    def coarsest(self, column: Column) -> tuple[int, ...] | None:
+        """The coarsest groups of its hierarchy that a column may show, one above each leaf; None: the root may be."""
+        level, tree = self.lowest_level(column), column.hierarchy
+        if tree is None or (level is None and column.name not in self.apart):
+            return None
+        marks = [set_of(self.apart.get(column.name, ()), tree.labels[leaf]) for leaf in tree.leaves.tolist()]
+        allowed, waiting = list[int](), [0]
+        while waiting:
+            node = waiting.pop()
+            below, children = tree.leaves_below(node), tree.children(node)
+            coarse = level is not None and tree.depths[node] < level
+            if children and (coarse or len({marks[place] for place in below}) > 1):
+                waiting += children
+            else:
+                allowed.append(node)
+        return None if allowed == [0] else tuple(sorted(allowed))
+
     def factors(self, names: Sequence[str]) -> tuple[float, ...]:
         """The factor of each attribute; only how they compare matters, so the smallest is 1."""
         factors = [float(self.weights.get(name, 1.0)) for name in names]
         return tuple(factor / min(factors, default=1.0) for factor in factors)
+
+
+def sets_apart(sets: object, name: str) -> tuple[tuple[str, ...], ...] | str:
+    """Sets of values from lists or from text, each value in one set; ``*`` stays.
+
+    Examples
+    --------
+    >>> sets_apart('north,"far, west"|south', "region"), sets_apart([["a"]], "region"), sets_apart("*", "region")
+    ((('north', 'far, west'), ('south',)), (('a',),), '*')
+    """
+    if isinstance(sets, str):
+        if sets.strip() == EACH:
+            return EACH
+        sets = [next(csv.reader([part], skipinitialspace=True), []) for part in sets.split("|")]
+    listed = [one if isinstance(one, list | tuple) else [one] for one in sets] if isinstance(sets, list | tuple) else []
+    values = [str(value).strip() for one in listed for value in one]
+    if not listed or not all(listed) or not all(values) or len(set(values)) < len(values):
+        raise ParameterError(
+            f"{option_name(*APART)}: what is said of {name!r} must be sets of values, each value in one of them: "
+            "north,west|south. For each value by itself: *."
+        )
+    return tuple(tuple(str(value).strip() for value in one) for one in listed)
+
+
+def set_of(sets: Sequence[Sequence[str]] | str, value: str) -> str | int:
+    """Which of the sets a value is in, -1 if in none; with ``*`` each is its own.
+
+    Examples
+    --------
+    >>> set_of((("a", "b"), ("c",)), "c"), set_of((("a",),), "x"), set_of("*", "x")
+    (1, -1, 'x')
+    """
+    if isinstance(sets, str):
+        return value
+    return next((number for number, members in enumerate(sets) if value in members), -1)
 
 
 def _listed(names: Sequence[str]) -> str:

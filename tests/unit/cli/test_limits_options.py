@@ -1,4 +1,4 @@
-"""``--weight``, ``--at-most`` and ``--lose``: how they are written, in a recipe too, and what is said of mistakes."""
+"""``--weight``, ``--at-most``, ``--apart``, ``--lose``: how they are written, also in a recipe; what mistakes say."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ ASKED = ["-q", "age,job", "--target", "ill", "--class-sensitive", "no", "-k", "2
         (["kactus", "--at-most", "job=1"], "Leave --at-most out, or choose one of tdr, tds, mondrian,"),
         (["tdr", "--at-most", "job=1"], "'job' is without one. Name one with --hierarchy"),
         (["tdr", "--at-most", "town=1"], "There is no column 'town'"),
+        (["kactus-plus", "--apart", "job=cook"], "kactus-plus cannot keep values apart. Leave --apart out, or choose"),
+        (["tdr", "--apart", "job"], "--apart takes two words and =, for instance --apart region=north,west|south"),
+        (["tdr", "--apart", "job=cook|cook"], "--apart: what is said of 'job' must be sets of values"),
+        (["tdr", "--apart", "job=cook|"], "--apart: what is said of 'job' must be sets of values"),
+        (["tdr", "--apart", "job=baker"], "1 of the values that are listed for 'job' does not occur in the table"),
+        (["tdr", "--apart", "job=cook,nurse"], "all values of 'job' are in one set"),
+        (["tdr", "--apart", "age=30"], "--apart is about categories, and 'age' is none"),
         (["blend", "--lose", "2%"], "Leave --lose out, or choose one of kactus,"),
         (["tdr", "--lose", "a few"], "--lose is a share of the rows"),
     ],
@@ -33,9 +40,10 @@ def test_mistakes_are_told_in_the_words_of_the_command_line(command, tmp_path, w
 
 
 def test_a_recipe_names_them(tmp_path):
-    (tmp_path / "r.yaml").write_text("weights: {age: 3}\nat_most: {job: 1}\nlose: 2%\n")
-    assert read_recipe(tmp_path / "r.yaml").preferences == Preferences({"age": 3}, {"job": 1}, "2%")
-    for wrong in ("weights: [age]", "at_most: {job: one}", "lose: [2]"):
+    (tmp_path / "r.yaml").write_text("weights: {age: 3}\nat_most: {job: 1}\nlose: 2%\napart: {job: 'a,b|c'}\n")
+    apart = {"job": [["a", "b"], ["c"]]}
+    assert read_recipe(tmp_path / "r.yaml").preferences == Preferences({"age": 3}, {"job": 1}, "2%", apart=apart)
+    for wrong in ("apart: {job: 3}", "apart: [job]", "weights: [age]", "at_most: {job: one}", "lose: [2]"):
         (tmp_path / "r.yaml").write_text(f"{wrong}\n")
         with pytest.raises(ParameterError):
             read_recipe(tmp_path / "r.yaml")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 
+import openpyxl
 import polars as pl
 import pytest
 import yaml
@@ -92,6 +94,95 @@ def test_a_file_without_a_header_is_refused_with_both_ways_out(incrowd, tmp_path
     assert status == 0, err
     assert "600 of 600 rows released" in out
     assert "The file was read with encoding 'cp1252', decimal 'comma': guesses." in " ".join(out.split())
+
+
+def put_workbook(path, rows=300):
+    """A cover, a sheet with a title above its table, empty rows and columns, ages and days with words among them."""
+    draw, book = random.Random(7), openpyxl.Workbook()
+    book.active.title = "Deckblatt"
+    sheet = book.create_sheet("Patienten")
+    sheet["B2"] = "Aufnahmen 2021"
+    sheet.merge_cells("B2:H2")
+    names = ["Patientennr", "Alter", "Geschlecht", "Aufnahme", None, "Kosten", "Raucher", "Diagnose"]
+    cells = [names] + [[]] * (rows // 100)
+    for number in range(rows):
+        age = draw.randint(18, 90)
+        day = dt.datetime(2021, draw.randint(1, 12), draw.randint(1, 28))
+        cost = draw.choice([round(draw.uniform(10, 900), 2)] * 9 + ["#N/A"])
+        known = [f"P{number:05d}", draw.choice([age] * 9 + [str(age)] * 5 + ["k.A."]), draw.choice("wm")]
+        known += [draw.choice([day] * 15 + ["unbekannt"]), None, cost, draw.random() < 0.3]
+        cells.insert(draw.randint(1, len(cells)), [*known, draw.choice(["Grippe", "Asthma", "Fraktur"])])
+    for number, row in enumerate(cells, 4):
+        for place, value in enumerate(row, 2):
+            sheet.cell(number, place, value)
+    sheet["Z900"].number_format = "0.00"
+    for row in (["Code", "Bedeutung"], ["w", "weiblich"]):
+        (book["Codes"] if "Codes" in book.sheetnames else book.create_sheet("Codes")).append(row)
+    book.save(path)
+
+
+def test_a_workbook_of_several_sheets_is_inspected_released_and_verified(incrowd, tmp_path):
+    put_workbook(tmp_path / "klinik.xlsx")
+    status, _, err = incrowd("inspect", "klinik.xlsx")
+    assert status == 2
+    told = " ".join(err.split())
+    assert "'Deckblatt', was read. The sheet is empty." in told
+    assert told.endswith("For another: --sheet Patienten, --sheet Codes")
+    status, _, err = incrowd("inspect", "klinik.xlsx", "--sheet", "Patienten")
+    assert status == 2
+    assert "Row 2 of the sheet does not name all columns. If the names are in row 4, say --header-row 4." in err
+    where = ("--sheet", "Patienten", "--header-row", "4")
+    status, out, err = incrowd("inspect", "klinik.xlsx", *where, "--recipe", "recipe.yaml")
+    assert (status, err) == (0, "")
+    told = " ".join(out.split())
+    assert "300 rows, 7 columns" in told
+    assert "1 column without a name and without a cell is left out." in told
+    assert "3 rows without a cell are left out." in told
+    assert "Alter, Aufnahme: cells of several types, such as text and numbers, are read as text." in told
+    assert "That 'k.A.', 'unbekannt' mean missing is a guess." in told
+    recipe = yaml.safe_load((tmp_path / "recipe.yaml").read_text(encoding="utf-8"))
+    assert recipe["reading"] == {
+        "sheet": "Patienten",
+        "header_row": 4,
+        "missing": ["?", "*", "k.A.", "unbekannt"],
+    }
+    assert {name: settings["type"] for name, settings in recipe["columns"].items()} == {
+        "Patientennr": "text",
+        "Alter": "integer",
+        "Geschlecht": "categorical",
+        "Aufnahme": "date",
+        "Kosten": "real",
+        "Raucher": "boolean",
+        "Diagnose": "categorical",
+    }
+    for name, role in (("Patientennr", "identifier"), ("Diagnose", "target")):
+        recipe["columns"][name]["role"] = role
+    recipe |= {"class_sensitive": False, "k": 5}
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(recipe, allow_unicode=True), encoding="utf-8")
+    status, out, err = incrowd("release", "klinik.xlsx", "--recipe", "recipe.yaml", "--to", "out.xlsx")
+    assert (status, err) == (0, "")
+    assert "satisfies 5-anonymity" in out
+    assert "300 of 300 rows released" in out
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").worksheets
+    assert [cell.value for cell in sheet[0][1]] == [
+        *("Alter", "Geschlecht", "Aufnahme", "Kosten", "Raucher", "Diagnose"),
+    ]
+    assert (len(sheet), sheet[0].max_row) == (1, 301)
+    assert incrowd("verify", "out.xlsx")[0] == 0
+
+
+def test_a_sheet_without_names_is_refused_with_both_ways_out(incrowd, tmp_path):
+    book = openpyxl.Workbook()
+    for number in range(40):
+        book.active.append([number % 4 + 30, "wm"[number % 2], "jn"[number % 3 == 0]])
+    book.save(tmp_path / "ohne.xlsx")
+    status, _, err = incrowd("inspect", "ohne.xlsx")
+    assert status == 2
+    assert "The first row of the sheet looks like a row" in " ".join(err.split())
+    asked = ("-q", "a,s", "--target", "c", "--class-sensitive", "no", "-k", "5", "--names", "a,s,c", "--method", "tdr")
+    status, out, err = incrowd("release", "ohne.xlsx", *asked, "--to", "out.xlsx")
+    assert (status, err) == (0, "")
+    assert "40 of 40 rows released" in out
 
 
 @pytest.mark.slow

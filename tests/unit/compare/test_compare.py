@@ -21,6 +21,7 @@ from incrowd.compare.subject import find_table, read_subject, understand_table
 from incrowd.compare.trial import Laboratory
 from incrowd.errors import HeaderError, IncrowdError, InputError, OutputError, ParameterError
 from incrowd.tables.hierarchies.intervals import from_edges
+from incrowd.vocabulary.preferences import Preferences
 
 FEW = {"methods": ["mondrian", "kactus"], "ks": [5, 20], "learners": ["nb", "c45"]}
 
@@ -122,6 +123,17 @@ def test_what_changes_results_makes_other_trials(patients, tmp_path, runs, chang
     del runs[:]
     ask(patients, to=tmp_path, **change)
     assert len(runs) == 12
+
+
+def test_limits_are_those_of_all_releases(patients, tmp_path, runs):
+    found = ask(patients, methods=["mondrian", "tdr"], learners=["nb"], ks=[10], apart={"sex": "*"}, to=tmp_path)
+    assert set(found.results["status"]) == {"done"}
+    assert set(found.results["limits"]) == {'{"apart": {"sex": "each value"}}'}
+    del runs[:]
+    ask(patients, methods=["mondrian", "tdr"], learners=["nb"], ks=[10], to=tmp_path)
+    assert len(runs) == 4 + 4
+    subject = understand_table(patients, target="readmitted")
+    assert default_methods(subject, Preferences(apart={"sex": "*"})) == ("tdr", "infogain-mondrian", "mondrian")
 
 
 def test_another_table_is_not_taken_for_the_first(patients, tmp_path, runs):
@@ -250,6 +262,9 @@ def test_hierarchies_bring_their_method(patients):
         ({"target": None}, ParameterError),
         ({"quasi_identifiers": ["nothing"]}, HeaderError),
         ({"discretize": "after"}, ParameterError),
+        ({"methods": ["kactus"], "at_most": {"age": 1}}, ParameterError),
+        ({"methods": ["kadet"], "weights": {"age": 3}}, ParameterError),
+        ({"methods": ["mondrian(form='counts')"], "apart": {"sex": "*"}}, ParameterError),
     ],
 )
 def test_bad_questions_are_refused_before_any_work(patients, runs, said, error):

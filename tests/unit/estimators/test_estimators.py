@@ -42,11 +42,24 @@ def test_every_method_has_a_face_with_its_parameters():
         taken = {"k", "quasi_identifiers", "random_state", *entry.parameters}
         taken |= {"hierarchies"} if entry.generalizes else set()
         taken |= {"known_together"} if entry.by_value else set()
+        taken |= {"weights"} if entry.weighs else set()
+        taken |= {"at_most", "apart"} if entry.limits_levels else set()
+        taken |= {"lose"} if entry.loses_on_request else set()
         assert set(face().get_params()) == taken
         assert all(f"\n{name}\n" in face.__doc__ or re.search(rf"\n[\w, ]*\b{name}\b", face.__doc__) for name in taken)
         assert face().get_params() == clone(face()).get_params()
         assert face._method == pickle.loads(pickle.dumps(face()))._method
     assert not hasattr(estimators, "Nothing")
+
+
+def test_a_face_takes_weights_and_limits():
+    people = pd.DataFrame({"age": np.arange(80), "region": np.repeat(["n", "s", "w", "e"], 20)})
+    y = (np.arange(80) > 39).astype(int)
+    released, _ = estimators.Mondrian(k=5, apart={"region": "n|s"}, weights={"age": 100}).fit_resample(people, y)
+    assert {"n", "s"} <= set(released["region"])
+    assert not any("|" in cell and {"n", "s"} & set(cell.split("|")) for cell in released["region"])
+    with pytest.raises(TypeError, match="apart"):
+        KActusPlus(apart={"region": "n|s"})
 
 
 SUBTRACT = (

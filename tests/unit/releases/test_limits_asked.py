@@ -8,6 +8,8 @@ import pytest
 import incrowd
 from incrowd.errors import HeaderError, ParameterError, RequirementError
 from incrowd.methods.catalog import METHODS
+from incrowd.report.certificate import schema as certificate_schema
+from incrowd.report.json_schema import faults
 
 JOBS = {"nurse": "care", "doctor": "care", "cook": "food", "waiter": "food", "clerk": "office", "coder": "office"}
 LEVELING = [name for name, entry in METHODS.items() if entry.limits_levels]
@@ -65,6 +67,31 @@ def test_a_level_that_cannot_be_kept_says_so(folder):
             released(folder, method, at_most={"job": 0}, k=20)
 
 
+@pytest.mark.parametrize("method", LEVELING)
+@pytest.mark.parametrize("trees", [True, False])
+def test_values_stay_apart_and_are_counted(folder, method, trees):
+    trees = {} if trees else {"hierarchies": None}
+    shown = released(folder, method, apart={"job": "nurse|cook,waiter"}, **trees)
+    cells = set(shown.table["job"])
+    assert "nurse" in cells
+    assert not any("nurse" in cell and cell != "nurse" for cell in cells)
+    assert not any(("cook" in cell or "waiter" in cell) and "c" in cell.replace("cook", "") for cell in cells)
+    assert "job apart" in [check.name for check in shown.verdict.checks if check.passed]
+    always = released(folder, method, apart={"sex": "*"}, **trees)
+    assert set(always.table["sex"]) == {"f", "m"}
+
+
+@pytest.mark.parametrize("method", ["tdr", "mondrian"])
+def test_limits_of_tables_that_are_worked_on_in_blocks(folder, method, tmp_path):
+    (tmp_path / "parts").mkdir()
+    pl.read_csv(folder / "people.csv").write_parquet(tmp_path / "parts" / "1.parquet")
+    asked = {"quasi_identifiers": ["job", "age", "sex"], "target": "ill", "class_sensitive": False, "k": 5}
+    asked |= {"at_most": {"job": 1}, "apart": {"job": "nurse"}, "hierarchies": {"job": folder / "job.csv"}}
+    shown = incrowd.release(tmp_path / "parts", method=method, to=tmp_path / "out.parquet", **asked)
+    assert set(pl.read_parquet(tmp_path / "out.parquet")["job"]) <= {*JOBS, *JOBS.values()} - {"care"}
+    assert {"job at most at level 1", "job apart"} <= {check.name for check in shown.verdict.checks if check.passed}
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -96,6 +123,28 @@ def test_a_release_leaves_out_what_it_may(folder):
     assert within.table.height == 90 - within.plan.rows_dropped
 
 
+@pytest.mark.parametrize("method", [name for name, entry in METHODS.items() if entry.loses_on_request])
+def test_rows_are_left_out_beside_what_groups_keep_by_themselves(folder, method):
+    asked = {"quasi_identifiers": ["job", "age"], "require": ["distinct-l=2 on sex", "alpha=0.9 on sex"]}
+    shown = released(folder, method, lose="10%", **asked)
+    assert shown.plan.rows_dropped <= 9
+    classes = shown.table.group_by([name for name in shown.table.columns if name.startswith(("job", "age"))])
+    assert classes.agg(pl.col("sex").n_unique())["sex"].min() >= 2
+    assert classes.len()["len"].min() >= 5
+
+
+def test_certificate_and_report_state_what_was_asked(folder, tmp_path):
+    limits = {"weights": {"age": 3}, "at_most": {"job": 1}, "apart": {"job": "nurse|cook", "sex": "*"}, "lose": "5%"}
+    shown = released(folder, outputs=incrowd.Outputs(report=tmp_path / "r.html"), to=tmp_path / "o.csv", **limits)
+    assert shown.certificate["limits"] == {**limits, "apart": {"job": 2, "sex": "each value"}}
+    assert list(faults(shown.certificate, certificate_schema())) == []
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    for words in ("Weights and limits", "at most at level 1", "sets of values that stay apart: 2", "of 90"):
+        assert words in page
+    assert "limits" in shown.certificate
+    assert released(folder).certificate["limits"] == {}
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -103,8 +152,9 @@ def test_a_release_leaves_out_what_it_may(folder):
             {"method": "blend", "hierarchies": None},
             "blend cannot leave rows out. Leave lose out, or choose one of",
         ),
-        ({"require": "distinct-l=2 on sex"}, "are kept with all rows. Leave one of both out"),
-        ({"known_together": [(["job"], 5), (["age", "sex"], 5)]}, "are kept with all rows"),
+        ({"require": "t=0.4 on sex"}, r"0.4-closeness of sex is kept with all rows. Leave one of both out"),
+        ({"require": "distinct-l=2 on sex, delta-disclosure=2 on ill"}, "is kept with all rows"),
+        ({"known_together": [(["job"], 5), (["age", "sex"], 5)]}, "is kept with all rows"),
         ({"parameters": {"numeric": "midpoint"}}, "A middle needs k rows"),
         ({"lose": "all"}, "lose is a share of the rows"),
     ],

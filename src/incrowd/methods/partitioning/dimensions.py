@@ -23,11 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.methods.limits import limit_of
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.released_value import Interval, Value, parse_day, parse_number
-from incrowd.vocabulary.schema import ColumnType, Schema
+from incrowd.vocabulary.schema import Column, ColumnType, Schema
 
 RANGE, SET, TREE = 0, 1, 2
 FIRST, WIDTH, DIMENSION, THEN, LAST, NEXT = range(6)
@@ -41,15 +42,17 @@ class Dimension:
     """One quasi-identifier, as the partitioning sees it.
 
     A place is a code of the column's dictionary, or, with a hierarchy, the place of a leaf; the last place is that
-    of the missing. ``weight`` is the factor of its width, or of what its cuts tell about the class; ``level`` the
-    coarsest level of the hierarchy that may be shown, None if that is the root.
+    of the missing. ``weight`` is the factor of its width, or of what its cuts tell about the class; ``coarsest`` the
+    groups of the hierarchy that may be shown at most, None if that is the root; ``as_sets`` whether its groups have no
+    names, and are shown as sets of values.
     """
 
     column: EncodedColumn
     kind: int
     hierarchy: Hierarchy | None = None
     weight: float = 1.0
-    level: int | None = None
+    coarsest: tuple[int, ...] | None = None
+    as_sets: bool = False
 
     @property
     def name(self) -> str:
@@ -100,11 +103,11 @@ class Dimension:
         return node
 
     def parts(self, node: int) -> list[int]:
-        """The groups into which a group of the hierarchy is cut; the first goes down to the coarsest level at once."""
+        """The groups into which a group of the hierarchy is cut; the first goes down to the coarsest ones at once."""
         assert self.hierarchy is not None
         below: Sequence[int] = self.hierarchy.children(node)
-        if self.level is not None and node == self.settled(0):
-            below = np.unique(self.hierarchy.at_level(self.level)).tolist()
+        if self.coarsest is not None and node == self.settled(0):
+            below = self.coarsest
         return [self.settled(child) for child in below]
 
     @cached_property
@@ -147,16 +150,19 @@ def dimensions_of(
     names = schema.quasi_identifiers
     weights = preferences.factors(names)
     return tuple(
-        _dimension(table[name], schema[name].hierarchy, by_class, weight, preferences.lowest_level(schema[name]))
+        _dimension(table[name], schema[name], by_class, weight, preferences)
         for name, weight in zip(names, weights, strict=True)
     )
 
 
 def _dimension(
-    column: EncodedColumn, hierarchy: Hierarchy | None, by_class: bool, weight: float, level: int | None
+    column: EncodedColumn, known: Column, by_class: bool, weight: float, preferences: Preferences
 ) -> Dimension:
-    kind = TREE if hierarchy is not None else SET if by_class and not column.type.has_order else RANGE
-    return Dimension(column, kind, hierarchy, weight, level)
+    limit = limit_of(column, known, preferences)
+    if limit is not None:
+        return Dimension(column, TREE, limit.hierarchy, weight, limit.coarsest, limit.made)
+    kind = TREE if known.hierarchy is not None else SET if by_class and not column.type.has_order else RANGE
+    return Dimension(column, kind, known.hierarchy, weight)
 
 
 def stacked(dimensions: Sequence[Dimension], rows: int) -> npt.NDArray[np.int32]:

@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, RequirementError
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
-from incrowd.methods.limits import check_levels
+from incrowd.methods.limits import check_limits
 from incrowd.methods.method import INTERVALS, Population, check_choice
 from incrowd.methods.numeric import spread_steps
 from incrowd.methods.partitioning.dimensions import (
@@ -42,7 +42,7 @@ from incrowd.methods.partitioning.dimensions import (
     stacked,
 )
 from incrowd.methods.partitioning.kernel import divide, grow, list_cuts, parts_of, start
-from incrowd.methods.partitioning.tree_of_cuts import CutTree, form_makers, tree_of_cuts
+from incrowd.methods.partitioning.tree_of_cuts import CutTree, form_makers, tree_of_cuts, whole_box
 from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
 from incrowd.trees.packing import class_values
 from incrowd.trees.tree import ClassValue
@@ -234,7 +234,7 @@ def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
         np.array(begin, np.int64),
         np.array(children, np.int64),
         np.array([d.weight for d in dimensions], np.float64),
-        np.array([-1 if d.level is None else root for d, root in zip(dimensions, roots, strict=True)], np.int64),
+        np.array([-1 if d.coarsest is None else root for d, root in zip(dimensions, roots, strict=True)], np.int64),
     )
     return dims, np.array(roots, np.int64)
 
@@ -298,9 +298,10 @@ def decide_partition(
     requirement.check_possible(population.rows)
     judge = Judge.of(requirement, population)
     names = population.schema.quasi_identifiers
-    check_levels(population, judge, [KnownSet(names, judge.k)], preferences)
+    check_limits(population, judge, [KnownSet(names, judge.k)], preferences)
     partition = find_partition(population, judge, preferences, by_class=by_class, min_gain=min_gain)
     tree, owners = partition.made.tree, partition.made.owners
+    _check_limited(partition)
     forms = form_makers(
         partition.dimensions,
         numeric,
@@ -321,6 +322,19 @@ def decide_partition(
         *spread_steps(numeric, [d.column for d in partition.dimensions if d.has_intervals]),
         _reasons(partition),
     )
+
+
+def _check_limited(partition: Partition) -> None:
+    """Raise if a group that may not be made coarser is so rare that no row of it was in the sample."""
+    whole = whole_box(partition.dimensions)
+    limited = [place for place, dimension in enumerate(partition.dimensions) if dimension.coarsest is not None]
+    boxes = [partition.made.boxes[partition.made.owners[leaf]] for leaf in partition.made.tree.leaves]
+    if uncut := [place for place in limited if any(box[place] == whole[place] for box in boxes)]:
+        names = ", ".join(repr(partition.dimensions[place].name) for place in uncut)
+        raise RequirementError(
+            f"The limits of {names} cannot be kept: a group is so rare that no row of it is in the sample by which "
+            "this large table is cut. Choose tdr, which counts all rows."
+        )
 
 
 def find_partition(

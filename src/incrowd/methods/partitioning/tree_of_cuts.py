@@ -94,6 +94,9 @@ def _group_form(dimension: Dimension, group: Side) -> Form:
     assert hierarchy is not None
     assert isinstance(group, int)
     below = hierarchy.leaves_below(group)
+    if dimension.as_sets and len(below) > 1:
+        members = {hierarchy.labels[hierarchy.leaves[place]] for place in below}
+        return ValueSet(tuple(value for value in dimension.column.values if value in members))
     value: Value | None = dimension.leaf_values[below[0]] if len(below) == 1 else None
     return Category(hierarchy.labels[group]) if value is None else Shown(value)
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.measures.mdl import roundest
+from incrowd.methods.limits import Limit
 from incrowd.methods.top_down_refinement.attribute import (
     MISSING,
     AttributeState,
@@ -320,22 +321,24 @@ class HiddenValues(AttributeState):
 
 
 def attribute_of(
-    column: EncodedColumn, counts: Counts, hierarchy: Hierarchy | None, one_by_one: bool, level: int | None = None
+    column: EncodedColumn, counts: Counts, hierarchy: Hierarchy | None, one_by_one: bool, limit: Limit | None = None
 ) -> AttributeState:
     """The initial state of an attribute.
 
     ``column``, ``counts``: its values, and its rows per code and class. ``hierarchy``: its hierarchy, if it has one.
     ``one_by_one``: whether categories without hierarchy and order are disclosed one by one, or all at once.
-    ``level``: the coarsest level of the hierarchy that may be shown; None if that is the root.
+    ``limit``: what may be shown at most; None if that is everything together.
     """
-    if hierarchy is not None:
-        return _with_hierarchy(column, counts, hierarchy, level)
+    if hierarchy is not None or limit is not None:
+        return _with_hierarchy(column, counts, hierarchy, limit)
     if column.type.has_order:
         return RangeCuts(column, counts)
     return HiddenValues(column, counts) if one_by_one else _all_at_once(column, counts)
 
 
-def _with_hierarchy(column: EncodedColumn, counts: Counts, hierarchy: Hierarchy, level: int | None) -> TaxonomyCut:
+def _with_hierarchy(column: EncodedColumn, counts: Counts, own: Hierarchy | None, limit: Limit | None) -> TaxonomyCut:
+    hierarchy = limit.hierarchy if limit is not None else own
+    assert hierarchy is not None
     leaves = np.append(hierarchy.leaves, len(hierarchy))
     places = hierarchy.encode(column)
     values = [_value_of(hierarchy.labels[leaf], column.type) for leaf in hierarchy.leaves.tolist()]
@@ -349,9 +352,11 @@ def _with_hierarchy(column: EncodedColumn, counts: Counts, hierarchy: Hierarchy,
             return None if form == Suppressed() else Part(interval, form, rows)
         members = tuple(v for v in (values[place] for place in hierarchy.leaves_below(node)) if v is not None)
         is_leaf = not hierarchy.children(node)
+        if limit is not None and limit.made and not is_leaf:
+            return Part(members, ValueSet(tuple(value for value in column.values if value in members)), rows)
         return Part(members, Shown(members[0]) if is_leaf else Category(hierarchy.labels[node]), rows)
 
-    coarsest = set() if level is None else set(hierarchy.at_level(level).tolist())
+    coarsest = () if limit is None else limit.coarsest
     made = TaxonomyCut(
         name=column.name,
         labels=hierarchy.labels,
@@ -360,7 +365,7 @@ def _with_hierarchy(column: EncodedColumn, counts: Counts, hierarchy: Hierarchy,
         counts=counts,
         dress=dress,
     )
-    made.must_refine = level is not None and bool(counts[:-1].any())
+    made.must_refine = limit is not None and bool(counts[:-1].any())
     return made
 
 

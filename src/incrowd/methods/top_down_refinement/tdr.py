@@ -25,7 +25,7 @@ import numpy.typing as npt
 from incrowd.measures.mdl import outer_ends
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge, Records
-from incrowd.methods.limits import check_levels
+from incrowd.methods.limits import check_limits, limit_of
 from incrowd.methods.method import INTERVALS, Combinations, Population, check_choice
 from incrowd.methods.numeric import interval_form, spread_steps
 from incrowd.methods.top_down_refinement.attribute import AttributeState, Look, best_of
@@ -298,14 +298,14 @@ def begin(
     judge = Judge.of(requirement, population)
     names = schema.quasi_identifiers
     table = population.sample()
-    check_levels(population, judge, requirement.sets(names), preferences)
+    check_limits(population, judge, requirement.sets(names), preferences)
     attributes = [
         attribute_of(
             table[name],
             population.contingency(name),
             schema[name].hierarchy,
             one_by_one,
-            preferences.lowest_level(schema[name]),
+            limit_of(table[name], schema[name], preferences),
         )
         for name in names
     ]

@@ -94,14 +94,15 @@ def _write_arrow(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
     return _write_tables(texts, lambda schema: pa.ipc.new_file(str(path), schema, options=options))
 
 
-def _write_json_lines(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
+def _write_json_lines(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
     """A line for each row, every column in each of them; what JSON has no word for is text."""
     rows = 0
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    file: IO[bytes] = path.open("wb") if form.compression is None else compressed(path, form.compression)
+    with file:
         for piece in pieces:
             frame = _in_json(pl.DataFrame(piece))
             for row in frame.iter_rows(named=True):
-                file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+                file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
             rows += frame.height
     return rows
 

@@ -9,7 +9,9 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.errors import OutputError
+from incrowd.optional import optional
 from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.statistics_files import DAY, NUMBER, TEXT, troubles, write_statistics
 
 # ARFF, the format of Weka.
 _PLAIN = r"^[A-Za-z0-9_.<>=+/-]+$"
@@ -83,8 +85,28 @@ def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
             from incrowd.tables.publishing.workbook import write_workbook
 
             write_workbook(frame, path)
+        case "spss" | "stata":
+            _write_statistics(frame, path, form.kind)
         case "arff":
             write_arff(frame, path)
+
+
+def _write_statistics(frame: pl.DataFrame, path: Path, kind: str) -> None:
+    """Numbers and days as they are, everything else as text; what the format cannot hold is refused."""
+    program = {"spss": "SPSS", "stata": "Stata"}[kind]
+    optional("pyreadstat", f"writing files of {program}")
+    columns: dict[str, tuple[str, list[Any]]] = {}
+    for series in frame.iter_columns():
+        if series.dtype.is_integer() or series.dtype.is_float():
+            known = series.fill_nan(None) if series.dtype.is_float() else series
+            columns[series.name] = (NUMBER, known.to_list())
+        elif series.dtype == pl.Date:
+            columns[series.name] = (DAY, series.to_list())
+        else:
+            columns[series.name] = (TEXT, series.cast(pl.String).to_list())
+    if trouble := next(troubles(columns, kind), None):
+        raise OutputError(f"The release cannot be a file of {program}: {trouble}.")
+    write_statistics(columns, path, kind)
 
 
 def spreadsheet_safe(frame: pl.DataFrame) -> pl.DataFrame:

@@ -172,13 +172,8 @@ def find_layout(head: bytes, encoding: str, dialect: Dialect | None = None) -> L
     line_end, delimiter = _marks(sample, dialect)
     names = _fields(head[: header_end(head, line_end)], encoding, delimiter)
     rows = _sampled(sample, delimiter, line_end)
-    if dialect.header is None and not dialect.headless and _is_a_row(names, rows):
-        raise HeaderError(
-            "The first line looks like a row, not like names of columns: it has numbers where the rows have them, or "
-            "values that occur again. If the file has no header, say "
-            f"{reading_option(header=False)}, or give names: {reading_option(names=['a', 'b', 'c'])}. "
-            f"If it has one, say {reading_option(header=True)}."
-        )
+    if dialect.header is None and not dialect.headless and is_a_row(names, rows):
+        raise HeaderError(looks_like_a_row("line", "file"))
     notices = check_headers(names)
     kept, dropped = without_pandas_index(names)
     decimal = dialect.decimal or _decimal_comma(rows, delimiter)
@@ -234,7 +229,16 @@ def _sampled(sample: bytes, delimiter: str, line_end: str) -> list[list[str]]:
     return [row for row in rows[1:] if len(row) == len(rows[0])]
 
 
-def _is_a_row(names: list[str], rows: list[list[str]]) -> bool:
+def looks_like_a_row(first: str, where: str) -> str:
+    """The sentence for a first line that may be a person, with both ways out."""
+    return (
+        f"The first {first} looks like a row, not like names of columns: it has numbers where the rows have them, or "
+        f"values that occur again. If the {where} has no header, say {reading_option(header=False)}, or give names: "
+        f"{reading_option(names=['a', 'b', 'c'])}. If it has one, say {reading_option(header=True)}."
+    )
+
+
+def is_a_row(names: list[str], rows: list[list[str]]) -> bool:
     """Whether what should be names is like the rows below it.
 
     Where columns of numbers have numbers for names throughout, or half of the columns, and two at least, have a name

@@ -63,6 +63,7 @@ def read(
     decimal: str | None = None,
     dates: str | None = None,
     sheet: str | None = None,
+    header_row: int | None = None,
     coarsen: Mapping[str, str] | None = None,
 ) -> Source:
     """Read a table from a file or a data frame, and refuse what is not sound.
@@ -78,11 +79,13 @@ def read(
         Texts that, alone in a cell, mean a missing value; ``?`` and ``*`` if not given. An empty cell is
         always missing. The words NA, None and null are values like any other unless they are named here.
     header, names
-        Whether delimited text begins with the names of its columns, and the names if not: c1, c2, … if none are given.
+        Whether delimited text or a sheet begins with the names of its columns, and the names if not: c1, c2, … if none
+        are given.
     decimal, dates
         How numbers and dates are written in delimited text: ``comma`` or ``point``; ``dmy``, ``mdy`` or ``ymd``.
-    sheet
-        The sheet of a workbook; the first if none is named.
+    sheet, header_row
+        The sheet of a workbook, the first if none is named; the number of its row that has the names of the columns,
+        the first that is not empty if none is named.
     coarsen
         Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.coarsening`.
 
@@ -93,7 +96,7 @@ def read(
     2
     """
     dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
-    table = _read(source, dialect, missing_markers(missing), sheet)
+    table = _read(source, dialect, missing_markers(missing), sheet, header_row)
     if not coarsen:
         return table
     from incrowd.tables.reading.coarsen import coarsened
@@ -101,7 +104,7 @@ def read(
     return coarsened(table, coarsen)
 
 
-def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | None) -> Source:
+def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | None, header_row: int | None) -> Source:
     if not isinstance(source, (str, Path)):
         from incrowd.tables.reading.frames import read_frame
 
@@ -115,12 +118,26 @@ def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | 
     if kind == "Excel":
         from incrowd.tables.reading.excel import read_excel
 
-        return read_excel(path, sheet, missing=missing)
+        return read_excel(path, sheet, header_row=header_row, dialect=dialect, missing=missing)
+    if kind == "JSON Lines":
+        from incrowd.tables.streams.json_lines import read_json_lines
+
+        return read_json_lines(path, compression=compression, missing=missing)
     return _read_typed(path, kind, dialect.encoding, missing)
 
 
 def read_release(release: Any, missing: Sequence[str] | None = None) -> Source:
     """Read a release, which is written plainly and with a header, however its original was."""
+    if isinstance(release, str | Path) and str(release).lower().endswith(".xlsx"):
+        from incrowd.tables.reading.excel import read_excel
+
+        check_file(Path(release))
+        return read_excel(
+            Path(release),
+            dialect=dialect_of(None, None, True, None, None, None),
+            whole=True,
+            missing=missing_markers(missing),
+        )
     return read(release, missing=missing, header=True)
 
 
@@ -163,10 +180,6 @@ def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str,
         from incrowd.tables.reading.statistics_files import read_statistics_file
 
         return read_statistics_file(path, kind, missing=missing)
-    if kind == "JSON Lines":
-        from incrowd.tables.streams.json_lines import read_json_lines
-
-        return read_json_lines(path, missing=missing)
     from incrowd.tables.reading.columnar import read_arrow, read_parquet
 
     return (read_parquet if kind == "Parquet" else read_arrow)(path, missing=missing)
@@ -194,10 +207,10 @@ def check_file(path: Path) -> tuple[str, Compression | None]:
     compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     named = suffixes[:-1] if compression else suffixes
     kind = _KINDS.get(named[-1]) if named else None
-    if kind is None or (compression and kind != "delimited text"):
+    if kind is None or (compression and kind not in ("delimited text", "JSON Lines")):
         raise FileFormatError(
             f"The name of {path.name!r} does not say what it holds. Known endings: "
-            f"{', '.join('.' + ending for ending in _KINDS)}; delimited text may add .gz or .zst."
+            f"{', '.join('.' + ending for ending in _KINDS)}; delimited text and JSON Lines may add .gz or .zst."
         )
     _check_magic(path, compression or kind)
     return kind, compression

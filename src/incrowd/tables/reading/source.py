@@ -130,7 +130,7 @@ Compression = Literal["gzip", "zstd"]
 class Origin:
     """Where a table came from: all that is needed to read it again, and to write a release of the same kind.
 
-    ``names`` are those that a text without a header was given.
+    ``names`` are those that a text or sheet without a header was given.
 
     Examples
     --------
@@ -147,6 +147,8 @@ class Origin:
     names: tuple[str, ...] = ()
     decimal: str | None = None
     dates: str | None = None
+    sheet: str | None = None
+    header_row: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

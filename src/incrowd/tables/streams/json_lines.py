@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -13,9 +14,10 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import FileFormatError, ValuesError
+from incrowd.tables.reading.decompress import decompress
 from incrowd.tables.reading.frames import from_typed
 from incrowd.tables.reading.layout import undecodable
-from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source
+from incrowd.tables.reading.source import MISSING_MARKERS, Compression, Origin, Source
 from incrowd.tables.streams.body import Stamp, changed
 
 MARKED_ROWS = 1 << 14
@@ -47,6 +49,7 @@ class JsonLinesBody:
     schema: dict[str, pl.DataType]
     rows: int
     marks: tuple[int, ...]
+    compression: Compression | None = None
 
     def pieces(self, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """All rows of the named columns."""
@@ -63,7 +66,7 @@ class JsonLinesBody:
 
     def _from(self, mark: int, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Frames of so many rows, from a noted place on."""
-        records = (record for _, record in _records(self.stamp.path, self.marks[mark]))
+        records = (record for _, record in _records(self.stamp.path, self.marks[mark], self.compression))
         try:
             while some := list(islice(records, rows)):
                 yield pl.DataFrame([_column(name, self.schema[name], some) for name in names])
@@ -71,8 +74,10 @@ class JsonLinesBody:
             raise changed(self.stamp.path) from None
 
 
-def read_json_lines(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
-    r"""Read the whole file with its types.
+def read_json_lines(
+    path: Path, *, compression: Compression | None = None, missing: tuple[str, ...] = MISSING_MARKERS
+) -> Source:
+    r"""Read the whole file, perhaps packed, with its types.
 
     Examples
     --------
@@ -83,14 +88,14 @@ def read_json_lines(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -
     ...     read_json_lines(file).frame.rows()
     [(39, 'nurse'), (50, None)]
     """
-    body = open_json_lines(path)
+    body = open_json_lines(path, compression)
     frames = body.pieces(MARKED_ROWS, list(body.schema)) if body.schema else iter([pl.DataFrame()])
     table = pl.concat(frames, rechunk=True)
     body.check()
-    return from_typed(table, Origin("jsonl", str(path), missing=missing))
+    return from_typed(table, Origin("jsonl", str(path), compression=compression, missing=missing))
 
 
-def open_json_lines(path: Path) -> JsonLinesBody:
+def open_json_lines(path: Path, compression: Compression | None = None) -> JsonLinesBody:
     """Read the file once, to know its columns; what is no flat object is refused with its line.
 
     A name that a line lacks is a missing value of it. Whole numbers beyond 64 bits are read as text.
@@ -98,7 +103,7 @@ def open_json_lines(path: Path) -> JsonLinesBody:
     stamp = Stamp.of(path)
     kinds: dict[str, set[Any]] = {}
     marks, rows = [], 0
-    for place, record in _records(path):
+    for place, record in _records(path, 0, compression):
         if rows % MARKED_ROWS == 0:
             marks.append(place)
         rows += 1
@@ -106,7 +111,7 @@ def open_json_lines(path: Path) -> JsonLinesBody:
             kinds.setdefault(name, set()).add(int if type(value) is int and value in _WHOLE else _kind(name, value))
     schema = {name: _type(name, seen - {type(None)}) for name, seen in kinds.items()}
     stamp.check()
-    return JsonLinesBody(stamp, schema, rows, tuple(marks))
+    return JsonLinesBody(stamp, schema, rows, tuple(marks), compression)
 
 
 def _kind(name: str, value: Any) -> Any:
@@ -135,9 +140,9 @@ def _column(name: str, dtype: pl.DataType, records: Sequence[dict[str, Any]]) ->
     return pl.Series(name, cells, dtype)
 
 
-def _records(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(path: Path, start: int, compression: Compression | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of all lines from a place on, each with its own place; blank lines are passed over."""
-    with path.open("rb") as file:
+    with path.open("rb") if compression is None else io.BytesIO(decompress(path, compression)) as file:
         place, number = file.seek(start), 0
         while line := file.readline(MOST_LINE_BYTES + 1):
             number += 1

@@ -228,6 +228,7 @@ def open_stream(
     decimal: str | None = None,
     dates: str | None = None,
     sheet: str | None = None,  # noqa: ARG001 (workbooks are read whole)
+    header_row: int | None = None,  # noqa: ARG001
     coarsen: Mapping[str, str] | None = None,
     scratch: Path | None = None,
 ) -> Stream:
@@ -237,7 +238,7 @@ def open_stream(
     ----------
     source
         Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, JSON Lines, or a folder of Parquet files.
-    delimiter, encoding, missing, header, names, decimal, dates, sheet
+    delimiter, encoding, missing, header, names, decimal, dates, sheet, header_row
         As for :func:`incrowd.tables.reading.read.read`.
     coarsen
         Refused: columns are coarsened where the whole table is in memory.
@@ -279,13 +280,14 @@ def open_stream(
         return _parquet(path, markers)
     if kind == "Arrow":
         return _arrow(path, markers)
-    if kind == "JSON Lines":
+    if kind == "JSON Lines" and compression is None:
         from incrowd.tables.streams.json_lines import open_json_lines
 
         lines = open_json_lines(path)
         origin = Origin("jsonl", str(path), missing=markers)
         return _typed(lines, lines.schema, lines.rows, lines.stamp.size, origin)
-    raise FileFormatError(f"{kind} files are read whole, not in pieces. Convert the table to Parquet or CSV.")
+    packed = "Packed " if compression else ""
+    raise FileFormatError(f"{packed}{kind} files are read whole, not in pieces. Convert the table to Parquet or CSV.")
 
 
 def _parquet(path: Path, missing: tuple[str, ...]) -> Stream:

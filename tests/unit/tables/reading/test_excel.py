@@ -8,9 +8,10 @@ import pytest
 import xlsxwriter
 
 import incrowd
-from incrowd.errors import FileFormatError, HeaderError, MissingPackageError, ParameterError, ValuesError
+from incrowd.errors import FileFormatError, HeaderError, MissingPackageError, ParameterError
+from incrowd.tables.publishing.workbook import write_workbook
 from incrowd.tables.reading import excel
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read, read_release
 
 CANARY = "Zx9Canary"
 
@@ -43,10 +44,50 @@ def test_values_far_down_are_not_lost(put):
     assert frame["v"][1400] == 0.5
 
 
-def test_a_column_of_two_types_is_refused(put):
-    with pytest.raises(ValuesError, match="mixes types") as caught:
-        read(put(["v"], [1], [CANARY]))
-    assert CANARY not in str(caught.value)
+def test_a_column_of_several_types_is_text(put):
+    source = read(put(["v", "w"], [1, 2], ["k.A.", 3.5], [0.5, 4], [1e16, 1], [dt.date(2020, 1, 2), 1], [True, 1]))
+    assert source.frame["v"].to_list() == ["1", "k.A.", "0.5", "10000000000000000", "2020-01-02", "true"]
+    assert source.frame["w"].dtype == pl.Float64
+    assert [str(notice) for notice in source.notices] == [
+        "v: cells of several types, such as text and numbers, are read as text."
+    ]
+
+
+def test_the_row_with_the_names(put):
+    path = put(["people"], ["a", "b"], [1, 2], [None, None], [3, 4])
+    with pytest.raises(HeaderError, match=r"If the names are in row 2, say reading={'header_row': 2}"):
+        read(path)
+    source = read(path, header_row=2)
+    assert source.frame.rows(named=True) == [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+    assert [str(notice) for notice in source.notices] == ["1 row without a cell is left out."]
+    for row in (0, True, "2"):
+        with pytest.raises(ParameterError, match="whole number"):
+            read(path, header_row=row)
+    with pytest.raises(ParameterError, match="there is none"):
+        read(path, header_row=2, header=False)
+
+
+def test_a_row_above_the_first_cell_has_no_names(put):
+    path = put([], [], ["a", "b"], [1, 2])
+    assert read(path).frame.rows() == [(1, 2)]
+    assert read(path, header_row=3).frame.rows() == [(1, 2)]
+    with pytest.raises(HeaderError, match="Row 2 of the sheet is empty"):
+        read(path, header_row=2)
+
+
+def test_a_sheet_without_names(put):
+    path = put([1, "x", None, 3], [2, "y", None, 4], [2, "x", None, 3])
+    with pytest.raises(HeaderError, match="looks like a row"):
+        read(path)
+    assert read(path, header=False).frame.rows(named=True)[0] == {"c1": 1, "c2": "x", "c3": 3}
+    assert read(path, names=["a", "b", "c"]).frame.columns == ["a", "b", "c"]
+    with pytest.raises(HeaderError, match="has 3 columns, and 2 names"):
+        read(path, names=["a", "b"])
+
+
+def test_rows_of_a_release_without_a_cell_stay(tmp_path):
+    write_workbook(pl.DataFrame({"a": [None, 1, None], "b": [None, "x", None]}), tmp_path / "r.xlsx")
+    assert read_release(tmp_path / "r.xlsx").frame.rows() == [(None, None), (1, "x"), (None, None)]
 
 
 @pytest.mark.parametrize("names", [["a", "a"], ["a", ""], ["a", "a "]])
@@ -65,7 +106,8 @@ def test_empty_sheets_are_refused(put):
 def test_other_sheets_are_told(put):
     source = read(put(["a"], [1], sheets=3))
     assert [str(notice) for notice in source.notices] == [
-        "The workbook has 3 sheets; the first was read. For another one: reading={'sheet': 'NAME'}."
+        "The workbook has 3 sheets; the first, 'Sheet1', was read. For another: reading={'sheet': 'Sheet2'}, "
+        "reading={'sheet': 'Sheet3'}"
     ]
 
 
