@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
-from incrowd.report.attack_facts import AttackFacts
-from incrowd.report.earlier_facts import Earlier
 from incrowd.report.utility_facts import Utility, utility_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
@@ -48,6 +46,8 @@ from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 if TYPE_CHECKING:
+    from incrowd.report.attack_facts import AttackFacts
+    from incrowd.report.earlier_facts import Earlier
     from incrowd.risk.assessment import Risk
 
 
