@@ -35,7 +35,7 @@ _FRAMES = ("pandas", "polars", "pyarrow")
 
 @dataclass(frozen=True, eq=False)
 class Drafted:
-    """Some released rows in random order as a PyArrow table, and the input row of each.
+    """Some released rows in random order, as a table of polars or PyArrow, and the input row of each.
 
     ``claims`` has the ends of the interval behind each number that is a middle.
     """

@@ -17,7 +17,8 @@ def _refuse() -> None:
 
 
 # Numba looks whether SciPy's linear algebra is there, for its convolutions alone; importing that takes as long as Numba
-_look, linalg.ensure_blas = getattr(linalg, "ensure_blas", None), _refuse
+_look: Any = getattr(linalg, "ensure_blas", None)
+linalg.ensure_blas = _refuse
 import_module("numba.np.arraymath")
 linalg.ensure_blas = _look
 
