@@ -21,5 +21,5 @@ def compiled_kernels() -> Iterator[None]:
 @contextmanager
 def plain_kernels() -> Iterator[None]:
     """Plain Python, in this thread, whatever is compiled and however much there is to do."""
-    with mock.patch.object(compiled._PLAIN, "running", True), np.errstate(all="ignore"):
+    with mock.patch.object(compiled._THREAD, "plain", True), np.errstate(all="ignore"):
         yield

@@ -8,31 +8,33 @@ from contextlib import AbstractContextManager
 from functools import cached_property, update_wrapper
 from threading import local
 from time import thread_time
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Numba takes half a second to begin with, and some seconds for a kernel that it has not compiled before. So a process
-# runs kernels as plain Python until that has cost it as much; larger arrays (64 to 1,024 times slower so) never are.
+# Numba takes half a second to load, and up to 20 for kernels that it has not compiled before. So a process runs kernels
+# as plain Python until that has cost it as much; larger arrays, at 0.2 to 60 microseconds an element, never.
 PATIENCE = 0.5  # seconds of CPU
 LITTLE = 1 << 15  # elements of all arrays of a call
 
 
-class _Plain(local):
-    """What plain Python does in a thread: whether a kernel runs, so those it calls run so too, and the time it took."""
+class _Thread(local):
+    """Whether a kernel runs as plain Python in this thread: those that it calls then do so too."""
 
-    running = False
-    seconds = 0.0
+    plain = False
 
 
-_PLAIN = _Plain()
+_THREAD = _Thread()
 
 
 class Kernel(Generic[P, R]):
     """A function on arrays that is plain Python while there is little to do, and machine code from then on."""
+
+    spent: ClassVar[float] = 0.0
+    """Seconds that this process has run kernels as plain Python."""
 
     def __init__(self, function: Callable[P, R]) -> None:
         self.function = function
@@ -40,17 +42,17 @@ class Kernel(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """What the function returns."""
-        if _PLAIN.running:
+        if _THREAD.plain:
             return self.function(*args, **kwargs)
-        if "machine_code" in vars(self) or _PLAIN.seconds > PATIENCE or _elements(args) > LITTLE:
+        if "machine_code" in vars(self) or Kernel.spent > PATIENCE or _elements(args) > LITTLE:
             return self.machine_code(*args, **kwargs)  # type: ignore[no-any-return]
-        before, _PLAIN.running = thread_time(), True
+        before, _THREAD.plain = thread_time(), True
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"):  # as in machine code
                 return self.function(*args, **kwargs)
         finally:
-            _PLAIN.running = False
-            _PLAIN.seconds += thread_time() - before
+            _THREAD.plain = False
+            Kernel.spent += thread_time() - before
 
     @cached_property
     def machine_code(self) -> Any:
@@ -66,7 +68,18 @@ class Kernel(Generic[P, R]):
 
 
 def compiled(function: Callable[P, R]) -> Kernel[P, R]:
-    """Make a function a kernel, which Numba compiles once there is enough to do."""
+    """Make a function a kernel, which Numba compiles once there is enough to do.
+
+    Both ways must give the same: state the kinds of numbers where small ones could overflow, and sort stably.
+
+    Examples
+    --------
+    >>> @compiled
+    ... def largest(numbers):
+    ...     return numbers.max()
+    >>> int(largest(np.array([3, 7])))
+    7
+    """
     return Kernel(function)
 
 

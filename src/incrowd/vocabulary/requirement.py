@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -238,7 +238,7 @@ if TYPE_CHECKING:  # each kind, so that whoever decides by kind is seen to decid
     from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
     from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 
-    Columnwise = (
+    Columnwise: TypeAlias = (
         DistinctDiversity
         | EntropyDiversity
         | RecursiveDiversity
@@ -247,10 +247,10 @@ if TYPE_CHECKING:  # each kind, so that whoever decides by kind is seen to decid
         | BetaLikeness
         | DeltaDisclosure
     )
-    OfPopulation = KMap | DeltaPresence
+    OfPopulation: TypeAlias = KMap | DeltaPresence
 else:
     Columnwise, OfPopulation = OnColumn, OnPopulation
-Part = KAnonymity | KnownTogether | Columnwise | OfPopulation
+Part: TypeAlias = KAnonymity | KnownTogether | Columnwise | OfPopulation
 
 
 @dataclass(frozen=True)

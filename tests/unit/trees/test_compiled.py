@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from incrowd.trees import compiled as room
-from incrowd.trees.compiled import LITTLE, compiled
+from incrowd.trees.compiled import LITTLE, PATIENCE, Kernel, compiled
 
 
 @compiled
@@ -23,7 +23,7 @@ def _halves(numbers, pairs):
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     """Kernels that were never compiled, in a process that has run none."""
-    monkeypatch.setattr(room._PLAIN, "seconds", 0.0)
+    monkeypatch.setattr(Kernel, "spent", 0.0)
     for kernel in (_half, _halves):
         vars(kernel).pop("machine_code", None)
 
@@ -36,12 +36,12 @@ def is_compiled_for(size, pairs=0):
 def test_a_little_is_done_without_numba_and_the_kernels_called_are_plain_too():
     assert not is_compiled_for(3)
     assert "machine_code" not in vars(_half)
-    assert 0 < room._PLAIN.seconds < room.PATIENCE
+    assert 0 < Kernel.spent < PATIENCE
 
 
 def test_many_elements_are_compiled_for_at_once():
     assert is_compiled_for(LITTLE + 1)
-    assert room._PLAIN.seconds == 0
+    assert Kernel.spent == 0
 
 
 def test_elements_in_tuples_count():
@@ -51,23 +51,24 @@ def test_elements_in_tuples_count():
 def test_what_is_compiled_stays_so():
     is_compiled_for(LITTLE + 1)
     is_compiled_for(3)
-    assert room._PLAIN.seconds == 0
+    assert Kernel.spent == 0
 
 
 def test_much_that_was_little_each_time_is_compiled_for_in_the_end():
     is_compiled_for(3)
-    room._PLAIN.seconds = 2 * room.PATIENCE
+    Kernel.spent = 2 * PATIENCE
     assert is_compiled_for(3)
 
 
 def test_after_an_error_kernels_are_chosen_anew():
     with pytest.raises(TypeError):
         _half("text")
-    assert not room._PLAIN.running
+    assert not room._THREAD.plain
 
 
 def test_a_kernel_keeps_the_name_and_the_words_of_its_function():
     def named():
         """Words."""
 
-    assert (compiled(named).__name__, compiled(named).__doc__) == ("named", "Words.")
+    kernel = compiled(named)
+    assert (vars(kernel)["__name__"], kernel.__doc__) == ("named", "Words.")
