@@ -15,7 +15,6 @@ from incrowd.report.outcome import Release
 from incrowd.tables.databases.tables import in_memory, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Reading, ReleaseOptions, Run, names_of
 from incrowd.tables.reading.draft import draft_schema
-from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import asked_recipe
 from incrowd.vocabulary.clock import Clock
@@ -150,6 +149,7 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Unpack[Read
     """
     from incrowd.plan.plan_file import read_plan
     from incrowd.releases.new_rows import show_new_rows
+    from incrowd.tables.reading.frames import to_frame_like
 
     chosen = plan if isinstance(plan, ReleasePlan) else read_plan(plan)
     source = read(in_memory(table), **reading)

@@ -24,6 +24,7 @@ from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 from support.engines import BlockedEngine
+from support.kernels import compiled_kernels, plain_kernels
 from support.method_parameters import ways_of
 from support.strategies import TARGET, Case, cases
 
@@ -85,18 +86,20 @@ def snapshot(case):
 @BOTH
 @SOME
 @given(st.data())
-def test_k_is_kept_rows_are_partitioned_inputs_stay_and_seeds_repeat(engine, name, data):
+def test_k_is_kept_rows_are_partitioned_inputs_stay_and_seeds_repeat_compiled_or_not(engine, name, data):
     case = data.draw(cases())
     k = data.draw(st.integers(1, len(case.rows)))
     seed = data.draw(st.integers(0, 2**32 - 1))
     before, method = snapshot(case), make_method(name, {})
     states = random.getstate(), repr(np.random.get_state())
-    plan, draft, used = make(case, k, engine, name, seed)
+    with compiled_kernels():
+        plan, draft, used = make(case, k, engine, name, seed)
     check(case, k, plan, draft)
     assert snapshot(case) == before
     assert used == method
     assert (random.getstate(), repr(np.random.get_state())) == states
-    same, again, _ = make(case, k, engine, name, seed)
+    with plain_kernels():
+        same, again, _ = make(case, k, engine, name, seed)
     assert same == plan
     assert again.frame.equals(draft.frame)
     assert np.array_equal(again.origin, draft.origin)
@@ -230,8 +233,11 @@ def test_awkward_tables(engine, name, table):
     for place, way in enumerate(ways_of(name)):
         for k in sorted({1, 2, 7, len(case.rows) // 2 + 1, len(case.rows)} if place == 0 else {2, 7}):
             if k <= len(case.rows):
-                plan, draft, _ = make(case, k, engine, name, 3, **way)
+                with compiled_kernels():
+                    plan, draft, _ = make(case, k, engine, name, 3, **way)
                 check(case, k, plan, draft)
+                with plain_kernels():
+                    assert make(case, k, engine, name, 3, **way)[0] == plan
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -23,6 +23,7 @@ from incrowd.tables.reading.scanner import Fault, scan
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
+from support.kernels import compiled_kernels, plain_kernels
 
 MISSING = {"", "?", "*"}
 
@@ -97,7 +98,11 @@ def oracle_records(text: str) -> list[list[str]] | None:
 def test_scanner_agrees_with_strict_records(body, header):
     text = header + body
     expected = oracle_records(text)
-    structure = scan(np.frombuffer(text.encode(), np.uint8), ",", "\n")
+    data = np.frombuffer(text.encode(), np.uint8)
+    with compiled_kernels():
+        structure = scan(data, ",", "\n")
+    with plain_kernels():
+        assert scan(data, ",", "\n") == structure
     assert (structure.fault is Fault.NONE) == (expected is not None)
     if expected is not None:
         assert structure.records == len(expected) - 1

@@ -25,6 +25,7 @@ from incrowd.tables.streams.encode import encode_stream
 from incrowd.tables.streams.gathering import NumberCodes
 from incrowd.tables.streams.stream import open_stream
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.kernels import compiled_kernels, plain_kernels
 
 SPELLINGS = [
     "a",
@@ -235,10 +236,11 @@ def test_any_text_is_read_or_refused_alike(body, header, scanned):
         assert outcome(lambda: [r for f in open_stream(path, delimiter=",").frames(2) for r in f.rows()]) == expected
 
 
+@pytest.mark.parametrize("kernels", [compiled_kernels, plain_kernels])
 @pytest.mark.parametrize("spread", [3, 2000, 2**63])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
-def test_number_codes_count_new_words(spread, data):
+def test_number_codes_count_new_words(spread, kernels, data):
     known, first = NumberCodes(), {}
     generator = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     for _ in range(data.draw(st.integers(1, 4))):
@@ -247,5 +249,6 @@ def test_number_codes_count_new_words(spread, data):
         expected = [
             first.setdefault(w, len(first) + 1) if p else 0 for w, p in zip(words.tolist(), present, strict=True)
         ]
-        assert known.codes(words, present).tolist() == expected
+        with kernels():
+            assert known.codes(words, present).tolist() == expected
     assert known.words.tolist() == list(first)

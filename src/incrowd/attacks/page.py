@@ -8,8 +8,8 @@ from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
 from incrowd.attacks.catalog import find_attacks
 from incrowd.attacks.run import AttackReport
 from incrowd.drawing.markup import Html, element, text, texts
-from incrowd.drawing.page import Tone, bullets, head, page, paragraph, section, standing, table
-from incrowd.drawing.wording import short_number
+from incrowd.drawing.page import bullets, head, page, paragraph, section, standing, table
+from incrowd.drawing.wording import Tone, short_number
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}
 HEADER = ("Attack", "Verdict", "Measured", "99 % interval", "Control", "Goal", "Unit")

@@ -13,7 +13,7 @@ import typer
 
 from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes, whole
-from incrowd.cli.shared import FIRST_RUN, READING, Json, kernels_are_compiled, print_json
+from incrowd.cli.shared import READING, FirstRun, Json, print_json
 from incrowd.tables.options import Reading, What, Wishes
 from incrowd.vocabulary.option import part
 
@@ -166,15 +166,15 @@ def watched(quiet: bool) -> Iterator[Watcher]:
 
 
 def _lines() -> Watcher:
-    tenth = None
+    tenth, first = None, FirstRun()
 
     def watch(step: Step) -> None:
         nonlocal tenth
         if step.total and tenth != (tenth := 10 * step.done // step.total):
             typer.echo(f"{step.done} of {step.total} trials{_left(step)}", err=True)
-        elif step.what.startswith("timing") and tenth is None and not kernels_are_compiled():
+        elif step.what.startswith("timing") and tenth is None and (words := str(first)):
             tenth = -1
-            typer.echo(f"{FIRST_RUN[0].upper()}{FIRST_RUN[1:]}.", err=True)
+            typer.echo(f"{words[0].upper()}{words[1:]}.", err=True)
 
     return watch
 
@@ -196,13 +196,13 @@ def _bar() -> Iterator[Watcher]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[left]}"),
     )
-    first = "" if kernels_are_compiled() else FIRST_RUN
+    first = FirstRun()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=None, left="")
 
         def watch(step: Step) -> None:
             total = step.total or None
-            left = _left(step)[2:] or first
+            left = _left(step)[2:] or str(first)
             bar.update(task, description=f"{step.what:<28.28}", completed=step.done, total=total, left=left)
 
         yield watch

@@ -42,8 +42,7 @@ def model(file: File, *, json: Json = False, **options: Any) -> None:
 
 def _screen(made: Published, source: str) -> Screen:
     """The model for a terminal."""
-    from incrowd.drawing.page import Tone
-    from incrowd.drawing.wording import counted
+    from incrowd.drawing.wording import Tone, counted
     from incrowd.models.drawings import export_text
     from incrowd.report.terminal import Screen
 

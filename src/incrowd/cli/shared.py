@@ -24,7 +24,6 @@ File = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a file that exists.")]
-FIRST_RUN = "first run: compiling, up to half a minute"
 READING = {"Reading files": (Reading,)}
 """The options that say how a text file is read."""
 
@@ -41,6 +40,17 @@ def kernels_are_compiled() -> bool:
     return any(next(folder.rglob("*.nbi"), None) for folder in folders if folder.is_dir())
 
 
+class FirstRun:
+    """Words for a line of progress while kernels are compiled that no earlier run has left; none at other times."""
+
+    def __init__(self) -> None:
+        self._is_first = not kernels_are_compiled()
+
+    def __str__(self) -> str:
+        """The words, now: a small table needs no compiled kernels."""
+        return "first run: compiling, up to half a minute" if self._is_first and "numba" in sys.modules else ""
+
+
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """A line that tells the running stage, how far it is and the time, on a terminal; nothing when piped.
@@ -54,8 +64,7 @@ def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     from rich.markup import escape
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description} {task.fields[first]}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting")
-        first = "" if kernels_are_compiled() else f" ({FIRST_RUN})"
-        yield lambda stage: bar.update(task, description=f"{escape(stage)}{first}")
+        task = bar.add_task("starting", first=FirstRun())
+        yield lambda stage: bar.update(task, description=escape(stage))

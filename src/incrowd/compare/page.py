@@ -14,7 +14,7 @@ from incrowd.compare.scores import Measure
 from incrowd.compare.summary import Summary, SummaryCell
 from incrowd.compare.tables import RELEASE_HEADER, Score, ScoreTable, how_measured, release_rows, score_tables, troubles
 from incrowd.drawing.markup import Html, element, join, text, texts
-from incrowd.drawing.page import Tone, bullets, figure, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.svg import (
     LEFT,
     RIGHT,
@@ -37,7 +37,7 @@ from incrowd.drawing.svg import (
     series_entry,
     words,
 )
-from incrowd.drawing.wording import counted, plain, unbroken
+from incrowd.drawing.wording import Tone, counted, plain, unbroken
 from incrowd.report.wording import grouped
 
 ASIDE, ALL_ASIDE = 8.0, 56.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from enum import StrEnum
 
 from incrowd.drawing.markup import Html, element, join, text
 from incrowd.drawing.palette import DARK, PALETTE, SCOPE, page_style
+from incrowd.drawing.wording import Tone
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _TITLE = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>')
@@ -16,14 +16,6 @@ _AROUND = Html(
     f":root{{color-scheme:light dark}}body{{margin:0;background:{_LIGHT}}}"
     f"{DARK}{{body{{background:{_DARK}}}}}@page{{margin:16mm 15mm}}\n"
 )
-
-
-class Tone(StrEnum):
-    """How good the news is."""
-
-    GOOD = "good"
-    POOR = "poor"
-    BAD = "bad"
 
 
 def page(title: str, *parts: Html, whole: bool = True) -> str:

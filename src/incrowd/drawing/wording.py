@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import StrEnum
 
 _SPACES = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _NEAR = 1e-9  # a sum of shares misses 0 and 1 by rounding errors
+
+
+class Tone(StrEnum):
+    """How good the news is."""
+
+    GOOD = "good"
+    POOR = "poor"
+    BAD = "bad"
 
 
 def plain(words: str) -> str:

@@ -36,7 +36,6 @@ from incrowd.vocabulary.released_value import (
     ValueSet,
 )
 from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
-from incrowd.vocabulary.requirements.population import DeltaPresence
 from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]
@@ -73,6 +72,8 @@ def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest,
     """
     if people is None:
         return ()
+    from incrowd.vocabulary.requirements.population import DeltaPresence
+
     on_population = requirement.on_population if isinstance(requirement, Together) else ()
     if any(isinstance(part, DeltaPresence) for part in on_population):
         raise ParameterError(

@@ -13,8 +13,8 @@ from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_new, check_target
-from incrowd.tables.reading.frames import is_spark_frame
 from incrowd.tables.reading.read import of_population, read
+from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock

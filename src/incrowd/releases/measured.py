@@ -16,13 +16,13 @@ import polars as pl
 from incrowd.errors import IncrowdError, Notice, ParameterError, RequirementError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
-from incrowd.report.attack_facts import AttackFacts, attacks_of
 from incrowd.report.facts import Accuracy
 from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.read import read_release
 
 if TYPE_CHECKING:
+    from incrowd.report.attack_facts import AttackFacts
     from incrowd.risk.assessment import Risk
     from incrowd.rows.held import Held, Unverified
 
@@ -120,6 +120,7 @@ def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, relea
     """The attacks on the release, and on the table as if it were released as it is."""
     from incrowd.attacks.catalog import find_attacks
     from incrowd.attacks.run import attack_release
+    from incrowd.report.attack_facts import attacks_of
 
     schema = held.schema
     only = None if job.measuring.attacks is True else tuple(job.measuring.attacks or ())

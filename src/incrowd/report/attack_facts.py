@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from incrowd.drawing.wording import counted
+from incrowd.report.certificate import plain
+
 LEAK, NO_LEAK, NOT_RUN = "leak", "no leak found", "not run"
 UNASKED = "It was not requested."
 
@@ -47,15 +50,8 @@ class AttackFact:
         """The figures; in words only why an attack did not run."""
         if self.verdict == NOT_RUN:
             return {"attack": self.attack, "verdict": NOT_RUN, "reason": self.words}
-        return {
-            "attack": self.attack,
-            "verdict": self.verdict,
-            "measured": rounded(self.measured),
-            "control": rounded(self.control),
-            "interval": None if self.interval is None else [rounded(end) for end in self.interval],
-            "goal": rounded(self.goal),
-            "unit": self.unit,
-        }
+        figures = {"measured": self.measured, "control": self.control, "interval": self.interval, "goal": self.goal}
+        return {"attack": self.attack, "verdict": self.verdict, **plain(figures), "unit": self.unit}
 
 
 @dataclass(frozen=True)
@@ -114,6 +110,13 @@ def attacks_of(
     return AttackFacts((*facts, *left), None if before is None else facts_in(before))
 
 
-def rounded(number: float | None) -> float | None:
-    """Six digits after the point are enough for anybody; what is no finite number is none."""
-    return None if number is None or number != number or abs(number) == float("inf") else round(float(number), 6)
+def attack_summary(attacks: AttackFacts) -> str:
+    """How many attacks found a leak, and how many did not run.
+
+    Examples
+    --------
+    >>> attack_summary(AttackFacts((AttackFact("row order", NO_LEAK), AttackFact("minimality", NOT_RUN))))
+    '0 of 2 attacks found a leak, 1 found none, 1 did not run.'
+    """
+    leaks = f"{attacks.count(LEAK)} of {counted(len(attacks.after), 'attack')} found a leak"
+    return f"{leaks}, {attacks.count(NO_LEAK)} found none, {attacks.count(NOT_RUN)} did not run."

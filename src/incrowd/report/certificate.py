@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import hmac
 import json
+import math
 import os
 import platform
 import secrets
@@ -25,7 +26,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
-from incrowd.report.attack_facts import rounded
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -256,9 +256,11 @@ def _item(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(data: Any) -> Any:
-    """The same with rounded numbers; what is no finite number is null."""
+    """The same with six digits after the point, enough for anybody; what is no finite number is null."""
     if isinstance(data, dict):
         return {name: plain(value) for name, value in data.items()}
     if isinstance(data, list | tuple):
         return [plain(value) for value in data]
-    return rounded(data) if isinstance(data, float) else data
+    if isinstance(data, float):
+        return round(float(data), 6) if math.isfinite(data) else None
+    return data

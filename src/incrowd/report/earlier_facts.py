@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd.drawing.wording import counted
+
 if TYPE_CHECKING:
     from incrowd.verification.joint import Joint
 
@@ -100,3 +102,39 @@ class Earlier:
             "despite": self.despite or bool(self.not_counted),
             "not_counted": list(self.not_counted),
         }
+
+
+def joint_sentence(ledger: Earlier) -> str:
+    """What this release and the earlier ones tell together.
+
+    Examples
+    --------
+    >>> joint_sentence(Earlier())
+    'The ledger has no earlier release.'
+    """
+    if not ledger.releases:
+        return "The ledger has no earlier release."
+    number = sum(one.shared is not None for one in ledger.releases)
+    if not number:
+        return f"None of {counted(len(ledger.releases), 'earlier release')} was compared."
+    people = (
+        f"Compared with {counted(number, 'earlier release')} by {' and by '.join(ledger.ways)}: "
+        f"{ledger.shared:,} of {ledger.people:,} people are in {'it' if number == 1 else 'them'}."
+    )
+    return f"{people} {_joint(ledger)}" + " It was published despite that." * ledger.despite
+
+
+def _joint(ledger: Earlier) -> str:
+    if ledger.same_groups:
+        return "The groups are those of an earlier release: together the releases reveal no more than that one."
+    if ledger.joint is None:
+        return "Nothing had to be counted together."
+    figures, fewest = asdict(ledger.joint.below), asdict(ledger.joint.smallest)
+    below = [f"{number:,} {who}" for who, number in figures.items() if number]
+    if not below:
+        return f"Together, no group of shared, new or left people became smaller than {ledger.joint.k}."
+    least = min(number for number in fewest.values() if number is not None)
+    return (
+        f"Together, groups became smaller than {ledger.joint.k} for {' and '.join(below)} people, the smallest of "
+        f"{least:,}."
+    )

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, folded, pairs, paragraph, section, table
 from incrowd.drawing.wording import counted, listed, percent, sentence, short_number, unbroken
-from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, AttackFacts
+from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, AttackFacts, attack_summary
 from incrowd.report.charts import FORM_COLOURS, accuracy_bars, form_bar, loss_bars
-from incrowd.report.earlier_facts import EarlierRelease
+from incrowd.report.earlier_facts import EarlierRelease, joint_sentence
 from incrowd.report.facts import Accuracy, Facts
 from incrowd.report.unchanged_facts import alone_sentence, effective_sentence
 from incrowd.report.utility_facts import Utility
-from incrowd.report.wording import attack_summary, forms_in, joint_sentence, shares_of
+from incrowd.report.wording import forms_in, shares_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
-from incrowd.report.attack_facts import AttackFacts
-from incrowd.report.earlier_facts import Earlier
 from incrowd.report.utility_facts import Utility, utility_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
@@ -32,22 +30,19 @@ from incrowd.vocabulary.released_value import (
     render,
 )
 from incrowd.vocabulary.requirement import (
-    Columnwise,
+    FurtherRequirement,
     KAnonymity,
     KnownSet,
     KnownTogether,
-    OfPopulation,
     Part,
     Requirement,
     Together,
 )
-from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-from incrowd.vocabulary.requirements.columns import of_column, text
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 if TYPE_CHECKING:
+    from incrowd.report.attack_facts import AttackFacts
+    from incrowd.report.earlier_facts import Earlier
     from incrowd.risk.assessment import Risk
 
 
@@ -60,6 +55,7 @@ def promises_of(requirement: Requirement) -> tuple[tuple[str, str], ...]:
 
     Examples
     --------
+    >>> from incrowd.vocabulary.requirements.diversity import DistinctDiversity
     >>> for promise, words in promises_of(Together((KAnonymity(10), DistinctDiversity(3, "ill")))):
     ...     print(f"{promise}: {words}")
     10-anonymity: Whoever knows all quasi-identifiers of a person finds at least 10 rows that look alike.
@@ -76,10 +72,8 @@ def _promises(part: Part | Requirement) -> list[tuple[str, str]]:
             return [(str(part), known if k > 1 else NOTHING)]
         case KnownTogether(sets):
             return [(str(one), _known(one)) for one in sets]
-        case KMap() | DeltaPresence():
-            return [(str(part), _of_population(part))]
-        case _ if isinstance(part, Columnwise):
-            return [(str(part), _on_column(part))]
+        case FurtherRequirement():
+            return [(str(part), part.meaning)]
     return [(promise, "") for promise in part.promises]
 
 
@@ -87,45 +81,6 @@ def _known(one: KnownSet) -> str:
     if one.k == 1:
         return NOTHING
     return f"Whoever knows {', '.join(one.names)} of a person finds at least {one.k:,} rows that look alike."
-
-
-def _of_population(part: OfPopulation) -> str:
-    if isinstance(part, KMap):
-        return f"Every released combination of quasi-identifiers fits at least {part.k:,} people of the population."
-    return (
-        "Of the people of the population who fit a combination in the release, the share that is in the table lies "
-        f"between {text(part.low)} and {text(part.high)}."
-    )
-
-
-def _on_column(part: Columnwise) -> str:
-    column = of_column(part.on)
-    match part:
-        case DistinctDiversity():
-            return f"Every group has at least {part.l} different values {column}."
-        case EntropyDiversity():
-            return f"In every group the values {column} are at least as mixed as {text(part.l)} equally frequent ones."
-        case RecursiveDiversity():
-            return (
-                f"In every group the most frequent value {column} has fewer rows than {text(part.c)} times those of "
-                f"the values from the {part.l}. most frequent on."
-            )
-        case TCloseness():
-            by = f", by the {part.distance} distance" if part.distance else ""
-            return f"In every group the values {column} are spread as in the whole table, up to {text(part.t)}{by}."
-        case ConfidenceCap():
-            return f"In every group any one value {column} has at most {text(part.share)} of the rows."
-        case BetaLikeness():
-            more = "; for frequent values by less" if part.enhanced else ""
-            return (
-                f"In every group the share of any value {column} exceeds its share in the whole table by at most "
-                f"{text(part.beta)} times the latter{more}."
-            )
-        case DeltaDisclosure():
-            return (
-                f"In every group the share of every value {column} differs from that in the whole table by a factor "
-                f"below 2 to the power of {text(part.delta)}."
-            )
 
 
 FORMS: dict[str, tuple[type[Form], ...]] = {

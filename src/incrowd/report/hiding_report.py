@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incrowd.drawing.markup import Html, element, text, texts
-from incrowd.drawing.page import Tone, bullets, head, page, pairs, paragraph, section, standing, table
-from incrowd.drawing.wording import counted, percent, plain, sentence
+from incrowd.drawing.page import bullets, head, page, pairs, paragraph, section, standing, table
+from incrowd.drawing.wording import Tone, counted, percent, plain, sentence
 from incrowd.report.extra_sections import checks_table
 from incrowd.report.hiding_facts import CellFacts, CostFacts, HidingFacts
 from incrowd.report.terminal import Screen

@@ -9,7 +9,6 @@ from typing import Any
 
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import (
-    Tone,
     bullets,
     contents,
     figure,
@@ -23,7 +22,7 @@ from incrowd.drawing.page import (
     tiles,
 )
 from incrowd.drawing.page import standing as standing_line
-from incrowd.drawing.wording import counted, listed, percent, sentence
+from incrowd.drawing.wording import Tone, counted, listed, percent, sentence
 from incrowd.plan.explain import group_values, in_words
 from incrowd.plan.steps import Reasons
 from incrowd.report.attack_facts import LEAK, NOT_RUN

@@ -6,18 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from incrowd.drawing.page import Tone
-from incrowd.drawing.wording import clipped, counted, percent, plain
+from incrowd.drawing.wording import Tone, clipped, counted, percent, plain
 from incrowd.errors import Notice
 from incrowd.report.facts import Accuracy, Facts
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
     ALL_FORMS,
     HIDDEN,
-    attack_summary,
     forms_in,
     grouped,
-    joint_sentence,
     little_use,
     rows_sentence,
     shares_of,
@@ -169,8 +166,12 @@ def _trust(facts: Facts) -> dict[str, str]:
         before, after = facts.risk.prosecutor.average, facts.risk.after.prosecutor.average
         entries["risk"] = f"average re-identification risk {percent(before)} before, {percent(after)} after"
     if facts.attacks is not None:
+        from incrowd.report.attack_facts import attack_summary
+
         entries["attacks"] = attack_summary(facts.attacks)
     if facts.earlier is not None:
+        from incrowd.report.earlier_facts import joint_sentence
+
         entries["earlier"] = joint_sentence(facts.earlier)
     return entries
 

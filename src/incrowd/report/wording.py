@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from enum import StrEnum
 
-from incrowd.drawing.page import Tone
-from incrowd.drawing.wording import counted, listed, percent
+from incrowd.drawing.wording import Tone, counted, listed, percent
 from incrowd.errors import Notice, named_option
-from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFacts
-from incrowd.report.earlier_facts import Earlier
 from incrowd.report.facts import FORMS, Accuracy, AttributeFacts, Facts
 
 HIDDEN = "hidden"
@@ -186,55 +183,6 @@ def shares_of(attribute: AttributeFacts) -> dict[str, float]:
 def forms_in(facts: Facts) -> tuple[str, ...]:
     """The forms that occur in the release, and always hidden."""
     return tuple(form for form in ALL_FORMS if form == HIDDEN or any(a.shares.get(form) for a in facts.attributes))
-
-
-def attack_summary(attacks: AttackFacts) -> str:
-    """How many attacks found a leak, and how many did not run.
-
-    Examples
-    --------
-    >>> from incrowd.report.attack_facts import AttackFact
-    >>> attack_summary(AttackFacts((AttackFact("row order", NO_LEAK), AttackFact("minimality", NOT_RUN))))
-    '0 of 2 attacks found a leak, 1 found none, 1 did not run.'
-    """
-    leaks = f"{attacks.count(LEAK)} of {counted(len(attacks.after), 'attack')} found a leak"
-    return f"{leaks}, {attacks.count(NO_LEAK)} found none, {attacks.count(NOT_RUN)} did not run."
-
-
-def joint_sentence(ledger: Earlier) -> str:
-    """What this release and the earlier ones tell together.
-
-    Examples
-    --------
-    >>> joint_sentence(Earlier())
-    'The ledger has no earlier release.'
-    """
-    if not ledger.releases:
-        return "The ledger has no earlier release."
-    number = sum(one.shared is not None for one in ledger.releases)
-    if not number:
-        return f"None of {counted(len(ledger.releases), 'earlier release')} was compared."
-    people = (
-        f"Compared with {counted(number, 'earlier release')} by {' and by '.join(ledger.ways)}: "
-        f"{ledger.shared:,} of {ledger.people:,} people are in {'it' if number == 1 else 'them'}."
-    )
-    return f"{people} {_joint(ledger)}" + " It was published despite that." * ledger.despite
-
-
-def _joint(ledger: Earlier) -> str:
-    if ledger.same_groups:
-        return "The groups are those of an earlier release: together the releases reveal no more than that one."
-    if ledger.joint is None:
-        return "Nothing had to be counted together."
-    figures, fewest = asdict(ledger.joint.below), asdict(ledger.joint.smallest)
-    below = [f"{number:,} {who}" for who, number in figures.items() if number]
-    if not below:
-        return f"Together, no group of shared, new or left people became smaller than {ledger.joint.k}."
-    least = min(number for number in fewest.values() if number is not None)
-    return (
-        f"Together, groups became smaller than {ledger.joint.k} for {' and '.join(below)} people, the smallest of "
-        f"{least:,}."
-    )
 
 
 _OF_MANY = {

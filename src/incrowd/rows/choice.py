@@ -11,7 +11,6 @@ from pathlib import Path
 
 from incrowd.errors import RequirementError
 from incrowd.tables.publishing.piece_writer import STREAMED
-from incrowd.tables.reading.columnar import is_arrow_file
 from incrowd.tables.reading.read import check_file
 from incrowd.tables.reading.source import Compression
 from incrowd.vocabulary.forms import FileForm
@@ -80,6 +79,8 @@ def _declared(path: Path, kind: str) -> tuple[int, int]:
     """Cells of a file with types, and the bytes of its values; a damaged one is refused when it is read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from incrowd.tables.reading.columnar import is_arrow_file
 
     size = path.stat().st_size
     with suppress(OSError, pa.ArrowException):

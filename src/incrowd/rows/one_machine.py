@@ -20,7 +20,6 @@ from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.databases.tables import DatabaseFile, query_of
 from incrowd.tables.publishing.piece_writer import write_pair, write_rows
-from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import missing_markers, read_release
 from incrowd.tables.reading.source import Origin
 from incrowd.verification.process import verdict_on
@@ -36,7 +35,7 @@ _FRAMES = ("pandas", "polars", "pyarrow")
 
 @dataclass(frozen=True, eq=False)
 class Drafted:
-    """Some released rows in random order as a PyArrow table, and the input row of each.
+    """Some released rows in random order, as a table of polars or PyArrow, and the input row of each.
 
     ``claims`` has the ends of the interval behind each number that is a middle.
     """
@@ -104,6 +103,8 @@ class WrittenFiles:
         """What gives a published file as a frame, without guessing at what its text means."""
         if path is not None:
             return lambda: read_release(path).frame
+        from incrowd.tables.reading.frames import to_frame_like
+
         frame = to_frame_like(pl.read_parquet(self.files[place]), self.origin)
         return lambda: frame
 

@@ -36,22 +36,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
-from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
 from incrowd.tables.options import MethodOptions, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
-from incrowd.tables.preset import Preset, read_preset
 from incrowd.vocabulary.coarsening import coarsenings
 from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.option import described_fields, nearest, options_of
-from incrowd.vocabulary.plain_data import read_plain_yaml
 from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
-from incrowd.vocabulary.requirements.words import asked_for, parse_requirements, with_class
 from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
+
+if TYPE_CHECKING:
+    from incrowd.tables.preset import Preset
 
 DEFAULT_METHOD = "kactus-plus"
 """It shows two to three times as much as ``kactus``, leaves nobody out and keeps the accuracy of classifiers best."""
@@ -105,8 +104,8 @@ class Recipe:
 
     def __post_init__(self, drop: Sequence[str] | None, private: Sequence[str] | None) -> None:
         KAnonymity(self.k)
-        if not isinstance(self.preset, Preset | None):
-            raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
+        if self.preset is not None:
+            _check_preset(self.preset)
         alone = self.alone_at_most
         if alone is not None and (isinstance(alone, bool) or not isinstance(alone, int) or alone < 0):
             raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
@@ -157,6 +156,10 @@ class Recipe:
     @property
     def requirement(self) -> KAnonymity | KnownTogether | Together:
         """The promise that is asked for."""
+        if not (self.require or self.preset or self.class_sensitive):
+            return self._size
+        from incrowd.vocabulary.requirements.words import asked_for, with_class
+
         size = self._size
         requirement = self._with_sensitive(asked_for(self.require, size) if self.require else size)
         return with_class(requirement, self.target) if self.class_sensitive else requirement
@@ -167,6 +170,8 @@ class Recipe:
         """What the preset requires of each sensitive column, unless something is required of it anyway."""
         if self.preset is None or self.preset.sensitive is None:
             return requirement
+        from incrowd.vocabulary.requirements.words import parse_requirements
+
         parts = list(requirement.parts if isinstance(requirement, Together) else (requirement,))
         named = {part.on for part in requirement.on_columns} if isinstance(requirement, Together) else set()
         for name, settings in self.columns.items():
@@ -220,6 +225,8 @@ def read_recipe(path: str | Path, preset: str | None = None) -> Recipe:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"The recipe {Path(path).name} cannot be read ({type(error).__name__}).") from None
+    from incrowd.vocabulary.plain_data import read_plain_yaml
+
     data = read_plain_yaml(text, f"The recipe {Path(path).name}")
     if not isinstance(data, dict):
         raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
@@ -269,9 +276,13 @@ def opened_recipe(recipe: Recipe | str | Path | None) -> Recipe | None:
 
 def _on_preset(name: str | None, data: Mapping[str, Any]) -> Recipe:
     """What the data of a recipe say, on top of what a preset says."""
-    preset = None if name is None else read_preset(name)
     stated = {key: value for key, value in data.items() if value is not None and key != "preset"}
-    return Recipe(**{**(preset.settings if preset else {}), **stated, "preset": preset})
+    if name is None:
+        return Recipe(**stated)
+    from incrowd.tables.preset import read_preset
+
+    preset = read_preset(name)
+    return Recipe(**{**preset.settings, **stated, "preset": preset})
 
 
 def asked_recipe(options: ReleaseOptions) -> Recipe:
@@ -292,6 +303,8 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
         named["known_together"] = [{"columns": names_of(columns), "k": rows} for columns, rows in together]
     recipe = replace(recipe, **{name: value for name, value in named.items() if value is not None})
     if (hierarchies := options.get("hierarchies")) is not None:
+        from incrowd.tables.hierarchies.read import hierarchies_in
+
         by_column = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
         recipe = with_hierarchies(recipe, by_column)
     quasi_identifiers = names_of(options.get("quasi_identifiers"))
@@ -312,6 +325,8 @@ def with_hierarchies(
     recipe: Recipe, hierarchies: Mapping[str, Hierarchy | str | Path], folder: Path = Path()
 ) -> Recipe:
     """The recipe with these hierarchies, read where a file is named; relative names are taken from the folder."""
+    from incrowd.tables.hierarchies.read import read_hierarchy
+
     columns = {name: dict(settings) for name, settings in recipe.columns.items()}
     for name, hierarchy in hierarchies.items():
         tree = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(folder / hierarchy, name)
@@ -403,6 +418,8 @@ def _with_settings(column: Column, settings: Mapping[str, Any] | None) -> Column
     if "order" in settings:
         changes["order"] = tuple(str(value) for value in settings["order"])
     if isinstance(settings.get("hierarchy"), str | Path):
+        from incrowd.tables.hierarchies.read import read_hierarchy
+
         changes["hierarchy"] = read_hierarchy(settings["hierarchy"], column.name)
     elif settings.get("hierarchy") is not None:
         changes["hierarchy"] = settings["hierarchy"]
@@ -426,6 +443,13 @@ def _check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None
         if known is not None and key not in known:
             likely = nearest(key, {name: name for name in known})
             raise ParameterError(f"In {where}: unknown setting {str(key)!r}.{likely} Known: {', '.join(known)}.")
+
+
+def _check_preset(preset: object) -> None:
+    from incrowd.tables.preset import Preset
+
+    if not isinstance(preset, Preset):
+        raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
 
 
 def _check_list(data: object, where: str) -> None:

@@ -1,59 +1,96 @@
-"""How kernels are compiled, and how many threads share the work. No result depends on either."""
+"""How kernels are run, and how many threads share the work. No result depends on either."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from hashlib import sha256
-from typing import Any, ParamSpec, TypeVar, cast
+from functools import cached_property, update_wrapper
+from threading import local
+from time import thread_time
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
-from numba import njit
-from numba.core.caching import IndexDataCacheFile
-
-if "scipy.linalg" not in sys.modules:
-    # Numba would import it, at a tenth of a second, to see whether it is there: only its convolutions would use it
-    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
-
-    del sys.modules["scipy.linalg"]
+import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Numba takes half a second to load, and up to 20 for kernels that it has not compiled before. So a process runs kernels
+# as plain Python until that has cost it as much; larger arrays, at 0.2 to 60 microseconds an element, never.
+PATIENCE = 0.5  # seconds of CPU
+LITTLE = 1 << 15  # elements of all arrays of a call
 
-class KeptByKey(IndexDataCacheFile):
-    """Compiled versions of a kernel on disk, each in a file that is named after what it is a version of.
 
-    Numba numbers the files. Of two processes that compile at the same time each may give the same number to another
-    version; whoever reads it next runs code for arrays of another kind, and may crash.
-    """
+class _Thread(local):
+    """Whether a kernel runs as plain Python in this thread: those that it calls then do so too."""
 
-    def _load_index(self) -> dict[Any, str]:
-        """The versions kept so far; none if they speak of a class that the program does not have any more."""
-        kept: Any = super()
+    plain = False
+
+
+_THREAD = _Thread()
+
+
+class Kernel(Generic[P, R]):
+    """A function on arrays that is plain Python while there is little to do, and machine code from then on."""
+
+    spent: ClassVar[float] = 0.0
+    """Seconds that this process has run kernels as plain Python."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.function = function
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """What the function returns."""
+        if _THREAD.plain:
+            return self.function(*args, **kwargs)
+        if "machine_code" in vars(self) or Kernel.spent > PATIENCE or _elements(args) > LITTLE:
+            return self.machine_code(*args, **kwargs)  # type: ignore[no-any-return]
+        before, _THREAD.plain = thread_time(), True
         try:
-            return dict(kept._load_index())
-        except (AttributeError, ImportError):
-            return {}
+            with np.errstate(all="ignore"):  # as in machine code
+                return self.function(*args, **kwargs)
+        finally:
+            _THREAD.plain = False
+            Kernel.spent += thread_time() - before
 
-    def save(self, key: Any, data: Any) -> None:
-        """Keep a version; it is in its place before the index says so."""
-        kept: Any = super()
-        name = kept._data_name(int(sha256(repr(key).encode()).hexdigest()[:12], 16))
-        kept._save_data(name, data)
-        kept._save_index({**self._load_index(), key: name})
+    @cached_property
+    def machine_code(self) -> Any:
+        """What Numba makes of the function."""
+        from incrowd.trees.machine_code import machine_code
+
+        return machine_code(self.function)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes it for where another kernel calls it: for its machine code."""
+        return self.machine_code._numba_type_
 
 
-def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel at its first call; the result is cached where the disk allows it."""
-    try:
-        kernel: Any = njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to write the cache to
-        return cast("Callable[P, R]", njit(nogil=True)(function))
-    kernel._cache._cache_file.__class__ = KeptByKey
-    return cast("Callable[P, R]", kernel)
+def compiled(function: Callable[P, R]) -> Kernel[P, R]:
+    """Make a function a kernel, which Numba compiles once there is enough to do.
 
+    Both ways must give the same: state the kinds of numbers where small ones could overflow, and sort stably.
+
+    Examples
+    --------
+    >>> @compiled
+    ... def largest(numbers):
+    ...     return numbers.max()
+    >>> int(largest(np.array([3, 7])))
+    7
+    """
+    return Kernel(function)
+
+
+def _elements(arguments: Iterable[Any]) -> int:
+    """How many elements the arrays have, those in named tuples too."""
+    return sum(
+        one.size if isinstance(one, np.ndarray) else _elements(one) for one in arguments if isinstance(one, _HOLDING)
+    )
+
+
+_HOLDING = (np.ndarray, tuple)
 
 # How many threads share the work: of the kernels, and of scikit-learn's learners. No result depends on it.
 THREADS = max(1, min(8, os.cpu_count() or 1))

@@ -29,9 +29,9 @@ LARGEST_SIDE = 25.0  # rows: no more are demanded of a side of a threshold, as i
 TABLE = 1 << 14  # numbers whose logarithm is looked up: 128 KB
 
 
-def xlogx_table() -> npt.NDArray[np.float64]:
-    """``x log2 x`` of small whole numbers."""
-    counts = np.arange(1, TABLE, dtype=np.float64)
+def xlogx_table(rows: int) -> npt.NDArray[np.float64]:
+    """``x log2 x`` of small whole numbers, up to so many rows."""
+    counts = np.arange(1, min(rows + 1, TABLE), dtype=np.float64)
     return np.concatenate([[0.0], counts * np.log2(counts)])
 
 
@@ -100,7 +100,7 @@ def cells_from_rows(
         keys.sort()
         order = keys
     else:
-        order = np.argsort(keys)
+        order = np.argsort(keys, kind="mergesort")
         keys = keys[order]
     last = -1
     for i in range(hi - lo):

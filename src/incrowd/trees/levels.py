@@ -155,11 +155,11 @@ class _Growth:
     def __init__(self, columns: Columns, rules: Rules, limits: Limits, threads: int, pool: ThreadPoolExecutor) -> None:
         self._columns, self._rules, self._limits = columns, rules, limits
         self._threads, self._pool = threads, pool
-        self._table = xlogx_table()
         self._spare: Array | None = None
 
     def run(self, rows: Array, weights: npt.NDArray[np.float64] | None) -> Grown:
         """All levels, from the root down."""
+        self._table = xlogx_table(len(rows) // self._columns.stride)
         level = self._root(rows, weights)
         codes, counts = [np.zeros(1, np.int32)], [level.counts]
         splits: list[Array] = []

@@ -26,10 +26,10 @@ def fresh_series(series: pl.Series) -> pl.Series:
 
 
 def _copied(series: pl.Series) -> pl.Series:
-    """Text is packed anew on its way through an Arrow string array; everything else by taking every row."""
+    """Text is written anew where nothing is appended to it; everything else is, by taking every row."""
     if series.dtype != pl.String:
         return series.gather(np.arange(len(series)))
-    return pl.Series(series.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))
+    return pl.select(pl.concat_str(pl.lit(series), pl.lit(""))).to_series()
 
 
 def fresh_frame(frame: pl.DataFrame) -> pl.DataFrame:

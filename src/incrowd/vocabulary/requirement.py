@@ -6,19 +6,17 @@ Here are those about sizes, k-anonymity of all quasi-identifiers or of several s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import HeaderError, ParameterError, RequirementError, SchemaError
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-from incrowd.vocabulary.requirements.columns import RequirementSubject
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
+from incrowd.vocabulary.requirements.columns import Flags, Histograms, RequirementSubject
 from incrowd.vocabulary.schema import NOT_RELEASED, Role, Schema, unknown_column
 
 
@@ -196,17 +194,63 @@ def requirement_from_json(data: dict[str, Any]) -> Requirement:
             raise ParameterError("This requirement is unknown to this incrowd. Update it.")
 
 
-Columnwise = (
-    DistinctDiversity
-    | EntropyDiversity
-    | RecursiveDiversity
-    | TCloseness
-    | ConfidenceCap
-    | BetaLikeness
-    | DeltaDisclosure
-)
-OfPopulation = KMap | DeltaPresence
-Part = KAnonymity | KnownTogether | Columnwise | OfPopulation
+class FurtherRequirement(ABC):
+    """A promise beyond k."""
+
+    @property
+    @abstractmethod
+    def meaning(self) -> str:
+        """What it promises, in a sentence for people who sign."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The requirement as plain data."""
+
+
+class OnColumn(FurtherRequirement):
+    """A promise about the values of one column in every group of rows that look alike; None is the target."""
+
+    on: str | None
+
+    @abstractmethod
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
+        """Whether each group keeps it: groups x codes of the column. An empty group does."""
+
+    @abstractmethod
+    def check_possible(self, subject: RequirementSubject) -> None:
+        """Raise if no release of the table can keep it."""
+
+
+class OnPopulation(FurtherRequirement):
+    """A promise about the population that a table comes from."""
+
+    @abstractmethod
+    def holds_each(self, released: Histograms, fitting: Histograms) -> Flags:
+        """Whether it is kept by each combination, given its released rows and the people that fit."""
+
+    @abstractmethod
+    def check_possible(self, rows: int, population: int) -> None:
+        """Raise if no release of the table can keep it."""
+
+
+if TYPE_CHECKING:  # each kind, so that whoever decides by kind is seen to decide for all; they are imported when used
+    from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
+    from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+    from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
+
+    Columnwise: TypeAlias = (
+        DistinctDiversity
+        | EntropyDiversity
+        | RecursiveDiversity
+        | TCloseness
+        | ConfidenceCap
+        | BetaLikeness
+        | DeltaDisclosure
+    )
+    OfPopulation: TypeAlias = KMap | DeltaPresence
+else:
+    Columnwise, OfPopulation = OnColumn, OnPopulation
+Part: TypeAlias = KAnonymity | KnownTogether | Columnwise | OfPopulation
 
 
 @dataclass(frozen=True)
@@ -279,6 +323,10 @@ class Together:
 
 def part_from_json(data: dict[str, Any]) -> Columnwise | OfPopulation:
     """A single requirement beyond k from its plain data."""
+    from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
+    from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+    from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
+
     match data:
         case {"is": "distinct l-diversity", "l": l, "on": on}:
             return DistinctDiversity(l, on)

@@ -71,7 +71,8 @@ def test_machines_get_json(incrowd):
 
 
 def test_the_first_run_says_why_it_takes_longer(incrowd, monkeypatch):
-    monkeypatch.setattr("incrowd.cli.compare.kernels_are_compiled", lambda: False)
+    monkeypatch.setattr("incrowd.cli.shared.kernels_are_compiled", lambda: False)
+    monkeypatch.setitem(sys.modules, "numba", sys)
     _, _, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
     assert err.splitlines()[0] == "First run: compiling, up to half a minute."
     assert err.count("First run") == 1

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from incrowd.cli.shared import progress
+from incrowd.cli.shared import FirstRun, progress
 from incrowd.compare.datasets.patients import make_patients
 
 
@@ -24,6 +24,14 @@ def test_progress_changes_in_place_and_is_gone_in_the_end(monkeypatch):
     shown = screen.getvalue()
     assert "verifying: 2 of 10 rows, 4 s left" in shown
     assert shown.endswith("\x1b[1A\x1b[2K")  # up to the line, and the line is erased
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_the_first_run_says_that_it_compiles_once_it_does(monkeypatch, loaded):
+    monkeypatch.setattr("incrowd.cli.shared.kernels_are_compiled", lambda: False)
+    words = FirstRun()
+    monkeypatch.setattr("sys.modules", {"numba": None} if loaded else {})
+    assert str(words) == ("first run: compiling, up to half a minute" if loaded else "")
 
 
 def test_progress_is_silent_where_nobody_looks(monkeypatch):

@@ -1,64 +1,74 @@
-"""Kernels that are kept on disk: two processes that compile at the same time never read each other's version."""
-
-import sys
+"""Kernels: plain Python while there is little to do, machine code from then on, and never another result."""
 
 import numpy as np
 import pytest
-from numba.core.caching import IndexDataCacheFile
 
-from incrowd.trees.compiled import KeptByKey, compiled
+from incrowd.trees import compiled as room
+from incrowd.trees.compiled import LITTLE, PATIENCE, Kernel, compiled
 
 
 @compiled
-def _twice(numbers):
-    return numbers * 2
+def _half(number):
+    return number / 2
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return str(tmp_path), "kernel", ("stamp", 1)
+@compiled
+def _halves(numbers, pairs):
+    total = 0.0
+    for number in numbers:
+        total += _half(number)
+    return total + len(pairs[0])
 
 
-def test_a_kernel_runs_for_every_kind_of_array():
-    assert _twice(np.array([1, 2])).tolist() == [2, 4]
-    assert _twice(np.array([0.5])).tolist() == [1.0]
-    assert isinstance(_twice._cache._cache_file, KeptByKey)  # type: ignore[attr-defined]
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    """Kernels that were never compiled, in a process that has run none."""
+    monkeypatch.setattr(Kernel, "spent", 0.0)
+    for kernel in (_half, _halves):
+        vars(kernel).pop("machine_code", None)
 
 
-def test_what_is_kept_is_found_again_by_its_key_only(folder):
-    KeptByKey(*folder).save("integers", "code for integers")
-    KeptByKey(*folder).save("floats", "code for floats")
-    later = IndexDataCacheFile(*folder)
-    assert later.load("integers") == "code for integers"
-    assert later.load("floats") == "code for floats"
-    assert later.load("dates") is None
+def is_compiled_for(size, pairs=0):
+    assert _halves(np.ones(size), (np.zeros(pairs),)) == size / 2 + pairs
+    return "machine_code" in vars(_halves)
 
 
-def test_two_that_save_at_once_may_lose_a_version_but_never_mix_them_up(folder, monkeypatch):
-    """The second saves, as a whole, between the first one's look at the index and its own saving."""
-    first, second = KeptByKey(*folder), KeptByKey(*folder)
-    looked = first._load_index()
-    second.save("floats", "code for floats")
-    monkeypatch.setattr(IndexDataCacheFile, "_load_index", lambda _: looked)
-    first.save("integers", "code for integers")
-    monkeypatch.undo()
-    found = {key: KeptByKey(*folder).load(key) for key in ("integers", "floats")}
-    assert found["integers"] == "code for integers"
-    assert found["floats"] in (None, "code for floats")
+def test_a_little_is_done_without_numba_and_the_kernels_called_are_plain_too():
+    assert not is_compiled_for(3)
+    assert "machine_code" not in vars(_half)
+    assert 0 < Kernel.spent < PATIENCE
 
 
-def test_an_index_never_names_code_of_an_older_source(folder):
-    path, name, _ = folder
-    KeptByKey(path, name, ("stamp", 0)).save(("key", "old code"), "old")
-    newer = KeptByKey(path, name, ("stamp", 1))
-    assert newer.load(("key", "new code")) is None
-    newer.save(("key", "new code"), "new")
-    assert newer.load(("key", "new code")) == "new"
+def test_many_elements_are_compiled_for_at_once():
+    assert is_compiled_for(LITTLE + 1)
+    assert Kernel.spent == 0
 
 
-def test_versions_of_a_class_that_is_gone_are_compiled_anew(folder, monkeypatch):
-    monkeypatch.setattr(sys.modules[__name__], "Renamed", type("Renamed", (), {"__module__": __name__}), raising=False)
-    KeptByKey(*folder).save(sys.modules[__name__].Renamed, "old")
-    monkeypatch.delattr(sys.modules[__name__], "Renamed")
-    KeptByKey(*folder).save("key", "new")
-    assert KeptByKey(*folder).load("key") == "new"
+def test_elements_in_tuples_count():
+    assert is_compiled_for(1, LITTLE)
+
+
+def test_what_is_compiled_stays_so():
+    is_compiled_for(LITTLE + 1)
+    is_compiled_for(3)
+    assert Kernel.spent == 0
+
+
+def test_much_that_was_little_each_time_is_compiled_for_in_the_end():
+    is_compiled_for(3)
+    Kernel.spent = 2 * PATIENCE
+    assert is_compiled_for(3)
+
+
+def test_after_an_error_kernels_are_chosen_anew():
+    with pytest.raises(TypeError):
+        _half("text")
+    assert not room._THREAD.plain
+
+
+def test_a_kernel_keeps_the_name_and_the_words_of_its_function():
+    def named():
+        """Words."""
+
+    kernel = compiled(named)
+    assert (vars(kernel)["__name__"], kernel.__doc__) == ("named", "Words.")

@@ -13,6 +13,7 @@ from incrowd.trees.packing import Columns, PackedCells, Rules, pack
 from incrowd.trees.sklearn_tree import recount
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import ColumnType
+from support.kernels import compiled_kernels, plain_kernels
 
 
 def random_table(rows, seed, widths=(40, 5, 900), classes=3):
@@ -67,6 +68,17 @@ def test_tree_does_not_depend_on_threads():
         assert np.array_equal(grown[0].splits, other.splits)
         assert np.array_equal(grown[0].code, other.code)
         assert np.array_equal(grown[0].counts, other.counts)
+
+
+@pytest.mark.parametrize("policy", ["stop", "branch", "weight"])
+def test_tree_does_not_depend_on_who_runs_the_kernels(policy):
+    table = random_table(700, seed=3, classes=5)
+    grower = C45(missing=policy, confidence=None, min_branch=1)
+    with compiled_kernels():
+        tree = grower.grow(table, ["a0", "a1", "a2"], "y")
+    with plain_kernels():
+        assert grower.grow(table, ["a0", "a1", "a2"], "y") == tree
+    assert len(tree.nodes) > 100
 
 
 @pytest.mark.parametrize("policy", ["stop", "branch"])

@@ -179,7 +179,7 @@ class PartialC45:
 
     @cached_property
     def _table(self) -> Numbers:
-        return xlogx_table()
+        return xlogx_table(len(self.training.rows) // self.training.columns.stride)
 
     def _explore(self, root: PartNode) -> None:
         open_nodes = [root]

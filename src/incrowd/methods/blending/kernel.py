@@ -63,6 +63,12 @@ class Room(NamedTuple):
 
 
 @compiled
+def _square(x: float) -> float:
+    """As a product: a power may be rounded otherwise."""
+    return x * x
+
+
+@compiled
 def make_room(rows: RowTable, most: int) -> Room:
     """Scratch space for nodes of at most so many rows."""
     places, classes = rows.start[-1], rows.score.shape[1]
@@ -98,7 +104,7 @@ def _sum_up(rows: RowTable, node: Any, room: Room) -> float:
     for a in range(rows.square.size):
         if rows.square[a] > 0.0:
             for place in range(rows.start[a], rows.start[a + 1]):
-                square += rows.square[a] * float(room.whole[place]) ** 2
+                square += rows.square[a] * _square(float(room.whole[place]))
     return square
 
 
@@ -127,7 +133,7 @@ def _move_value(rows: RowTable, place: int, room: Room) -> tuple[float, float]:
         own, both = 0.0, 0.0
         for other in range(rows.start[a], rows.start[a + 1]):
             room.left[other] += room.pairs[place, other]
-            own += float(room.left[other]) ** 2
+            own += _square(float(room.left[other]))
             both += float(room.left[other]) * room.whole[other]
         ll += rows.square[a] * own
         lw += rows.square[a] * both
@@ -155,7 +161,7 @@ def _gain(room: Room, n: int, left: int, ll: float, lw: float, ww: float) -> flo
     share = left / n
     apart = ll - 2.0 * share * lw + share * share * ww
     for c in range(room.left_score.size):
-        apart += (room.left_score[c] - share * room.whole_score[c]) ** 2
+        apart += _square(room.left_score[c] - share * room.whole_score[c])
     return n / (left * (n - left)) * apart
 
 
@@ -180,7 +186,7 @@ def _widest_class(rows: RowTable, node: Any, room: Room) -> int:
     for c in range(room.whole_score.size):
         mean, spread = room.whole_score[c] / node.size, 0.0
         for i in node:
-            spread += (rows.score[i, c] - mean) ** 2
+            spread += _square(rows.score[i, c] - mean)
         if spread > widest:
             best, widest = c, spread
     return best

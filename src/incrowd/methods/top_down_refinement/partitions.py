@@ -204,7 +204,7 @@ def lower(
     ``members`` says which attributes belong to the set. Returns the size of the smallest new group.
     """
     keys = leaves.group[known][counted.leaves] * parts + counted.part
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="mergesort")
     touched = np.empty(counted.ids.size, np.int64)
     least = np.iinfo(np.int64).max
     i = 0

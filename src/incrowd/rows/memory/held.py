@@ -334,7 +334,7 @@ class InMemory(OnOneMachine):
         draft = self.engine.draft(plan, population, self.source.frame, randomness)
         frame = _typed(draft.frame, plan) if typed else draft.frame
         origin = draft.origin if self.order is None else self.order[draft.origin]
-        yield Drafted(frame.to_arrow(compat_level=pl.CompatLevel.newest()), origin, draft.claims)
+        yield Drafted(frame, origin, draft.claims)
 
     def sample(self, rows: int, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""

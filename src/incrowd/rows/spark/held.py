@@ -32,8 +32,8 @@ from incrowd.rows.spark.writing import staged_folder, write_pieces
 from incrowd.tables.reading.dictionary import Tally, as_coded
 from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import settle
-from incrowd.tables.reading.frames import check_types, is_spark_frame
-from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source, spellings, without_markers
+from incrowd.tables.reading.frames import check_types
+from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source, is_spark_frame, spellings, without_markers
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settled_roles
 from incrowd.tables.streams.encode import typed_column

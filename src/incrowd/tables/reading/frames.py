@@ -217,14 +217,3 @@ def _refuse_type(name: str, dtype: pl.DataType) -> None:
     if dtype.is_numeric() or isinstance(dtype, (*_PLAIN, pl.Categorical, pl.Enum)):
         return
     raise ValuesError(f"Column {name!r} has the type {dtype}. Convert it to text, numbers or dates.")
-
-
-def is_spark_frame(table: Any) -> bool:
-    """Whether something is a Spark frame; Spark need not be installed to ask.
-
-    Examples
-    --------
-    >>> is_spark_frame("people.csv")
-    False
-    """
-    return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"

@@ -11,11 +11,12 @@ from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from incrowd.errors import FileFormatError, reading_option
+from incrowd.trees.compiled import compiled
 
 Bytes = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.int64]
 
 _ORDINARY, _DELIMITER, _LINE_END, _QUOTE, _NUL, _RETURN = range(6)
 
@@ -112,7 +113,7 @@ class Scanner:
     """
 
     def __init__(self, delimiter: str, line_end: str, *, headless: bool = False) -> None:
-        self._kinds = np.zeros(256, np.uint8)
+        self._kinds = np.zeros(256, np.int64)
         self._kinds[ord(delimiter)] = _DELIMITER
         self._kinds[ord('"')] = _QUOTE
         self._kinds[0] = _NUL
@@ -128,8 +129,8 @@ class Scanner:
         What is left, if this is not the end of the text, is the start of a record: it comes again with the next
         piece. After a fault nothing more is to be fed.
         """
-        consumed, *fault = _scan(data, self._kinds, self._state, final)
-        self._fault = (fault[0], fault[1], fault[2])
+        consumed, fault, line, width = _scan(data, self._kinds, self._state, final)
+        self._fault = (int(fault), int(line), int(width))
         return int(consumed)
 
     @property
@@ -145,8 +146,8 @@ class Scanner:
         return TextStructure(records, blank_end, fields, fault=Fault(fault), line=line, width=width)
 
 
-@njit(cache=True, nogil=True)
-def _scan(data: Bytes, kinds: Bytes, state: npt.NDArray[np.int64], final: bool) -> tuple[int, int, int, int]:
+@compiled
+def _scan(data: Bytes, kinds: Numbers, state: Numbers, final: bool) -> tuple[int, int, int, int]:
     """Header and records in one pass: (bytes of whole records, fault, line, found).
 
     ``state`` is (records, blank lines at the end, line of the first of them, fields, line of the next record).
@@ -206,8 +207,8 @@ def _scan(data: Bytes, kinds: Bytes, state: npt.NDArray[np.int64], final: bool) 
     return start, fault, fault_line, width
 
 
-@njit(cache=True, nogil=True)
-def _quoted(data: Bytes, kinds: Bytes, i: int, line: int) -> tuple[int, int, int]:
+@compiled
+def _quoted(data: Bytes, kinds: Numbers, i: int, line: int) -> tuple[int, int, int]:
     """From just after an opening quote to just after the closing one: (position, line, fault)."""
     size = len(data)
     while i < size:

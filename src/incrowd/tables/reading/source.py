@@ -202,3 +202,14 @@ class Source:
         wanted = list(dict.fromkeys(names))
         self._known.update(distinct(self.frame, [name for name in wanted if name not in self._known]))
         return {name: self._known[name] for name in wanted}
+
+
+def is_spark_frame(table: object) -> bool:
+    """Whether something is a Spark frame; Spark need not be installed to ask.
+
+    Examples
+    --------
+    >>> is_spark_frame("people.csv")
+    False
+    """
+    return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"

@@ -12,12 +12,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from numba import njit
 
 from incrowd.errors import ValuesError
 from incrowd.tables.reading.dictionary import Tally, as_coded, texts_of
 from incrowd.tables.reading.encode import Settled
 from incrowd.tables.reading.source import marker_spellings, spellings
+from incrowd.trees.compiled import compiled
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.schema import Column, ColumnType
 
@@ -73,7 +73,7 @@ class NumberCodes:
         _code(known, everything, 0, unused, self._slots, self._words, 0, self._bits)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _code(
     words: Words,
     present: npt.NDArray[np.bool_],

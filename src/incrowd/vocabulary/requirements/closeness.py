@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
+from incrowd.vocabulary.requirement import OnColumn
 from incrowd.vocabulary.requirements.columns import (
     Flags,
     Histograms,
@@ -38,7 +39,7 @@ DISTANCES = ("equal", "ordered", "hierarchical")
 
 
 @dataclass(frozen=True)
-class TCloseness:
+class TCloseness(OnColumn):
     """The column is distributed in every group nearly as in the whole table: their distance is at most t.
 
     Li, Li, Venkatasubramanian, "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity" (ICDE 2007): the earth mover's
@@ -96,6 +97,13 @@ class TCloseness:
                 f"t-ordered on {subject.name!r} needs values with an order. Give the column the type ordered, integer, "
                 "real or date, or use t-equal."
             )
+
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        by = f", by the {self.distance} distance" if self.distance else ""
+        values = f"the values {of_column(self.on)}"
+        return f"In every group {values} are spread as in the whole table, up to {text(self.t)}{by}."
 
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
@@ -158,7 +166,7 @@ def _by_hierarchy(subject: RequirementSubject) -> Flows:
 
 # beta-likeness, basic and enhanced.
 @dataclass(frozen=True)
-class BetaLikeness:
+class BetaLikeness(OnColumn):
     """No value of the column is much more frequent in a group than in the whole table, in proportion.
 
     Cao, Karras, "Publishing Microdata with a Robust Privacy Guarantee" (PVLDB 2012): for every value with a share q in
@@ -197,6 +205,15 @@ class BetaLikeness:
     def check_possible(self, subject: RequirementSubject) -> None:
         """All rows together are as the whole table: always possible."""
 
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        more = "; for frequent values by less" if self.enhanced else ""
+        return (
+            f"In every group the share of any value {of_column(self.on)} exceeds its share in the whole table by at "
+            f"most {text(self.beta)} times the latter{more}."
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
         return {"is": "beta-likeness", "beta": text(self.beta), "enhanced": self.enhanced, "on": self.on}
@@ -228,7 +245,7 @@ def below_log(number: Fraction, of: Fraction) -> bool:
 
 # delta-disclosure privacy.
 @dataclass(frozen=True)
-class DeltaDisclosure:
+class DeltaDisclosure(OnColumn):
     """Every value of the column is about as frequent in a group as in the whole table, by the logarithm of the ratio.
 
     Brickell, Shmatikov, "The Cost of Privacy: Destruction of Data-Mining Utility in Anonymized Data Publishing" (KDD
@@ -259,6 +276,14 @@ class DeltaDisclosure:
     def check_possible(self, subject: RequirementSubject) -> None:
         """All rows together are as the whole table: always possible."""
 
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        return (
+            f"In every group the share of every value {of_column(self.on)} differs from that in the whole table by a "
+            f"factor below 2 to the power of {text(self.delta)}."
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
         return {"is": "delta-disclosure privacy", "delta": text(self.delta), "on": self.on}
@@ -287,7 +312,7 @@ def below_power_of_two(ratio: Fraction, power: Fraction) -> bool:
 
 # A cap on the confidence: the alpha of (alpha, k)-anonymity.
 @dataclass(frozen=True)
-class ConfidenceCap:
+class ConfidenceCap(OnColumn):
     """No value of the column has a larger share in any group: nobody guesses it with more confidence.
 
     Wong, Li, Fu, Wang, "(alpha, k)-Anonymity: An Enhanced k-Anonymity Model for Privacy Preserving Data Publishing"
@@ -318,6 +343,11 @@ class ConfidenceCap:
                 f"alpha={text(self.share)} on {subject.name!r} is impossible: the most frequent value has a share of "
                 f"{least} in the whole table, and of any groups one has no less. Choose alpha of at least {least}."
             )
+
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        return f"In every group any one value {of_column(self.on)} has at most {text(self.share)} of the rows."
 
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""

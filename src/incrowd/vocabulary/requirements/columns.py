@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property, reduce
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from incrowd.vocabulary.requirement import OnColumn
 
 Flags = npt.NDArray[np.bool_]
 Histograms = npt.NDArray[np.int64]
@@ -153,13 +156,6 @@ class RequirementSubject:
     def values(self) -> int:
         """Number of different values, missing included."""
         return len(self.occurring)
-
-
-class OnColumn(Protocol):
-    """A promise about the values of one column in every group of rows that look alike."""
-
-    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
-        """Whether each group keeps it: groups x codes of the column. An empty group does."""
 
 
 def holds(requirement: OnColumn, histogram: npt.ArrayLike, whole: npt.ArrayLike | None = None) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
+from incrowd.vocabulary.requirement import OnColumn
 from incrowd.vocabulary.requirements.columns import (
     Flags,
     Histograms,
@@ -38,7 +39,7 @@ from incrowd.vocabulary.requirements.columns import (
 
 # Distinct l-diversity.
 @dataclass(frozen=True)
-class DistinctDiversity:
+class DistinctDiversity(OnColumn):
     """Every group has at least l different values of the column.
 
     Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity" (ICDE 2006; ACM TKDD
@@ -67,6 +68,11 @@ class DistinctDiversity:
                 f"Choose l of at most {subject.values}."
             )
 
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        return f"Every group has at least {self.l} different values {of_column(self.on)}."
+
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
         return {"is": "distinct l-diversity", "l": self.l, "on": self.on}
@@ -76,7 +82,7 @@ class DistinctDiversity:
 
 
 @dataclass(frozen=True)
-class EntropyDiversity:
+class EntropyDiversity(OnColumn):
     """The entropy of the column in every group is at least log l.
 
     Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity" (ICDE 2006; ACM TKDD 2007), definition 4.1: for
@@ -117,6 +123,12 @@ class EntropyDiversity:
                 f"{rounded(reached, up=False)}, and of any groups one reaches no more. Choose l of at most "
                 f"{rounded(reached, up=False)}."
             )
+
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        values = f"the values {of_column(self.on)}"
+        return f"In every group {values} are at least as mixed as {text(self.l)} equally frequent ones."
 
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
@@ -184,7 +196,7 @@ def coprime_base(numbers: Iterable[int]) -> list[int]:
 
 # Recursive (c, l)-diversity.
 @dataclass(frozen=True)
-class RecursiveDiversity:
+class RecursiveDiversity(OnColumn):
     """In every group the most frequent value is not too frequent, and the rare ones are not too rare.
 
     Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity" (ICDE 2006; ACM TKDD 2007), definition 4.2: with
@@ -227,6 +239,14 @@ class RecursiveDiversity:
         least = rounded(Fraction(first, tail), up=True)
         raise RequirementError(
             f"{sentence}: for all rows together c must be above {least}. Choose a larger c, or a smaller l."
+        )
+
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        return (
+            f"In every group the most frequent value {of_column(self.on)} has fewer rows than {text(self.c)} times "
+            f"those of the values from the {self.l}. most frequent on."
         )
 
     def to_json(self) -> dict[str, Any]:

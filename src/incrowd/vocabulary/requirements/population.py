@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import ParameterError, RequirementError
+from incrowd.vocabulary.requirement import OnPopulation
 from incrowd.vocabulary.requirements.columns import Flags, Histograms, rounded, text, written
 
 
 # k-map: k people of a population could be the row, not k rows of the table.
 @dataclass(frozen=True)
-class KMap:
+class KMap(OnPopulation):
     """Every released combination of quasi-identifiers fits at least k people of a population table.
 
     Sweeney, "Computational Disclosure Control: A Primer on Data Privacy Protection" (MIT 2001). A person fits if each
@@ -42,6 +43,11 @@ class KMap:
                 f"Choose at most {population}, or a larger population."
             )
 
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        return f"Every released combination of quasi-identifiers fits at least {self.k:,} people of the population."
+
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
         return {"is": "k-map", "k": self.k}
@@ -52,7 +58,7 @@ class KMap:
 
 # delta-presence: how sure one can be that a person of a population is in the table.
 @dataclass(frozen=True)
-class DeltaPresence:
+class DeltaPresence(OnPopulation):
     """Of the people of a population table that fit a released combination, a share between two bounds is in the table.
 
     Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals from Shared Databases" (SIGMOD 2007): for every person
@@ -85,6 +91,14 @@ class DeltaPresence:
                 f"delta-presence={text(self.low)}..{text(self.high)} is impossible: the table has {rows} of the "
                 f"{population} rows of the population, a share of about {up}. The bounds must enclose it."
             )
+
+    @property
+    def meaning(self) -> str:
+        """What it promises, in a sentence."""
+        return (
+            "Of the people of the population who fit a combination in the release, the share that is in the table lies "
+            f"between {text(self.low)} and {text(self.high)}."
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The requirement as plain data."""
