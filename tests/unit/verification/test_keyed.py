@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hmac
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,7 +13,10 @@ from incrowd.errors import ValuesError, VerificationError
 from incrowd.tables.reading.keyed import KeyedCells, shift
 from incrowd.verification.keyed import UNKEYED, Hmac, form_check, make_keyed
 from incrowd.verification.opening import connect
+from incrowd.verification.request import Hint, InputFile, Request
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.requirement import KAnonymity
 
 KEY = "00112233445566778899aabbccddeeff0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 PEOPLE = [
@@ -222,3 +226,11 @@ def test_a_list_of_many_words_is_no_join_which_would_lose_the_order():
         connection.execute("CREATE TABLE t AS SELECT range::VARCHAR AS c FROM range(10)")
         [(_, plan)] = connection.execute(f"EXPLAIN SELECT c, c NOT IN ({words}) FROM t").fetchall()
     assert "join" not in plan.lower()
+
+
+def test_what_is_asked_for_is_read_as_it_was_written():
+    keying = Keying(Path("/own/key.txt"), ("who",), ("seen", "left"), "who", 30)
+    file, none = InputFile(Path("/data/in.csv"), "csv", keyed=keying), Path("/none")
+    asked = Request(file, none, FileForm("csv"), (), KAnonymity(2), Hint(none, (1,)))
+    assert Request.from_text(asked.to_text()).input == file
+    assert KEY not in asked.to_text()
