@@ -92,6 +92,7 @@ def release(
     (20, True)
     """
     outputs, recipe, sign = outputs or Outputs(), options.get("recipe"), (outputs or Outputs()).sign
+    key_file = options.get("key_file")
     job = Job(
         query_of(table) or table,  # an address is not kept as text
         asked_recipe(options),
@@ -104,6 +105,8 @@ def release(
         ledger=Book(ledger) if isinstance(ledger, str | Path) else ledger,
         run=run or Run(),
         despite_unchanged=options.get("despite_unchanged", False),
+        key_file=None if key_file is None else Path(key_file),
+        new_key=options.get("new_key", False),
     )
     return run_release(job)
 

@@ -9,6 +9,7 @@ from faults import (  # noqa: F401, each enters its faults
     encoding,
     engines,
     forms,
+    keys,
     other_programs,
     publication,
     reading,

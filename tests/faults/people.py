@@ -68,6 +68,7 @@ class Case:
     known: str = " ".join(QUASI_IDENTIFIERS)
     coarsen: str | None = None
     preset: str | None = None
+    keyed: bool = False
 
     def __str__(self) -> str:
         """What differs from the usual release."""
@@ -110,6 +111,9 @@ class Case:
             table = people().with_columns(*beside, pl.col("age") + 10)
             request |= {"table": put(table, request["table"]), "preset": self.preset}
             request |= {"identifiers": ["patient"], "repeats": []}
+        if self.keyed:
+            request |= {"table": put(visits(), request["table"])} | keyed_columns(folder)
+            request |= {"identifiers": ["family", *unknown], "repeats": ["family", *unknown]}
         if self.engine == "spark":
             request["run"] = Run(engine="spark")
         if self.hierarchies:
@@ -121,6 +125,29 @@ class Case:
         if self.require and "k-map" in self.require:
             request["population"] = people(seed=2, rows=4 * ROWS).vstack(people())
         return request
+
+
+def visits() -> pl.DataFrame:
+    """People with families of two, and dates that are known of most of them."""
+    numbers = range(ROWS)
+    admitted = [None if at % 9 == 0 else dt.date(2019, 1, 1) + dt.timedelta(days=at * 37 % 900) for at in numbers]
+    return people().with_columns(
+        pl.Series("family", [f"F{at % (ROWS // 2):04d}" for at in numbers]),
+        pl.Series("admitted", admitted),
+        pl.Series("left", [day and day + dt.timedelta(days=at % 20) for at, day in enumerate(admitted)]),
+    )
+
+
+KEY = "00112233445566778899aabbccddeeff0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
+
+def keyed_columns(folder: Path) -> dict[str, Any]:
+    """Pseudonyms and shifted dates as they are asked for, with a key in a folder."""
+    key = folder / "key.txt"
+    key.write_text(KEY)
+    key.chmod(0o600)
+    asked = {"pseudonyms": ["patient"], "shift_dates": ["admitted", "left"], "shift_by": "family", "shift_days": 60}
+    return {**asked, "key_file": key}
 
 
 def job_hierarchy() -> Hierarchy:

@@ -28,7 +28,7 @@ from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.requirement import KAnonymity, Requirement, Together, with_subjects
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.requirements.words import asked_for, read_promises
-from incrowd.vocabulary.schema import NOT_RELEASED, Column, ColumnType, Role, Schema, unknown_column
+from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Column, ColumnType, Role, Schema, unknown_column
 
 CERTIFICATE = ".certificate.json"
 
@@ -191,6 +191,8 @@ def _schema(request: AttackRequest, source: Source, plan: ReleasePlan | None, ce
                 "What can an attacker know? Name the quasi-identifiers or a recipe, or keep the certificate beside the "
                 "release."
             )
+    # what a key made of a column cannot be compared with the original
+    columns = tuple(replace(each, role=Role.DROP) if each.role in KEYED else each for each in columns)
     present = Schema(tuple(column for column in columns if column.name in source.frame.columns))
     gone = [column.name for column in columns if column.name not in present and column.role not in NOT_RELEASED]
     if gone:

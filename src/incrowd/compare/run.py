@@ -239,7 +239,7 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
     return {
         "target": recipe.target,
         "quasi_identifiers": recipe.known,
-        "drop": recipe.named(*NOT_RELEASED),
+        "drop": recipe.named(*NOT_RELEASED, Role.PSEUDONYM),
         "columns": {name: settings for name, settings in columns.items() if settings},
         "hierarchies": recipe.hierarchies,
         "reading": recipe.reading,

@@ -19,7 +19,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from incrowd.errors import Notice, RequirementError, guarded
+from incrowd.errors import Notice, ParameterError, RequirementError, guarded
 from incrowd.hiding.account import Account, Telling
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary
 from incrowd.hiding.methods import Options
@@ -43,6 +43,7 @@ from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.resources import bytes_of
+from incrowd.vocabulary.schema import KEYED
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,11 @@ def hide_cells(
     ((None, None), ('some', 'cold'), True)
     """
     stated, recipe = beside_recipe(options, lambda recipe: {"reading": recipe.reading})
+    if recipe is not None and (keyed := recipe.named(*KEYED)):
+        raise ParameterError(
+            f"Hiding cells makes no pseudonyms and shifts no dates: {', '.join(keyed)} would be published as they are. "
+            "Hide cells in a release, or name a recipe without them."
+        )
     request = filled(HidingOptions, stated)
     hierarchies, memory = request["hierarchies"] or {}, request["memory"]
     by_column = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies

@@ -12,7 +12,15 @@ from incrowd.errors import Notice, VerificationError, named_option
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
 from incrowd.releases.job import Job
 from incrowd.releases.measured import measure
-from incrowd.report.certificate import WrittenRelease, certificate, form_facts, hmac_of, owner_key, sha256_of
+from incrowd.report.certificate import (
+    WrittenRelease,
+    certificate,
+    certified_keying,
+    form_facts,
+    hmac_of,
+    owner_key,
+    sha256_of,
+)
 from incrowd.report.facts import facts_of
 from incrowd.report.outcome import Release
 from incrowd.tables.databases.tables import Query
@@ -62,6 +70,7 @@ def describe(
         preset=job.recipe.preset.name if job.recipe.preset else None,
         coarsened={name: str(rule) for name, rule in coarsenings(job.recipe.reading.get("coarsen")).items()},
         limits=job.recipe.preferences.stated(),
+        keyed=keyed_entries(job),
         responsible=job.responsible,
     )
     issued = certificate(
@@ -82,6 +91,15 @@ def describe(
         return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
     second = draft.loader(outputs.release and groups_path(outputs.release), 1) if job.pair else lambda: None
     return Release(plan, issued, facts, outputs.release, draft.loader(outputs.release), second)
+
+
+def keyed_entries(job: Job) -> dict[str, Any]:
+    """What the certificate states of pseudonyms and shifted dates, if the user asked for some."""
+    if (keying := job.keying) is None:
+        return {}
+    from incrowd.tables.key_file import key_name, read_key
+
+    return certified_keying(keying, key_name(read_key(keying.key)))
 
 
 def _output(job: Job, verdict: Verdict, draft: Unverified) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import OutputError, ParameterError, RequirementError, option_name
+from incrowd.errors import OutputError, ParameterError, RequirementError, named_option, option_name
 from incrowd.methods.catalog import check_preferences, find_method
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
@@ -18,14 +18,15 @@ from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import InputFile, Request
 from incrowd.vocabulary.clock import Clock
-from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening
+from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening, coarsenings
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
+from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
 from incrowd.vocabulary.requirement import KAnonymity, Together
 from incrowd.vocabulary.requirements.closeness import ConfidenceCap
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import Column, Role
+from incrowd.vocabulary.schema import KEYED, Column, Role
 
 _OF_GROUPS = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap)
 """Requirements that a group keeps or breaks by itself, whichever other rows there are."""
@@ -91,7 +92,7 @@ class Targets:
 class Job:
     """One release to be made: what, from what, to where, by what.
 
-    What is measured, the book of earlier releases, the run and ``despite_unchanged`` are as
+    What is measured, the book of earlier releases, the run, ``despite_unchanged``, ``key_file`` and ``new_key`` are as
     :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate.
     """
 
@@ -106,6 +107,20 @@ class Job:
     ledger: Book | None = None
     run: Run = field(default_factory=Run)
     despite_unchanged: bool = False
+    key_file: Path | None = None
+    new_key: bool = False
+
+    @property
+    def keying(self) -> Keying | None:
+        """The columns that a key makes, if there are some."""
+        if not self.recipe.named(*KEYED):
+            return None
+        if self.key_file is None:
+            raise ParameterError(
+                "Pseudonyms and shifted dates are made with a key that stays with you. Name its file, for instance "
+                f"{named_option(key_file='key.txt')}; to make a new one there, add {named_option(new_key=True)}."
+            )
+        return self.recipe.keying(self.key_file)
 
     @property
     def seed(self) -> int | None:
@@ -151,8 +166,12 @@ class Job:
             from incrowd.report.signature import private_key
 
             private_key(self.sign)
-        if not self.pair:
-            return
+        if self.pair:
+            self._check_pair()
+        self._check_key()
+
+    def _check_pair(self) -> None:
+        """Refuse what a release of two tables does not have."""
         if self.outputs.table is not None:
             raise OutputError("Two tables cannot appear in a database at once. Choose form counts, or write files.")
         if self.path is not None and self.path.is_dir():
@@ -169,6 +188,38 @@ class Job:
             check_new(second, replace=self.outputs.replace)
             if any(path is not None and path.resolve() == second.resolve() for path in others):
                 raise OutputError(f"{second.name} is where the table of groups goes. Name another file.")
+
+    def _check_key(self) -> None:
+        """Refuse keys for nothing, and columns that a key and something else would make; make the key, or read it."""
+        keying, path = self.keying, self.key_file
+        if keying is None or path is None:
+            if path is not None or self.new_key or self.recipe.shift_by or self.recipe.shift_days:
+                raise ParameterError(
+                    "Nothing is made with a key. Name columns: "
+                    f"{named_option(pseudonyms=['patient_id'])} or {named_option(shift_dates=['admitted'])}."
+                )
+            return
+        if self.recipe.preset is not None and self.recipe.preset.kinds:
+            raise ParameterError(
+                f"{self.recipe.preset.name} allows neither pseudonyms made from identifiers nor dates finer than a "
+                "year. Name no preset, or leave them out."
+            )
+        for name in coarsenings(self.recipe.reading.get("coarsen")):
+            if name in (*keying.columns, keying.persons):
+                raise ParameterError(
+                    f"Column {name!r} is made with a key, and cannot be coarsened. Choose one of both."
+                )
+        own, outputs = path.resolve(), self.outputs
+        second = groups_path(outputs.release) if outputs.release and self.pair else None
+        others = (outputs.release, second, outputs.plan, outputs.report, outputs.certificate)
+        for other in (*others, self.path, self.recipe_path):
+            if other is not None and (other.resolve() == own or other.resolve() in own.parents):
+                raise OutputError(f"The key cannot be where {other.name} is. Name another file for it.")
+        from incrowd.tables.key_file import make_key, read_key
+
+        if self.new_key:
+            make_key(path)
+        read_key(path)
 
     def _check_limits(self) -> None:
         """Refuse what hides cells beside a limit that hidden cells exceed."""
@@ -222,6 +273,10 @@ class Job:
             )
         if self.recipe.reading.get("coarsen"):
             raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")
+        if self.recipe.named(*KEYED):
+            raise ParameterError(
+                "Pseudonyms and shifted dates are made and verified on one machine. Leave them out, or release there."
+            )
         if self.recipe.rarest is not None:
             raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")
         if self.recipe.at_most or self.recipe.apart:
@@ -255,7 +310,7 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
     resources = held.resources or Resources(job.memory)
     on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
     return Request(
-        input=input_file(job.table, held.origin, folder, "input", recipe.reading),
+        input=replace(input_file(job.table, held.origin, folder, "input", recipe.reading), keyed=job.keying),
         release=written,
         form=job.form,
         columns=tuple(_requested(column, recipe.columns.get(column.name, {})) for column in held.schema.columns),

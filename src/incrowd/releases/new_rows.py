@@ -16,7 +16,7 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_
 
 @guarded
 def show_new_rows(plan: ReleasePlan, source: Source) -> pl.DataFrame:
-    """Each row as the plan shows rows like it, in the order given; identifiers are dropped.
+    """Each row as the plan shows rows like it, in the order given; identifiers are dropped, and what a key makes.
 
     Unseen categories, numbers out of range and missing values are allowed; the target need not be there. No promise
     is counted: the plan's promise is about the rows it was made for.
@@ -26,7 +26,7 @@ def show_new_rows(plan: ReleasePlan, source: Source) -> pl.DataFrame:
             raise HeaderError(unknown_column(name, source.frame.columns))
     known = [column for column in plan.schema.columns if column.name in source.frame.columns]
     table, _ = encode(source, Schema(tuple(_loosened(column) for column in known)), plan.names)
-    return EmbeddedEngine().transform(plan, table, source.frame)
+    return EmbeddedEngine().transform(plan, table, source.frame.drop(plan.schema.keyed, strict=False))
 
 
 def _loosened(column: Column) -> Column:

@@ -20,7 +20,7 @@ from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.releases.certified.consistency import check_issued, check_written
-from incrowd.releases.issuing import describe
+from incrowd.releases.issuing import describe, keyed_entries
 from incrowd.releases.job import Job, Targets, request_of
 from incrowd.releases.measured import check_measurable
 from incrowd.report.outcome import Release
@@ -80,8 +80,10 @@ def run_release(job: Job) -> Release:
                     verdict = verify(job, replace(request, release=back, file=False), draft)
             release = describe(job, held, notices, plan, verdict, draft, beside)
             roles = {column.name: str(column.role) for column in request.columns}
-            check_issued(release.certificate, verdict, job.recipe.requirement, roles, job.sign)
+            keyed_stated = keyed_entries(job)
+            check_issued(release.certificate, verdict, job.recipe.requirement, roles, job.sign, keyed=keyed_stated)
             write_beside(release, job.outputs, drafts)
+            _check_secret(job, release, drafts)
             drafts.keep(*draft.files, digests=verdict.digests)
             if certificate := job.outputs.certificate:
                 drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])
@@ -149,7 +151,7 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
             source = read(job.table if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
             recipe, source = _settled(job.recipe, source)
-            return replace(job, recipe=recipe), InMemory.of(source, recipe, to)
+            return replace(job, recipe=recipe), InMemory.of(_keyed(job, source), recipe, to)
     if (preset := job.recipe.preset) is not None and preset.kinds:
         raise ParameterError(
             f"{preset.name} looks at all cells of a table in memory, and this one is worked on in blocks. Give one "
@@ -163,6 +165,7 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
     with job.clock("reading"):
         stream = open_stream(path, **job.recipe.reading, scratch=scratch)
     with job.clock("encoding"):
+        stream = stream.with_key(job.keying)
         return job, InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
 
 
@@ -173,6 +176,15 @@ def _settled(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
     from incrowd.releases.kinds import with_kinds
 
     return with_kinds(recipe, recipe.preset, source)
+
+
+def _keyed(job: Job, source: Source) -> Source:
+    """The table with the columns that a key makes."""
+    if (keying := job.keying) is None:
+        return source
+    from incrowd.tables.reading.keyed import keyed
+
+    return keyed(source, keying)
 
 
 def _in_blocks(job: Job, path: Path) -> bool:
@@ -269,6 +281,17 @@ def write_beside(release: Release, outputs: Targets, drafts: Mapping[Path, Path]
         write_plan(release.plan, drafts[outputs.plan])
 
 
+def _check_secret(job: Job, release: Release, drafts: Mapping[Path, Path]) -> None:
+    """Refuse if certificate, plan or report hold the key that pseudonyms and shifted dates are made with."""
+    if (keying := job.keying) is None:
+        return
+    from incrowd.tables.key_file import check_absent, read_key
+
+    written = (job.outputs.certificate, job.outputs.plan, job.outputs.report)
+    contents = [drafts[path].read_bytes() for path in written if path is not None]
+    check_absent(read_key(keying.key), [json.dumps(release.certificate).encode(), *contents])
+
+
 def _hierarchies(
     schema: Schema, columns: Mapping[str, EncodedColumn], method: MethodEntry, subjects: Sequence[str]
 ) -> Iterator[Notice]:
@@ -297,6 +320,10 @@ def notices_asked(job: Job) -> Iterator[Notice]:
     if job.recipe.parameters.get("boxes") == "extremes":
         message = "intervals end at numbers that somebody has, which helps to single people out. The default is splits."
         yield Notice("extremes", "boxes", message)
+    release, key = job.outputs.release, job.key_file
+    if release is not None and key is not None and key.resolve().parent == release.resolve().parent:
+        message = "it lies in the folder of the release. Whoever has it can try any identifier: do not pass it on."
+        yield Notice("key-beside", key.name, message)
     if job.seed is not None:
         message = "a seed was set: whoever knows it and the program can undo the shuffling. For experiments only."
         yield Notice("seeded", "seed", message)

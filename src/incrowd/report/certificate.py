@@ -29,6 +29,7 @@ from incrowd.errors import OutputError
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.keying import Keying
 
 if TYPE_CHECKING:
     from incrowd.report.facts import Facts
@@ -117,6 +118,7 @@ def certificate(
         "preset": facts.preset,
         "coarsened": dict(facts.coarsened),
         "limits": dict(facts.limits),
+        **facts.keyed,
         "method": {"name": facts.method, "parameters": facts.parameters},
         "verification": facts.verdict.to_json(),
         "rows": _rows(facts),
@@ -158,6 +160,23 @@ def _cells(facts: Facts) -> dict[str, int] | str:
         "released": facts.verdict.sizes.rows * len(shown),
         "empty": sum(facts.verdict.suppressed.values()),
     }
+
+
+def certified_keying(keying: Keying, key: str) -> dict[str, Any]:
+    """The entries about columns that a key makes; ``key`` is what the key is called.
+
+    Examples
+    --------
+    >>> certified_keying(Keying(Path("key.txt"), ("patient",)), "b7a248b26d37fe47")["pseudonyms"]["protection"]
+    'none of their own'
+    """
+    what, entries = {"key": key, "protection": "none of their own"}, dict[str, Any]()
+    if keying.pseudonyms:
+        entries["pseudonyms"] = {"columns": [*keying.pseudonyms], "algorithm": "HMAC-SHA-256, 128 bits", **what}
+    if keying.shifted:
+        shifts = {"columns": [*keying.shifted], "by": keying.by, "days": keying.days, "algorithm": "HMAC-SHA-256"}
+        entries["shifted_dates"] = {**shifts, **what}
+    return entries
 
 
 def schema() -> dict[str, Any]:

@@ -17,7 +17,7 @@ from incrowd.report.wording import forms_in, shares_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check
 
-COLUMN_CHECKS = ("faithful", "untouched")
+COLUMN_CHECKS = ("faithful", "untouched", "recomputed")
 
 # The attacks as a section of the report: what each found, what it was set against, and what did not run.
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}
@@ -158,6 +158,30 @@ def wishes(facts: Facts) -> list[Html]:
         rows.append(texts("rows", f"left out, at most {most}", f"{facts.rows_dropped:,} of {facts.rows:,}"))
     shown = table("What was asked for", texts("What", "Wish", "Counted"), rows)
     return [section("Weights and limits", "wishes", shown)]
+
+
+# Columns that a key makes, as a section of the report: which, how, and that this protects nobody.
+KEYED_READING = (
+    "Made with a secret key that stays with its holder, and computed once more by the verification, from the input and "
+    "the key. Nothing in this report counts pseudonyms or shifts as protection. The name of the key tells keys apart, "
+    "and reveals nothing that a key makes."
+)
+
+
+def keyed_columns(facts: Facts) -> list[Html]:
+    """What was made with a key; nothing if there is nothing."""
+    rows = []
+    if entry := facts.keyed.get("pseudonyms"):
+        rows.append(texts(listed(entry["columns"]), f"pseudonyms ({entry['algorithm']})", entry["key"]))
+    if entry := facts.keyed.get("shifted_dates"):
+        words = (
+            f"dates shifted by up to {entry['days']:,} days, one shift for each {entry['by']} ({entry['algorithm']})"
+        )
+        rows.append(texts(listed(entry["columns"]), words, entry["key"]))
+    if not rows:
+        return []
+    shown = table("Columns made with a key", texts("Columns", "Released as", "Name of the key"), rows)
+    return [section("Pseudonyms and shifted dates", "keyed", shown, paragraph(KEYED_READING, class_="aside"))]
 
 
 # Unchanged columns as a section of the report: what they give back, and who is alone by them.

@@ -129,7 +129,8 @@ class Facts:
     What is None was not measured, not run, not tracked, or not stated. ``meanings`` are the promises,
     each with what it means; ``risk`` is that of the table, with that of the release in its ``after``; ``earlier`` is
     what the ledger knows of the table, None where no ledger is kept; ``unchanged`` is what unchanged columns
-    undo, None where that was not counted; ``empty`` are quasi-identifiers in which every cell is missing.
+    undo, None where that was not counted; ``keyed`` is what is stated of columns that a key makes; ``empty`` are
+    quasi-identifiers in which every cell is missing.
     """
 
     source: str
@@ -154,6 +155,7 @@ class Facts:
     preset: str | None = None
     coarsened: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
+    keyed: dict[str, Any] = field(default_factory=dict)
     responsible: str | None = None
     utility: Utility | None = None
     risk: Risk | None = None
@@ -185,6 +187,7 @@ def facts_of(
     preset: str | None = None,
     coarsened: Mapping[str, str] | None = None,
     limits: Mapping[str, Any] | None = None,
+    keyed: Mapping[str, Any] | None = None,
     responsible: str | None = None,
     risk: Risk | None = None,
     attacks: AttackFacts | None = None,
@@ -211,6 +214,8 @@ def facts_of(
         The preset that was named, and the columns that were made coarser as they were read, each with its rule.
     limits
         Weights and limits that were asked for, as plain data.
+    keyed
+        What is stated of columns that a key makes.
     risk, attacks, earlier
         What was measured, what was tried, which releases came before; see :class:`Facts`.
     unchanged
@@ -240,6 +245,7 @@ def facts_of(
         preset=preset,
         coarsened=dict(coarsened or {}),
         limits=dict(limits or {}),
+        keyed=dict(keyed or {}),
         responsible=responsible,
         utility=None if columns is None else utility_of(plan, columns, verdict.sizes),
         risk=risk,

@@ -31,6 +31,7 @@ from incrowd.report.extra_sections import (
     attacks,
     checks_table,
     earlier_releases,
+    keyed_columns,
     rules,
     unchanged_columns,
     utility,
@@ -54,7 +55,11 @@ from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Role
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 _MARKS = {Standing.SATISFIED: "✓", Standing.LITTLE_USE: "!", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}
 MOST_PARTS, MOST_REASONS = 12, 20
-_RELEASED = dict.fromkeys(NOT_RELEASED, "left out") | {Role.QUASI_IDENTIFIER: "transformed"}
+_RELEASED = dict.fromkeys(NOT_RELEASED, "left out") | {
+    Role.QUASI_IDENTIFIER: "transformed",
+    Role.PSEUDONYM: "as pseudonyms",
+    Role.SHIFTED: "with shifted dates",
+}
 
 
 def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str, Any] | None = None) -> str:
@@ -74,6 +79,7 @@ def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str,
         result(facts),
         *rules(facts),
         *wishes(facts),
+        *keyed_columns(facts),
         verification(facts),
         unchanged_columns(facts),
         risk(facts),
@@ -105,11 +111,16 @@ def _head(facts: Facts) -> Html:
 
 
 def _unchanged(facts: Facts) -> str:
-    names = facts.schema.untouched
+    names, keyed = _as_they_came(facts), facts.schema.keyed
+    made = f"; made with a key, which is no protection of its own: {listed(keyed)}" if keyed else ""
     if not names:
-        return "no column is released unchanged"
+        return f"no column is released unchanged{made}"
     are = "is" if len(names) == 1 else "are"
-    return f"{counted(len(names), 'column')} {are} released unchanged: {listed(names)}"
+    return f"{counted(len(names), 'column')} {are} released unchanged: {listed(names)}{made}"
+
+
+def _as_they_came(facts: Facts) -> list[str]:
+    return [name for name in facts.schema.untouched if name not in facts.schema.keyed]
 
 
 def key_figures(facts: Facts) -> Html:
@@ -257,13 +268,23 @@ def limits(facts: Facts) -> Html:
 
 
 def _limits(facts: Facts) -> Iterator[str]:
-    number = len(facts.schema.untouched)
+    number = len(_as_they_came(facts))
     unchanged = f"{counted(number, 'column')} (target, sensitive, private or other) {'is' if number == 1 else 'are'}"
     yield (
         f"{facts.requirement} prevents singling out by the quasi-identifiers listed above. It is counted in rows, "
         "which are people only if each person has one row."
     )
     yield f"{unchanged} released unchanged. Anybody who knows their values from elsewhere can link rows by them."
+    if facts.schema.pseudonyms:
+        yield (
+            f"Pseudonyms ({listed(facts.schema.pseudonyms)}) protect nobody: rows with the same one are of one person, "
+            "here and in every release under the same key, and whoever has the key can try any identifier."
+        )
+    if shifted := [name for name in facts.schema.keyed if name not in facts.schema.pseudonyms]:
+        yield (
+            f"Shifted dates ({listed(shifted)}) protect nobody: intervals are true, and whoever knows one true date of "
+            "a person knows the shift."
+        )
     if private := [column.name for column in facts.schema.columns if column.role is Role.PRIVATE]:
         yield f"That nobody outside knows {listed(private)} is stated by you; nothing here checks it."
     if len(facts.promises) <= len(_sizes(facts)):

@@ -87,6 +87,8 @@ def _described(columns: SinglingSet, alone: Alone) -> str:
     roles = {alone.roles[name] for name in columns.columns}
     if roles == {_NOTHING_SAID}:
         return f"{listed(columns.columns)}, without a stated role"
+    if roles == {"shifted"}:
+        return f"{listed(columns.columns)}, with shifted dates"
     if len(roles) == 1:
         return f"{listed(columns.columns)}, which you called {roles.pop()}"
     words = {name: "no role stated" if role == _NOTHING_SAID else role for name, role in alone.roles.items()}
@@ -142,6 +144,11 @@ def _cure(counts: UnchangedCounts) -> str:
     if counts.advice is None:
         return "Name unchanged columns as quasi-identifiers or drop them."
     columns = counts.advice.columns
+    if all(counts.alone.roles.get(name) == "pseudonym" for name in columns):
+        return (
+            "By a pseudonym that repeats, rows of one person are linked, and one row tells what another hides. Drop "
+            f"{listed(columns)}: effective k is then {counts.advice.effective_k}."
+        )
     singles = {one.columns for one in counts.by}
     it, kind = ("it", "a quasi-identifier") if len(columns) == 1 else ("them", "quasi-identifiers")
     which = it if all((name,) in singles for name in columns) else listed(columns)

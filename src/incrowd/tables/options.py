@@ -1,7 +1,6 @@
 """What may be asked of a release, declared once, in groups; see :mod:`incrowd.vocabulary.option`.
 
-What a table is, what is promised and by which method are arguments of ``incrowd.release`` by themselves, and what a
-recipe says. Where results go, what is measured, the ledger and the run are an argument each.
+What is in a ``TypedDict`` is an argument of ``incrowd.release`` by itself; a dataclass is one argument.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.options import Reading as Reading
+from incrowd.vocabulary.keying import KeyedColumns
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
 from incrowd.vocabulary.preferences import Apart, AtMost, Lose, Weights
 from incrowd.vocabulary.resources import bytes_of
@@ -36,14 +36,6 @@ Sensitive = Annotated[
         Kind.NAMES,
         more="What must be kept of them is said by ``require``.",
         recipe=_OF_A_COLUMN,
-    ),
-]
-Private = Annotated[
-    Iterable[str] | None,
-    Option(
-        "Columns that stay; you state that nobody outside knows them.",
-        Kind.NAMES,
-        more="They are released unchanged, and who is alone by them is not counted as found.",
     ),
 ]
 Repeats = Annotated[
@@ -120,7 +112,14 @@ class What(TypedDict, total=False):
         Option("Columns to leave out, whatever they are.", Kind.NAMES, more="Nothing is asked about them."),
     ]
     sensitive: Sensitive
-    private: Private
+    private: Annotated[
+        Iterable[str] | None,
+        Option(
+            "Columns that stay; you state that nobody outside knows them.",
+            Kind.NAMES,
+            more="They are released unchanged, and who is alone by them is not counted as found.",
+        ),
+    ]
     repeats: Repeats
     hierarchies: Hierarchies
     reading: TextReading
@@ -225,7 +224,7 @@ class ReleaseTo(TypedDict, total=False):
     ]
 
 
-class ReleaseOptions(What, Promise, MethodOptions, ReleaseTo, total=False):
+class ReleaseOptions(What, Promise, KeyedColumns, MethodOptions, ReleaseTo, total=False):
     """The options of a release that are arguments by themselves."""
 
 
@@ -386,6 +385,7 @@ class Run:
 RELEASE: Mapping[str, tuple[type, ...]] = {
     "What": (What,),
     "Promise": (Promise,),
+    "Pseudonyms and dates": (KeyedColumns,),
     "Method": (MethodOptions,),
     "Outputs": (ReleaseTo, Outputs),
     "Measuring": (Measuring,),

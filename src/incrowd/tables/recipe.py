@@ -7,6 +7,10 @@
       diagnosis: {role: target, type: categorical}
     drop: [name, remarks]
     private: [weight]
+    pseudonyms: [patient_id]
+    shift_dates: [admitted, discharged]
+    shift_by: patient_id
+    shift_days: 182
     k: 10
     method: kactus-plus
     parameters: {numeric: bins}
@@ -26,28 +30,30 @@
     alone_at_most: 0
     preset: public
 
-Hierarchies and the population are files beside the recipe. ``drop`` and ``private`` are short for the roles of these
-names. Columns that are not named keep the role and type of the draft made from the data.
+Hierarchies and the population are files beside the recipe. ``drop``, ``private``, ``pseudonyms`` and ``shift_dates``
+are short for the roles drop, private, pseudonym and shifted; the key of the last two is named at each run. Columns that
+are not named keep the role and type of the draft made from the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
 from incrowd.tables.options import MethodOptions, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
+from incrowd.tables.recipe_checks import check_keys, check_list, check_names, check_preset, choice, with_role
 from incrowd.vocabulary.coarsening import coarsenings
 from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
-from incrowd.vocabulary.option import described_fields, nearest, options_of
+from incrowd.vocabulary.option import described_fields, options_of
 from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
-from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
+from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
 
 if TYPE_CHECKING:
     from incrowd.tables.preset import Preset
@@ -60,10 +66,11 @@ _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
     *("k", "method", "parameters", "weights", "form", "require"),
     *("class_sensitive", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
+    *("shift_by", "shift_days"),
 )
 
 
-@described_fields(What, Promise, MethodOptions)
+@described_fields(What, Promise, KeyedColumns, MethodOptions)
 @dataclass(frozen=True)
 class Recipe:
     """What to release and how.
@@ -99,13 +106,23 @@ class Recipe:
     population: Any = None
     alone_at_most: int | None = None
     preset: Preset | None = None
+    shift_by: str | None = None
+    shift_days: int | None = None
     drop: InitVar[Sequence[str] | None] = None
     private: InitVar[Sequence[str] | None] = None
+    pseudonyms: InitVar[Sequence[str] | None] = None
+    shift_dates: InitVar[Sequence[str] | None] = None
 
-    def __post_init__(self, drop: Sequence[str] | None, private: Sequence[str] | None) -> None:
+    def __post_init__(
+        self,
+        drop: Sequence[str] | None,
+        private: Sequence[str] | None,
+        pseudonyms: Sequence[str] | None,
+        shift_dates: Sequence[str] | None,
+    ) -> None:
         KAnonymity(self.k)
         if self.preset is not None:
-            _check_preset(self.preset)
+            check_preset(self.preset)
         alone = self.alone_at_most
         if alone is not None and (isinstance(alone, bool) or not isinstance(alone, int) or alone < 0):
             raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
@@ -114,39 +131,51 @@ class Recipe:
         check_form(self.form)
         if self.rarest is not None:
             check_rarest(self.rarest)
-        _check_keys(self.columns, None, "columns")
-        for role, names in ((Role.DROP, drop), (Role.PRIVATE, private)):
-            _check_names(names, str(role))
-            object.__setattr__(self, "columns", _with_role(self.columns, role, names or ()))
+        check_keys(self.columns, None, "columns")
+        keyed = (Role.PSEUDONYM, pseudonyms), (Role.SHIFTED, shift_dates)
+        for role, names in ((Role.DROP, drop), (Role.PRIVATE, private), *keyed):
+            check_names(names, str(role))
+            object.__setattr__(self, "columns", with_role(self.columns, role, names or ()))
         for name, settings in self.columns.items():
-            _check_keys(settings, _COLUMN_KEYS, f"column {name!r}")
-            _check_list(settings.get("order"), f"column {name!r}: order")
+            check_keys(settings, _COLUMN_KEYS, f"column {name!r}")
+            check_list(settings.get("order"), f"column {name!r}: order")
             for key, kind in (("role", Role), ("type", ColumnType)):
                 if key in settings:
-                    _choice(kind, settings[key], name)
+                    choice(kind, settings[key], name)
             if not isinstance(settings.get("hierarchy"), str | Path | Hierarchy | None):
                 raise ParameterError(f"Column {name!r}: hierarchy must be the name of a file.")
-        _check_keys(self.parameters, None, "parameters")
-        _check_keys(self.reading, _READING_KEYS, "reading")
-        _check_list(self.reading.get("missing"), "reading: missing")
+        check_keys(self.parameters, None, "parameters")
+        check_keys(self.reading, _READING_KEYS, "reading")
+        check_list(self.reading.get("missing"), "reading: missing")
         for key in ("delimiter", "encoding", "decimal", "dates", "sheet"):
             if not isinstance(self.reading.get(key), str | None):
                 raise ParameterError(f"In reading: {key} must be text, in quotes.")
-        _check_names(self.reading.get("names"), "reading: names")
+        check_names(self.reading.get("names"), "reading: names")
         coarsenings(self.reading.get("coarsen"))
         row = self.reading.get("header_row")
         if isinstance(row, bool) or not isinstance(row, int | None):
             raise ParameterError("In reading: header_row must be the number of a row.")
         if not isinstance(self.reading.get("header"), bool | None):
             raise ParameterError("In reading: header must be yes or no.")
-        _check_names(self.repeats, "repeats")
-        _check_list(self.known_together, "known_together")
+        check_names(self.repeats, "repeats")
+        check_list(self.known_together, "known_together")
         for known in self.known_together:
-            _check_keys(known, _KNOWN_KEYS, "known_together")
-            _check_names(known.get("columns") or 0, "known_together: columns")
+            check_keys(known, _KNOWN_KEYS, "known_together")
+            check_names(known.get("columns") or 0, "known_together: columns")
         if not isinstance(self.class_sensitive, bool | None):
             raise ParameterError("class_sensitive must be yes or no: may the class of a person be inferred?")
+        if not isinstance(self.shift_by, str | None):
+            raise ParameterError("shift_by is the name of a column, in quotes.")
+        if self.shift_days is not None:
+            check_days(self.shift_days)
         _ = self.requirement, self.preferences
+
+    def keying(self, key: Path) -> Keying:
+        """The columns that a key makes; dates are shifted by the column of pseudonyms if no other is named."""
+        pseudonyms, shifted = self.named(Role.PSEUDONYM), self.named(Role.SHIFTED)
+        only = pseudonyms[0] if len(pseudonyms) == 1 else None
+        days = SHIFT_DAYS if self.shift_days is None else self.shift_days
+        return Keying(key, tuple(pseudonyms), tuple(shifted), self.shift_by or only, days)
 
     @property
     def preferences(self) -> Preferences:
@@ -230,7 +259,7 @@ def read_recipe(path: str | Path, preset: str | None = None) -> Recipe:
     data = read_plain_yaml(text, f"The recipe {Path(path).name}")
     if not isinstance(data, dict):
         raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
-    _check_keys(data, recipe_keys(), "the recipe")
+    check_keys(data, recipe_keys(), "the recipe")
     if isinstance(data.get("population"), str):
         data["population"] = Path(path).parent / data["population"]
     recipe = _on_preset(preset or data.pop("preset", None), data)
@@ -318,6 +347,8 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
         drop=names_of(options.get("drop")),
         sensitive=names_of(options.get("sensitive")),
         private=names_of(options.get("private")),
+        pseudonyms=names_of(options.get("pseudonyms")),
+        shift_dates=names_of(options.get("shift_dates")),
     )
 
 
@@ -365,8 +396,9 @@ def draft_recipe(
 def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
     """The recipe with roles given elsewhere (options, arguments); these replace its own of the same role.
 
-    What the recipe leaves out stays out, unless the column is given another role: nothing is released by naming less.
-    Keywords: quasi_identifiers, target, identifiers, drop, sensitive, private; each a list of columns or None.
+    What the recipe leaves out stays out, and what a key makes stays so, unless the column is given another role:
+    nothing is released by naming less. Keywords: quasi_identifiers, target, identifiers, drop, sensitive, private,
+    pseudonyms, shift_dates; each a list of columns or None.
     """
     by_role = {
         Role.QUASI_IDENTIFIER: roles.get("quasi_identifiers"),
@@ -375,10 +407,12 @@ def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
         Role.DROP: roles.get("drop"),
         Role.SENSITIVE: roles.get("sensitive"),
         Role.PRIVATE: roles.get("private"),
+        Role.PSEUDONYM: roles.get("pseudonyms"),
+        Role.SHIFTED: roles.get("shift_dates"),
     }
     columns = {name: dict(settings) for name, settings in recipe.columns.items()}
     for role, names in by_role.items():
-        if names is None or role in NOT_RELEASED:
+        if names is None or role in (*NOT_RELEASED, *KEYED):
             continue
         for settings in columns.values():
             if settings.get("role") == role:
@@ -388,22 +422,11 @@ def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
         for name in names or ():
             if name in taken:
                 both = f"both {taken[name]} and {role}" if taken[name] is not role else f"twice {role}"
-                raise SchemaError(f"Column {name!r} cannot be {both}. Name it once.")
+                why = ", for what a key makes hides nobody in a crowd" if role in KEYED else ""
+                raise SchemaError(f"Column {name!r} cannot be {both}{why}. Name it once.")
             taken[name] = role
             columns.setdefault(name, {})["role"] = role
     return replace(recipe, columns=columns)
-
-
-def _with_role(columns: Mapping[str, Any], role: Role, names: Sequence[str]) -> dict[str, Any]:
-    """The columns with one more role stated; a column that has another already is refused."""
-    settled = dict(columns)
-    for name in names:
-        settings = settled.get(name) or {}
-        stated = settings.get("role", role) if isinstance(settings, Mapping) else role
-        if stated != role:
-            raise SchemaError(f"Column {name!r} cannot be both {stated} and {role}. Choose one role.")
-        settled[name] = {**settings, "role": role}
-    return settled
 
 
 def _with_settings(column: Column, settings: Mapping[str, Any] | None) -> Column:
@@ -411,9 +434,9 @@ def _with_settings(column: Column, settings: Mapping[str, Any] | None) -> Column
         return column
     changes: dict[str, Any] = {"reason": STATED}
     if "role" in settings:
-        changes["role"] = _choice(Role, settings["role"], column.name)
+        changes["role"] = choice(Role, settings["role"], column.name)
     if "type" in settings:
-        changes["type"] = _choice(ColumnType, settings["type"], column.name)
+        changes["type"] = choice(ColumnType, settings["type"], column.name)
         changes["order"] = ()
     if "order" in settings:
         changes["order"] = tuple(str(value) for value in settings["order"])
@@ -424,40 +447,3 @@ def _with_settings(column: Column, settings: Mapping[str, Any] | None) -> Column
     elif settings.get("hierarchy") is not None:
         changes["hierarchy"] = settings["hierarchy"]
     return replace(column, **changes)
-
-
-def _choice(kind: type[StrEnum], value: object, column: str) -> StrEnum:
-    try:
-        return kind(str(value))
-    except ValueError:
-        word = "role" if kind is Role else "type"
-        raise SchemaError(f"Column {column!r} has an unknown {word}. Choose one of {', '.join(kind)}.") from None
-
-
-def _check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None:
-    """Raise unless the data are settings, and known ones if only some are known."""
-    if not isinstance(data, Mapping):
-        example = known[0] if known else "name"
-        raise ParameterError(f"In {where}: expected settings such as {example}: …")
-    for key in data:
-        if known is not None and key not in known:
-            likely = nearest(key, {name: name for name in known})
-            raise ParameterError(f"In {where}: unknown setting {str(key)!r}.{likely} Known: {', '.join(known)}.")
-
-
-def _check_preset(preset: object) -> None:
-    from incrowd.tables.preset import Preset
-
-    if not isinstance(preset, Preset):
-        raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
-
-
-def _check_list(data: object, where: str) -> None:
-    if data is not None and not isinstance(data, list | tuple):
-        raise ParameterError(f"In {where}: expected a list such as [a, b].")
-
-
-def _check_names(data: object, where: str) -> None:
-    _check_list(data, where)
-    if isinstance(data, list | tuple) and not all(isinstance(name, str) for name in data):
-        raise ParameterError(f"In {where}: names of columns are text. Put numbers in quotes.")

@@ -11,11 +11,12 @@ from incrowd.errors import Notice, SchemaError, named_option
 from incrowd.tables.reading.draft import Shared, draft_schema, role_by_name
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
-from incrowd.vocabulary.schema import Column, Role, Schema
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 if TYPE_CHECKING:
     from incrowd.tables.streams.stream import Stream
 
+_KEYED_TYPES = {Role.PSEUDONYM: ColumnType.TEXT, Role.SHIFTED: ColumnType.DATE}
 Repeats = Callable[[Sequence[str]], Mapping[str, Shared]]
 """Counts the values of columns, over all rows."""
 
@@ -68,9 +69,11 @@ def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Sche
             notices += list(_dropped(column, settled))
         if settled.role is Role.OTHER:
             notices += list(_doubt(draft[column.name]))
+        if settled.role in _KEYED_TYPES:
+            settled = replace(settled, type=_KEYED_TYPES[settled.role], order=())
         columns.append(settled)
     schema = Schema(tuple(columns))
-    return schema, (*notices, *_repeats(schema, recipe, repeats))
+    return schema, (*notices, *_repeats(schema, recipe, repeats), *_unshifted(schema))
 
 
 def _named(schema: Schema, recipe: Recipe) -> Iterator[Column]:
@@ -94,28 +97,59 @@ def _doubt(drafted: Column) -> Iterator[Notice]:
         yield Notice("unnamed", drafted.name, message)
 
 
+def _unshifted(schema: Schema) -> Iterator[Notice]:
+    """That dates are released as they are beside shifted ones."""
+    shifted = [name for name in schema.keyed if name not in schema.pseudonyms]
+    plain = [name for name in schema.untouched if schema[name].type is ColumnType.DATE and name not in shifted]
+    if plain and shifted:
+        message = (
+            "dates are released as they are beside shifted ones; where they belong together, they tell the shift. To "
+            f"shift them too: {named_option(shift_dates=[*shifted, *plain])}."
+        )
+        yield Notice("unshifted-dates", ", ".join(plain), message)
+
+
 def _repeats(schema: Schema, recipe: Recipe, repeats: Repeats) -> Iterator[Notice]:
-    """Refuse identifiers that repeat; those that may are told. A missing identifier repeats nobody."""
+    """Refuse identifiers and pseudonyms that repeat; those that may are told. A missing one repeats nobody."""
+    unique = (*schema.identifiers, *schema.pseudonyms)
     for name in recipe.repeats:
-        if name not in schema.identifiers:
+        if name not in unique:
             raise SchemaError(f"repeats names {name!r}, which is no identifier. Only identifiers need to be unique.")
     named_alike = [name for name in schema.dropped if role_by_name(name) is Role.IDENTIFIER]
-    for name, shared in repeats(list(dict.fromkeys((*schema.identifiers, *named_alike)))).items():
+    for name, shared in repeats(list(dict.fromkeys((*unique, *named_alike)))).items():
         again = shared.rows - shared.values
         if not again:
             continue
-        if name not in schema.identifiers:
+        linked = name in schema.pseudonyms
+        if name not in unique:
             message = (
                 f"{again:,} rows have the value of an earlier row. If it numbers persons, rows are not persons here."
             )
             yield Notice("repeats", name, f"left out as you state; {message}")
         elif name in recipe.repeats:
-            message = f"{again:,} rows have the value of an earlier row; by your statement it does not number persons."
+            message = _linked(again) if linked else f"{again:,} rows have the value of an earlier row; {_NO_PERSONS}"
             yield Notice("repeats", name, message)
         else:
-            raise SchemaError(
-                f"Rows are not persons here: the identifier {name!r} repeats, {again:,} rows have the value of an "
-                "earlier row. k counts rows, so somebody with several rows is hidden less well than k says. Keep one "
-                "row for each person, or sum up a person's rows in one, and release that table. If the column does not "
-                f"number persons: {named_option(repeats=[name])}."
-            )
+            raise SchemaError(_repeated(name, again, linked=linked))
+
+
+_NO_PERSONS = "by your statement it does not number persons."
+
+
+def _linked(again: int) -> str:
+    return (
+        f"rows are not persons here: {again:,} rows have the pseudonym of an earlier row, as you allow. Recipients "
+        "link them, and k counts rows: somebody with several rows is hidden less well than k says."
+    )
+
+
+def _repeated(name: str, again: int, *, linked: bool) -> str:
+    what, advice = (
+        ("pseudonym", "If you accept that") if linked else ("identifier", "If the column does not number persons")
+    )
+    return (
+        f"Rows are not persons here: the {what} {name!r} repeats, {again:,} rows have the value of an earlier row. "
+        f"{'Recipients link them, and ' if linked else ''}k counts rows, so somebody with several rows is hidden less "
+        "well than k says. Keep one row for each person, or sum up a person's rows in one, and release that table. "
+        f"{advice}: {named_option(repeats=[name])}."
+    )

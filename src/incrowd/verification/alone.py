@@ -42,9 +42,9 @@ def count_alone(columns: Sequence[OpenColumn], rows: int, people_times_sets: int
     """Who is alone by unchanged columns, and by which of them most.
 
     Sets of one, two and three columns are compared one by one as long as people times sets stay below the bound; else
-    the best set grows by the column that adds most.
+    the best set grows by the column that adds most. By a pseudonym nobody is found: it is new, and known to nobody.
     """
-    coded = [_Column(at, column) for at, column in enumerate(columns)]
+    coded = [_Column(at, column) for at, column in enumerate(columns) if column.role != "pseudonym"]
     plain = [one for one in coded if one.role != "target"]
     known = [one for one in plain if one.role != "private"]
     free = [one for one in known if one.role != "sensitive"]
@@ -57,7 +57,7 @@ def count_alone(columns: Sequence[OpenColumn], rows: int, people_times_sets: int
         not_called_private=_alone(free, rows),
         best=tuple(one.named for one in best),
         telling=_telling(best, everybody, plain, rows).named if everybody and best else None,
-        roles={one.name: one.role for one in coded},
+        roles={column.name: column.role for column in columns},
     )
 
 

@@ -29,7 +29,7 @@ from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.vocabulary.counts_text import HIDDEN, read_counts
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import day_number, parse_day, parse_interval, parse_number
-from incrowd.vocabulary.schema import Role
+from incrowd.vocabulary.schema import KEYED, Role
 
 Codes = npt.NDArray[np.int64]
 OwnValue = str | int | float | bool | datetime.date
@@ -237,7 +237,8 @@ def unchanged_counts(
 
 
 def _role(one: ReleasedColumn) -> str:
-    return str(one.column.role) if one.column.role in (Role.TARGET, Role.SENSITIVE, Role.PRIVATE) else "other"
+    stated = (Role.TARGET, Role.SENSITIVE, Role.PRIVATE, *KEYED)
+    return str(one.column.role) if one.column.role in stated else "other"
 
 
 def _own(pieces: Originals, names: Sequence[str]) -> dict[str, tuple[list[Any], int, Codes]]:

@@ -3,7 +3,7 @@
 What a released quasi-identifier cell may hold, given the row's own value: nothing; the value; a set with the
 value in it; the name of a group above it in its hierarchy; an interval around it; for numbers, the mean over the rows
 it speaks for, or the middle of an interval around it; the counts of all values of its class. All other columns must be
-exactly as they were.
+exactly as they were, or as a key makes them (:mod:`incrowd.verification.keyed`).
 """
 
 from __future__ import annotations
@@ -141,7 +141,12 @@ def verify_release(
                     if isinstance(original, Original)
                     else compare_pieces(place, expected, original, limits, escapes=escapes, progress=progress)
                 )
-                checks += [cells_check(name, wrong[name], name in expected.quasi_identifiers) for name in names]
+                checks += [
+                    cells_check(
+                        name, wrong[name], name in expected.quasi_identifiers, recomputed=name in expected.keyed
+                    )
+                    for name in names
+                ]
                 checks += more(connection) if more is not None else ()
         except duckdb.Error as error:
             reason = type(error).__name__
@@ -169,8 +174,8 @@ def rows_check(released: int, original: Originals, may_lose: int) -> Check:
     return Check("rows", different and lost <= may_lose, f"{released:,} released, {lost:,} left out")
 
 
-def cells_check(name: str, wrong: int, transformed: bool) -> Check:
-    """The check that every cell of a column follows from the original."""
-    promise = "faithful" if transformed else "untouched"
+def cells_check(name: str, wrong: int, transformed: bool, *, recomputed: bool = False) -> Check:
+    """The check that every cell of a column follows from the original; or from it and a key, if it is recomputed."""
+    promise = "faithful" if transformed else "recomputed" if recomputed else "untouched"
     finding = "every cell" if not wrong else f"{wrong:,} cells or numbers differ from the original"
     return Check(f"{name} {promise}", wrong == 0, finding)

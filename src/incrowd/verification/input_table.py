@@ -27,6 +27,7 @@ from incrowd.errors import FileFormatError, VerificationError
 from incrowd.verification.coarse import coarsen
 from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
+from incrowd.verification.keyed import UNKEYED, make_keyed
 from incrowd.verification.meaning import CellMeaning, decide
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
@@ -87,10 +88,12 @@ class InputTable:
         """Open a file; with ``copy`` it is read once, into memory, else by every query."""
         connection.execute("SET TimeZone = 'UTC'")
         copied = copy and file.kind not in _IN_MEMORY
-        names = _open(connection, file, scratch, copy=copy, name=_AS_READ if file.coarsen else TABLE)
+        plain, what = UNKEYED if file.keyed else TABLE, "TABLE" if copied else "VIEW"
+        names = _open(connection, file, scratch, copy=copy, name=_AS_READ if file.coarsen else plain)
         if file.coarsen:
-            what = "TABLE" if copied else "VIEW"
-            coarsen(connection, names, file.coarsen, file.missing, of=_AS_READ, to=f"{what} {TABLE}")
+            coarsen(connection, names, file.coarsen, file.missing, of=_AS_READ, to=f"{what} {plain}")
+        if file.keyed:
+            make_keyed(connection, names, file.keyed, file.missing, to=f"{what} {TABLE}")
         [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
         return cls(connection, names, rows, missing=file.missing, drafts=file.kind == "csv", typed=typed, copied=copied)
 
@@ -107,14 +110,14 @@ class InputTable:
     def _kinds(self) -> list[str]:
         return [row[1] for row in self.connection.execute(f"DESCRIBE {TABLE}").fetchall()]
 
-    def rows_at(self, names: Sequence[str], rows: Rows) -> Any:
+    def rows_at(self, names: Sequence[str], rows: Rows, of: str = TABLE) -> Any:
         """The cells of some rows and columns as a PyArrow table, in the order of the rows."""
         import pyarrow as pa
 
         self.connection.register("wanted", pa.table({"row": rows, _PLACE: np.arange(len(rows))}))
         cells = ", ".join(map(self.at, names))
         return self.connection.sql(
-            f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {TABLE}) "
+            f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {of}) "
             f"JOIN wanted USING (row) ORDER BY {_PLACE}"
         ).to_arrow_table()
 

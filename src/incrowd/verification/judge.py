@@ -18,6 +18,7 @@ from incrowd.verification.beside import unchanged_counts
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
+from incrowd.verification.keyed import UNKEYED, pseudonym_checks
 from incrowd.verification.limits import limit_checks
 from incrowd.verification.opening import column, connect, open_file, open_table, register
 from incrowd.verification.order import (
@@ -38,7 +39,7 @@ from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.preferences import rows_to_lose
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import NOT_RELEASED, Role
+from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Role
 
 LOW, HIGH = "_low", "_high"
 _INDEX = "__index_level_"
@@ -73,6 +74,8 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         def more(connection: Any) -> Iterator[Check]:
             nonlocal counted
             counted = unchanged_counts(connection, request, sources, expected, original)
+            if request.input.keyed is not None:
+                yield from pseudonym_checks(connection, request.input, table.names, expected.columns, sources)
             if request.preset == PRESET:
                 yield safe_harbor_check(connection, request, sources)
             if everybody is not None:
@@ -187,6 +190,7 @@ def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People
         further=further,
         people=people,
         extremes=request.extremes,
+        keyed=columns([column.name for column in request.columns if column.role in KEYED]),
     )
 
 
@@ -207,8 +211,14 @@ def _further(request: Request) -> tuple[Further, ...]:
 def _hidden(request: Request, table: InputTable, origin: Any) -> list[tuple[str, Any]]:
     """The columns that the release does not show as they are, with the values of some rows in its order."""
     names = [name for role in (*NOT_RELEASED, Role.QUASI_IDENTIFIER) for name in request.role(role)]
-    some = table.rows_at(names, origin[window(len(origin))])
-    return [(name, some.column(place)) for place, name in enumerate(names)]
+    rows = origin[window(len(origin))]
+    some = table.rows_at(names, rows)
+    shown = [(name, some.column(place)) for place, name in enumerate(names)]
+    if request.input.keyed is None:
+        return shown
+    keyed = request.input.keyed.columns
+    before = table.rows_at(keyed, rows, of=UNKEYED)
+    return [*shown, *((name, before.column(place)) for place, name in enumerate(keyed))]
 
 
 def _classes(connection: Any, expected: Expected, rows: slice) -> Any:

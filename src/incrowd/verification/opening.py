@@ -80,6 +80,7 @@ def connect(memory: int | None = None, threads: int | None = None, scratch: Path
         config["threads"] = threads
     config["temp_directory"] = "" if scratch is None else str(scratch)  # else it were a folder where the program runs
     connection = duckdb_module().connect(config=config)
+    connection.execute("SET disabled_optimizers = 'in_clause'")  # makes IN a join, which loses the order of the rows
     connection.execute("SET enable_progress_bar = false")  # it would write into the standard output of a shell
     return connection
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role
 
@@ -55,6 +56,8 @@ class InputFile:
         What is asked of a file of SQLite or DuckDB.
     coarsen
         The rules by which the user has columns made coarser, in the user's words.
+    keyed
+        The columns that the user has made with a key, and where the key lies.
     """
 
     path: Path
@@ -71,6 +74,7 @@ class InputFile:
     header_row: int | None = None
     query: str = ""
     coarsen: Mapping[str, str] = field(default_factory=dict)
+    keyed: Keying | None = None
 
 
 @dataclass(frozen=True)
@@ -199,7 +203,11 @@ class Request:
 
 
 def _input(data: dict[str, Any]) -> InputFile:
-    known = InputFile(**data)
+    keyed = data.get("keyed")
+    if keyed is not None:
+        listed = {name: tuple(keyed[name]) for name in ("pseudonyms", "shifted")}
+        keyed = Keying(**{**keyed, **listed, "key": Path(keyed["key"])})
+    known = InputFile(**{**data, "keyed": keyed})
     return replace(known, path=Path(known.path), missing=tuple(known.missing), names=tuple(known.names))
 
 
@@ -311,6 +319,8 @@ class Expected:
         The population, if something is required of it.
     extremes
         Whether intervals may end at the smallest and the largest number of their rows, which was asked for.
+    keyed
+        Columns that a key makes.
     """
 
     promises: Promises
@@ -324,3 +334,4 @@ class Expected:
     further: Sequence[Further] = ()
     people: People | None = None
     extremes: bool = False
+    keyed: Collection[str] = ()

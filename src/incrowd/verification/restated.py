@@ -14,6 +14,7 @@ from incrowd.verification.alone import count_alone
 from incrowd.verification.beside import MOST_CELLS
 from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of, unify
 from incrowd.verification.delimited import check_count
+from incrowd.verification.keyed import form_check
 from incrowd.verification.opening import column, connect, guarded, register
 from incrowd.verification.pair import open_pair
 from incrowd.verification.requirements import Further, recount_requirements
@@ -41,6 +42,8 @@ class Stated:
         Those of them that hold counts.
     unchanged
         The columns that are released as they came, and what each was called: target, sensitive or other.
+    pseudonyms
+        The columns that hold pseudonyms.
     """
 
     columns: Sequence[str]
@@ -49,6 +52,7 @@ class Stated:
     counts: Collection[str] = ()
     further: Sequence[Further] = ()
     unchanged: Mapping[str, str] = field(default_factory=dict)
+    pseudonyms: Sequence[str] = ()
 
 
 def recount_stated(
@@ -88,7 +92,8 @@ def _recounted(connection: Any, names: Sequence[str], stated: Stated, before: tu
     further = recount_requirements(connection, names, [keys for _, keys, _ in stated.promises], stated.further)
     shown = count_shown(connection, names, stated.quasi_identifiers, stated.counts)
     alone = _alone(connection, names, stated.unchanged, sizes.rows)
-    return Verdict(sizes, (columns, *before, *counted, *further), None, shown, alone=alone)
+    formed = (form_check(connection, name, names.index(name)) for name in stated.pseudonyms)
+    return Verdict(sizes, (columns, *before, *counted, *further, *formed), None, shown, alone=alone)
 
 
 def _alone(connection: Any, names: Sequence[str], roles: Mapping[str, str], rows: int) -> Alone | None:

@@ -41,7 +41,7 @@ _BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS = 120, 4096, 32  # people of a block at least,
 class UnchangedColumn:
     """A column that is released as it came: its codes in the order of the values, and what the user called it.
 
-    ``role`` is ``other`` (nothing was said of it), ``private``, ``sensitive`` or ``target``.
+    ``role`` is ``private``, ``sensitive``, ``target``, ``pseudonym``, ``shifted``, or ``other`` if nothing was stated.
     """
 
     name: str

@@ -27,8 +27,9 @@ class Role(StrEnum):
     ``identifier`` columns number or name persons and are not released; ``drop`` columns are not released either,
     whatever they are; ``quasi-identifier`` columns are what an attacker may know and what the release transforms;
     ``sensitive`` columns are what must not be inferred; ``target`` is the class recipients learn to predict;
-    ``private`` columns are released unchanged, and the user states that nobody outside knows them; ``other`` columns
-    are released unchanged, and nothing is stated of them.
+    ``private`` columns are released unchanged, and the user states that nobody outside knows them; ``pseudonym``
+    columns are released as what a secret key makes of their values, ``shifted`` columns as dates that a secret key
+    shifts by person; ``other`` columns are released unchanged, and nothing is stated of them.
     """
 
     IDENTIFIER = "identifier"
@@ -36,12 +37,16 @@ class Role(StrEnum):
     SENSITIVE = "sensitive"
     TARGET = "target"
     PRIVATE = "private"
+    PSEUDONYM = "pseudonym"
+    SHIFTED = "shifted"
     DROP = "drop"
     OTHER = "other"
 
 
 NOT_RELEASED = (Role.IDENTIFIER, Role.DROP)
 """The roles of columns that a release does not have."""
+KEYED = (Role.PSEUDONYM, Role.SHIFTED)
+"""The roles of columns that a release has as a key of the holder makes them."""
 
 
 class ColumnType(StrEnum):
@@ -163,6 +168,16 @@ class Schema:
         return self._named(*NOT_RELEASED)
 
     @property
+    def pseudonyms(self) -> tuple[str, ...]:
+        """The columns that are released as pseudonyms."""
+        return self._named(Role.PSEUDONYM)
+
+    @property
+    def keyed(self) -> tuple[str, ...]:
+        """The columns that are released as a key makes them: pseudonyms and shifted dates."""
+        return self._named(*KEYED)
+
+    @property
     def sensitive(self) -> tuple[str, ...]:
         """The columns that must not be inferred."""
         return self._named(Role.SENSITIVE)
@@ -174,8 +189,8 @@ class Schema:
 
     @property
     def untouched(self) -> tuple[str, ...]:
-        """The columns that are released as they are: target, sensitive, private and other."""
-        return self._named(Role.TARGET, Role.SENSITIVE, Role.PRIVATE, Role.OTHER)
+        """The columns that are released as they were read: target, sensitive, private, keyed and other."""
+        return self._named(Role.TARGET, Role.SENSITIVE, Role.PRIVATE, *KEYED, Role.OTHER)
 
     def _repr_html_(self) -> str:
         from incrowd.vocabulary.views import table_view

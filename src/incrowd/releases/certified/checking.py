@@ -240,10 +240,12 @@ def _bytes(release: Any, data: Certificate, held: RecountedRelease) -> Iterator[
 def _unrecounted(data: Certificate) -> Iterator[Statement]:
     """What the certificate says and a release cannot confirm."""
     checks = data["verification"]["checks"]
-    cells = [check for check in checks if check["name"].endswith((" faithful", " untouched"))]
+    cells = [check for check in checks if check["name"].endswith((" faithful", " untouched", " recomputed"))]
     yield left_open("rows of the table", NEEDS_TABLE)
     if cells:
         yield left_open("cells follow from the table", f"{NEEDS_TABLE} ({len(cells)} columns)")
+    if "pseudonyms" in data or "shifted_dates" in data:
+        yield left_open("pseudonyms and shifted dates follow from the table", f"{NEEDS_TABLE} and the key")
     if not isinstance(data["unchanged_columns"], str):
         yield left_open("effective k", NEEDS_TABLE)
     for name, nothing in _NEED_TABLE.items():

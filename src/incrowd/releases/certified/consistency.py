@@ -18,12 +18,14 @@ from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
-from incrowd.vocabulary.schema import NOT_RELEASED, Role
+from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Role
 
 Certificate = dict[str, Any]
 _TRANSFORMED = str(Role.QUASI_IDENTIFIER)
 
-_STATED = (Role.TARGET, Role.SENSITIVE, Role.PRIVATE)
+_STATED = (Role.TARGET, Role.SENSITIVE, Role.PRIVATE, *KEYED)
+_KEYED = {"pseudonyms": Role.PSEUDONYM, "shifted_dates": Role.SHIFTED}
+_CHECKS = {Role.QUASI_IDENTIFIER: "faithful"} | dict.fromkeys(KEYED, "recomputed")
 _ROWS = re.compile(r"([0-9][0-9,]*) (?:released|left out)")
 
 
@@ -39,6 +41,7 @@ def check_consistency(certificate: Certificate) -> Iterator[Statement]:
     """A statement for each way in which a certificate could contradict itself."""
     yield _requirement(certificate)
     yield _columns(certificate)
+    yield from _keyed(certificate)
     yield _verification(certificate)
     yield _rows(certificate)
     yield _cells(certificate)
@@ -82,6 +85,22 @@ def _columns(certificate: Certificate) -> Statement:
     )
 
 
+def _keyed(certificate: Certificate) -> Iterator[Statement]:
+    """What it says of pseudonyms and shifted dates is about the columns in these roles, all under one key."""
+    roles = {column["name"]: column["role"] for column in certificate["columns"]}
+    named = {part: [name for name, role in roles.items() if role == kind] for part, kind in _KEYED.items()}
+    entries = {part: certificate[part] for part in _KEYED if part in certificate}
+    if not entries and not any(named.values()):
+        return
+    agrees = (
+        all(sorted(entries.get(part, {"columns": []})["columns"]) == sorted(names) for part, names in named.items())
+        and len({entry["key"] for entry in entries.values()}) == 1
+        and all(entry["by"] in roles for entry in entries.values() if "by" in entry)
+    )
+    words = f"{sum(map(len, named.values()))} under the key {next(iter(entries.values()))['key']}" if entries else ""
+    yield consistent("columns made with a key", agrees, words, "its columns, their roles and its key do not agree")
+
+
 def _verification(certificate: Certificate) -> Statement:
     verification = certificate["verification"]
     checks = [*verification["checks"], *certificate["requirement_recounted"]]
@@ -100,7 +119,9 @@ def _expected_checks(certificate: Certificate) -> Iterator[str]:
     """The checks of every release: of its columns, of its rows, and of the cells of each column."""
     yield from ("columns", "rows")
     for column in certificate["released_columns"]:
-        yield f"{column['name']} {'faithful' if column['role'] == Role.QUASI_IDENTIFIER else 'untouched'}"
+        yield f"{column['name']} {_CHECKS.get(column['role'], 'untouched')}"
+        if column["role"] == Role.PSEUDONYM:
+            yield f"{column['from']} pseudonyms"
 
 
 def _rows(certificate: Certificate) -> Statement:
@@ -197,13 +218,16 @@ def check_issued(
     requirement: Requirement,
     roles: Mapping[str, str],
     sign: Path | None = None,
+    keyed: Mapping[str, Any] | None = None,
 ) -> None:
     """Raise unless a certificate keeps its schema, states the verdict, the user's requirement and roles, and is signed.
 
-    ``sign`` is the private key that the user named, if any.
+    ``sign`` is the private key that the user named, if any; ``keyed`` what must be stated of columns that a key makes.
     """
     data = json.loads(json.dumps(certificate))
     wrong = "its schema" if any(faults(data, schema())) else next(_misstated(data, verdict, requirement, roles), None)
+    if wrong is None and any(data.get(part) != (keyed or {}).get(part) for part in _KEYED):
+        wrong = "columns made with a key"
     if wrong is not None:
         raise VerificationError(f"The certificate does not state what was counted ({wrong}). Nothing was published.")
     if sign is not None:

@@ -22,7 +22,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Columnwise, Requirement, Together
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import ColumnType
+from incrowd.vocabulary.schema import ColumnType, Role
 
 # Promises beyond k, as far as a certificate says enough to recount them.
 ORDER = "it needs the order of the values, which the certificate does not state"
@@ -152,6 +152,7 @@ def recount_certificate(
         counts=[column["name"] for column in quasi if column["as"] == "counts"],
         further=further_stated(sought),
         unchanged=_roles(certificate),
+        pseudonyms=[column["name"] for column in released if column["role"] == Role.PSEUDONYM],
     )
     verdict = held.recount(stated)
     yield from _compared(certificate, verdict, len(stated.promises))
@@ -165,10 +166,11 @@ def _compared(certificate: Certificate, verdict: Verdict, sizes: int) -> Iterato
     if not columns.passed:
         return
     stated = {one["promise"]: one["found"] for one in certificate["requirement_recounted"]}
-    joined = [check for check in checks if check.name == "groups"]
-    promised = [check for check in checks if check.name != "groups"]
-    for check in joined:
-        yield consistent("groups", check.passed, check.finding, check.finding)
+    formed = {f"{one['name']} pseudonyms" for one in certificate["released_columns"] if one["role"] == Role.PSEUDONYM}
+    beside = [check for check in checks if check.name == "groups" or check.name in formed]
+    promised = [check for check in checks if check not in beside]
+    for check in beside:
+        yield consistent(check.name, check.passed, check.finding, check.finding)
     for place, check in enumerate(promised):
         yield _promise(check, stated.get(check.name) if place < sizes else None)
     verification = certificate["verification"]

@@ -60,7 +60,7 @@ class MarkedTable:
         return self.source.frame.height
 
     def cells(self, name: str) -> Cells:
-        """What the cells of a column say; of one that was coarsened, what they said before."""
+        """What the cells of a column say; of one that was coarsened or made with a key, what they said before."""
         if name not in self._cells:
             finer = self.source.finer
             known = self.source.distinct([name]) if finer is None or name not in finer else distinct(finer, [name])
@@ -69,9 +69,9 @@ class MarkedTable:
 
     @cached_property
     def persons(self) -> dict[str, Marks]:
-        """Marks of every dropped column that numbers persons: it is nowhere missing, and there is none twice."""
+        """Marks of every dropped column, or pseudonym, that numbers persons: nowhere missing, none of them twice."""
         by_name = {}
-        for name in self.schema.dropped:
+        for name in (*self.schema.dropped, *self.schema.pseudonyms):
             column = self.cells(name)
             if len(column.contents) <= self.people or MISSING in column.contents[:-1]:
                 continue

@@ -83,7 +83,7 @@ def coarser(cells: pl.Series, rule: Coarsening, missing: Sequence[str] = ()) -> 
         cells = cells.cast(pl.String)
     if cells.dtype.is_float():
         cells = cells.fill_nan(None)
-    texts = _cleaned(cells, missing) if cells.dtype == pl.String else None
+    texts = cleaned(cells, missing) if cells.dtype == pl.String else None
     frame = pl.DataFrame({"raw": cells, "text": texts if texts is not None else pl.Series([None] * len(cells))})
     if rule.kind == YEAR:
         after = _year(cells, rule.bound)
@@ -105,7 +105,7 @@ def unreadable(cells: pl.Series, rule: Coarsening, missing: Sequence[str] = ()) 
     return int((coarser(cells, rule, missing).is_null() & _present(cells, missing)).sum())
 
 
-def _cleaned(texts: pl.Series, missing: Sequence[str]) -> pl.Series:
+def cleaned(texts: pl.Series, missing: Sequence[str]) -> pl.Series:
     """Texts without what the eye does not see; null if they mean missing."""
     seen = texts.str.replace_all(INVISIBLE, "").str.normalize("NFC").str.strip_chars()
     return pl.select(pl.when(~seen.is_in(["", *missing])).then(seen)).to_series()
@@ -115,7 +115,7 @@ def _present(cells: pl.Series, missing: Sequence[str]) -> pl.Series:
     if isinstance(cells.dtype, pl.Categorical | pl.Enum):
         cells = cells.cast(pl.String)
     if cells.dtype == pl.String:
-        return _cleaned(cells, missing).is_not_null()
+        return cleaned(cells, missing).is_not_null()
     return (cells.fill_nan(None) if cells.dtype.is_float() else cells).is_not_null()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ import polars as pl
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError
 from incrowd.tables.reading.columnar import damaged, is_arrow_file, refused, sound
 from incrowd.tables.reading.frames import check_arrow, check_types, plain_text
+from incrowd.tables.reading.keyed import KeyedCells, keyed_notices
 from incrowd.tables.reading.read import check_file, dialect_of, missing_markers
 from incrowd.tables.reading.source import Origin, spellings, without_markers
 from incrowd.tables.streams.body import Body, Stamp, changed, exact, regrouped
 from incrowd.vocabulary.coarsening import coarsenings
+from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.schema import Column, unknown_column
 
 _MOST_COPIED = 1 << 22
@@ -141,6 +143,8 @@ class Stream:
         What was handled while opening.
     declared
         Orders that the file itself declares.
+    keyed
+        What makes the cells of columns that a key makes, if there are some.
 
     Examples
     --------
@@ -161,6 +165,7 @@ class Stream:
     notices: tuple[Notice, ...]
     declared: tuple[Column, ...]
     _body: Body = field(repr=False)
+    keyed: KeyedCells | None = None
 
     @property
     def bytes_of_a_row(self) -> int:
@@ -180,7 +185,8 @@ class Stream:
             Names of the columns wanted, in the order wanted; all if not given.
         """
         names = self._chosen(columns)
-        return (self._marked(frame) for frame in self._whole(rows, names))
+        needed = names if self.keyed is None else self.keyed.needed(names)
+        return (self._made(frame, names) for frame in self._whole(rows, needed))
 
     def raw_frames(self, rows: int = FRAME_ROWS, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The same frames with markers of missing values still in place, for who counts them."""
@@ -188,7 +194,17 @@ class Stream:
 
     def part(self, start: int, rows: int) -> pl.DataFrame:
         """Some rows from a place in the middle, as :meth:`frames` gives them."""
-        return self._marked(plain_text(self._body.part(start, rows, self.columns)))
+        return self._made(plain_text(self._body.part(start, rows, self.columns)), self.columns)
+
+    def with_key(self, keying: Keying | None) -> Stream:
+        """The same table with the columns that a key makes; their dates are looked at first, over all rows."""
+        if keying is None:
+            return self
+        keying.check_columns(self.columns)
+        cells = KeyedCells.of(keying, lambda names: self.frames(columns=names), self.origin.missing)
+        texts = dict.fromkeys(keying.pseudonyms, pl.String())
+        notices = (*self.notices, *keyed_notices(keying))
+        return replace(self, schema={**self.schema, **texts}, notices=notices, keyed=cells)
 
     def _chosen(self, columns: Sequence[str] | None) -> tuple[str, ...]:
         names = self.columns if columns is None else tuple(columns)
@@ -211,6 +227,11 @@ class Stream:
             raise FileFormatError(
                 f"The table had {self.rows:,} rows when it was opened, and has {seen:,} now. Start again."
             )
+
+    def _made(self, frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns as they are read."""
+        marked = self._marked(frame)
+        return marked if self.keyed is None else self.keyed.made(marked).select(names)
 
     def _marked(self, frame: pl.DataFrame) -> pl.DataFrame:
         texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]

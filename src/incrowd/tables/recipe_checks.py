@@ -1,0 +1,64 @@
+"""What the parts of a recipe are checked for, in the words of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from incrowd.errors import ParameterError, SchemaError
+from incrowd.vocabulary.option import nearest
+from incrowd.vocabulary.schema import Role
+
+
+def choice(kind: type[StrEnum], value: object, column: str) -> StrEnum:
+    """The role or type that a column is said to have."""
+    try:
+        return kind(str(value))
+    except ValueError:
+        word = "role" if kind is Role else "type"
+        raise SchemaError(f"Column {column!r} has an unknown {word}. Choose one of {', '.join(kind)}.") from None
+
+
+def check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None:
+    """Raise unless the data are settings, and known ones if only some are known."""
+    if not isinstance(data, Mapping):
+        example = known[0] if known else "name"
+        raise ParameterError(f"In {where}: expected settings such as {example}: …")
+    for key in data:
+        if known is not None and key not in known:
+            likely = nearest(key, {name: name for name in known})
+            raise ParameterError(f"In {where}: unknown setting {str(key)!r}.{likely} Known: {', '.join(known)}.")
+
+
+def check_list(data: object, where: str) -> None:
+    """Raise unless the data are a list, or nothing."""
+    if data is not None and not isinstance(data, list | tuple):
+        raise ParameterError(f"In {where}: expected a list such as [a, b].")
+
+
+def check_names(data: object, where: str) -> None:
+    """Raise unless the data are a list of names of columns, or nothing."""
+    check_list(data, where)
+    if isinstance(data, list | tuple) and not all(isinstance(name, str) for name in data):
+        raise ParameterError(f"In {where}: names of columns are text. Put numbers in quotes.")
+
+
+def with_role(columns: Mapping[str, Any], role: Role, names: Sequence[str]) -> dict[str, Any]:
+    """The columns with one more role stated; a column that has another already is refused."""
+    settled = dict(columns)
+    for name in names:
+        settings = settled.get(name) or {}
+        stated = settings.get("role", role) if isinstance(settings, Mapping) else role
+        if stated != role:
+            raise SchemaError(f"Column {name!r} cannot be both {stated} and {role}. Choose one role.")
+        settled[name] = {**settings, "role": role}
+    return settled
+
+
+def check_preset(preset: object) -> None:
+    """Raise unless it is a preset."""
+    from incrowd.tables.preset import Preset
+
+    if not isinstance(preset, Preset):
+        raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
