@@ -118,7 +118,7 @@ REFUSED = {
         ParameterError,
         "must be one of",
     ),
-    "no target": ({"target": None, "no_target": True}, (), SchemaError, "Name one with target="),
+    "no target": ({"target": None, "no_target": True}, (), SchemaError, "Name one with "),
     "a missing recipe": ({"recipe": "nowhere.yaml"}, ("--recipe", "nowhere.yaml"), ParameterError, "cannot be read"),
     "an unknown delimiter": (
         {"reading": {"delimiter": "ab"}},

@@ -147,7 +147,7 @@ def _recount(
     memory: int | None,
     dropped: Collection[str],
 ) -> Verdict:
-    from incrowd.tables.reading.read import missing_markers, read
+    from incrowd.tables.reading.read import kind_named, missing_markers, read, read_release
 
     markers = missing_markers(reading["missing"])
     if isinstance(table, str | Path):
@@ -162,7 +162,8 @@ def _recount(
                 with connect() as connection:
                     names = open_file(connection, path, form, "header").names
                 return replace(verdict, checks=(*verdict.checks, *_left_out(names, dropped)))
-    frame = read(table, **reading).frame
+    is_workbook = isinstance(table, str | Path) and kind_named(Path(table)) == "Excel"
+    frame = (read_release if is_workbook and not reading["coarsen"] else read)(table, **reading).frame
     verdict = verify_arrow(frame.to_arrow(), promises, further, people, markers)
     return replace(verdict, checks=(*verdict.checks, *_left_out(frame.columns, dropped)))
 

@@ -86,6 +86,7 @@ def test_what_is_not_said_is_the_usual():
         "own_rules": frozenset(),
         "rarest": 0,
         "at_most": {},
+        "apart": {},
         "lose": None,
         "population": None,
         "memory": None,

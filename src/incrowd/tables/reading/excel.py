@@ -70,7 +70,7 @@ def read_excel(
     others = ", ".join(reading_option(sheet=name) for name in names[1:])
     page = Sheet(workbook, _place(sheet, names), fastexcel.FastExcelError)
     try:
-        table, notices = _table(page, header_row, dialect, whole=_written_rows(path) if whole else None)
+        table, notices = _table(page, header_row, dialect, whole=whole)
     except (HeaderError, FileFormatError) as error:
         if sheet is None and len(names) > 1:
             raise type(error)(
@@ -80,6 +80,8 @@ def read_excel(
     if sheet is None and len(names) > 1:
         message = f"The workbook has {len(names)} sheets; the first, {names[0]!r}, was read. For another: {others}"
         notices.append(Notice("other-sheets", "", message))
+    if whole and (rows := _written_rows(path)) is not None:
+        table = pl.concat([table, table.clear(rows - table.height)])
     known = tuple(table.columns) if dialect.headless else ()
     origin = Origin("excel", str(path), missing=missing, names=known, sheet=sheet, header_row=header_row)
     return from_typed(narrowed(table), origin, notices=notices)
@@ -134,9 +136,7 @@ class Sheet:
         return sheet.rename(dict(zip(sheet.columns, map(str, range(sheet.width)), strict=True)))
 
 
-def _table(
-    page: Sheet, header_row: int | None, dialect: Dialect, whole: int | None
-) -> tuple[pl.DataFrame, list[Notice]]:
+def _table(page: Sheet, header_row: int | None, dialect: Dialect, *, whole: bool) -> tuple[pl.DataFrame, list[Notice]]:
     """The named columns of a sheet, and what was odd about them."""
     first = page.first_row()
     if first == 0:
@@ -161,8 +161,8 @@ def _table(
     table = table.select(pl.col(str(column)).alias(name) for column, name in zip(kept, names, strict=True))
     notices = list(_left_out(len(title) - len(kept), "column", "without a name and without a cell"))
     notices += _mixtures([names[kept.index(column)] for column in mixed])
-    if whole is not None:
-        return pl.concat([table, table.clear(whole - table.height)]), notices
+    if whole:
+        return table, notices
     people = table.filter(~pl.all_horizontal(pl.all().is_null()))
     return people, [*notices, *_left_out(table.height - people.height, "row", "without a cell")]
 
@@ -200,6 +200,8 @@ def _mixtures(names: list[str]) -> Iterator[Notice]:
 
 def _written_rows(path: Path) -> int | None:
     """How many rows a release has, also those without a cell; None if the workbook was written by another program."""
+    if not zipfile.is_zipfile(path):
+        return None
     with zipfile.ZipFile(path) as archive:
         if archive.namelist() != [*PARTS, SHEET]:
             return None

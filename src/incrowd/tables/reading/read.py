@@ -126,19 +126,31 @@ def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | 
     return _read_typed(path, kind, dialect.encoding, missing)
 
 
-def read_release(release: Any, missing: Sequence[str] | None = None) -> Source:
-    """Read a release, which is written plainly and with a header, however its original was."""
-    if isinstance(release, str | Path) and str(release).lower().endswith(".xlsx"):
+def read_release(release: Any, missing: Sequence[str] | None = None, **reading: Any) -> Source:
+    """Read a release, which is written plainly and with a header, however its original was.
+
+    Of a workbook, rows without a cell are rows as well: people of whom nothing is shown.
+    """
+    if isinstance(release, str | Path) and kind_named(Path(release)) == "Excel":
         from incrowd.tables.reading.excel import read_excel
 
         check_file(Path(release))
+        header, names = reading.get("header"), reading.get("names")
+        dialect = dialect_of(None, None, True if header is None and names is None else header, names, None, None)
         return read_excel(
             Path(release),
-            dialect=dialect_of(None, None, True, None, None, None),
-            whole=True,
+            reading.get("sheet"),
+            header_row=reading.get("header_row"),
+            dialect=dialect,
             missing=missing_markers(missing),
+            whole=True,
         )
-    return read(release, missing=missing, header=True)
+    return read(release, **{"header": True, **reading, "missing": missing})
+
+
+def kind_named(path: Path) -> str | None:
+    """What the last ending of a name says the file is, if that is known."""
+    return _KINDS.get(path.suffix.lstrip(".").lower())
 
 
 def dialect_of(

@@ -182,7 +182,7 @@ def test_a_folder_that_is_gone_is_an_output_error(tmp_path, ending):
         write(tmp_path / "nowhere", ending, pl.DataFrame({"a": ["SECRET"]}))
 
 
-UNKNOWN = ["t", "t.exe", "t.csv.zip", "t.parquet.gz", "t.xls", "t.sav", "t.db", "t.pkl", ".csv"]
+UNKNOWN = ["t", "t.exe", "t.csv.zip", "t.parquet.gz", "t.xls", "t.sas7bdat", "t.db", "t.pkl", ".csv"]
 
 
 @pytest.mark.parametrize("name", UNKNOWN)

@@ -185,3 +185,11 @@ def test_a_release_of_a_sheet_is_verified_against_that_sheet(two_sheets, tmp_pat
     )
     assert sorted(released.table["v"]) == ["p", "p", "p2", "p2"]
     assert incrowd.verify(tmp_path / "release.xlsx").passed
+
+
+def test_rows_without_a_cell_are_counted_where_a_table_is_verified(put, tmp_path):
+    path = put(["a", "b"], [1, "x"], [1, "x"], [None, None], [1, "x"])
+    verdict = incrowd.verify(path, k=2, quasi_identifiers=["a", "b"])
+    assert (verdict.passed, list(verdict.sizes.histogram)) == (False, [(1, 1), (3, 1)])
+    write_workbook(pl.DataFrame({"a": [1, 1, None], "b": ["x", "x", None]}), tmp_path / "r.xlsx")
+    assert not incrowd.verify(tmp_path / "r.xlsx", k=2, quasi_identifiers=["a", "b"]).passed
