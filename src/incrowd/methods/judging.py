@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,9 @@ from incrowd.methods.method import Combinations, Population
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import Columnwise, KAnonymity, KnownTogether, Requirement, Together, subject_names
-from incrowd.vocabulary.requirements.columns import RequirementSubject
+
+if TYPE_CHECKING:
+    from incrowd.vocabulary.requirements.columns import RequirementSubject
 
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -42,6 +45,8 @@ class Judge:
         """Bind a requirement to a table; raises if not even all rows together keep it."""
         if isinstance(requirement, KAnonymity | KnownTogether):
             return cls(requirement, (), ())
+        from incrowd.vocabulary.requirements.columns import RequirementSubject
+
         requirement.check_possible(population.rows)
         schema = population.schema
         on_columns = requirement.on_columns if isinstance(requirement, Together) else ()

@@ -16,8 +16,10 @@ import numpy.typing as npt
 
 from incrowd.errors import HeaderError, ParameterError, RequirementError, SchemaError
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.requirements.columns import Flags, Histograms, RequirementSubject
 from incrowd.vocabulary.schema import NOT_RELEASED, Role, Schema, unknown_column
+
+if TYPE_CHECKING:
+    from incrowd.vocabulary.requirements.columns import Flags, Histograms, RequirementSubject
 
 
 @dataclass(frozen=True)
@@ -398,6 +400,8 @@ def check_columns(requirement: Requirement, columns: Mapping[str, EncodedColumn]
     """
     if not isinstance(requirement, Together):
         return
+    from incrowd.vocabulary.requirements.columns import RequirementSubject
+
     for part in requirement.on_columns:
         name = part.on or str(schema.target)
         part.check_possible(RequirementSubject.of(columns[name], columns[name].counts, schema[name].hierarchy))
