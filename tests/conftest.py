@@ -12,8 +12,12 @@ documentation, the demo, the planted faults and every command that is run as a p
 
 from hypothesis import settings
 
-import incrowd.releases.pipeline
+from support import one_database
 from support.examples import PROFILES, drawn
+
+one_database.share()  # before the program's other modules are imported
+
+import incrowd.releases.pipeline  # noqa: E402
 
 REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
