@@ -10,6 +10,9 @@ Tests of other things therefore publish despite unchanged columns. What is about
 documentation, the demo, the planted faults and every command that is run as a process keep the refusal.
 """
 
+from collections import Counter
+
+import pytest
 from hypothesis import settings
 
 from support import one_database
@@ -27,13 +30,34 @@ for profile in PROFILES:
 settings.load_profile("ci")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    draw_fewer_examples(items)
+    leave_cases_to_the_slow(items)
+    items.sort(key=lambda item: "spark" not in item.path.name)  # first, so one process has them all, and one Java
+
+
+def draw_fewer_examples(items):
     """Every test draws the profile's share of its examples."""
     tests = {getattr(item.obj, "__func__", item.obj) for item in items if hasattr(item, "obj")}
     for test in tests:
         if hasattr(test, "hypothesis"):
             own = test._hypothesis_internal_use_settings
             test._hypothesis_internal_use_settings = settings(own, max_examples=drawn(own.max_examples))
+
+
+def leave_cases_to_the_slow(items):
+    """Of a test that is marked ``each(n)`` each n-th case is quick, and the others are slow.
+
+    With a number that shares no divisor with those of the parameters, all of their values occur.
+    """
+    places = Counter()
+    for item in items:
+        mark = item.get_closest_marker("each")
+        if mark is not None and item.get_closest_marker("slow") is None:
+            if places[item.function] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            places[item.function] += 1
 
 
 def pytest_runtest_setup(item):

@@ -120,6 +120,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_damage_is_found_and_nothing_is_published(tmp_path, people, monkeypatch, damage, ending):

@@ -131,6 +131,7 @@ def _types(case):
     return {name: case.table[name].dictionary.dtype for name in case.schema.names}
 
 
+@pytest.mark.each(5)
 @EACH
 @pytest.mark.parametrize("engine", ENGINES, ids=["memory", "blocks"])
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
@@ -146,6 +147,7 @@ def test_no_cell_names_what_fewer_people_have(engine, name, parameters, form, da
     assert plan_from_json(plan_to_json(plan)).rarest == people
 
 
+@pytest.mark.each(5)
 @EACH
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())

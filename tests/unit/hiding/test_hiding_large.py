@@ -18,6 +18,7 @@ from incrowd.hiding.pipeline import hide_cells
 from incrowd.rows import choice
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
+from support.covering import in_turn
 from support.waiting import PATIENCE
 
 ROWS = 120
@@ -131,8 +132,10 @@ def test_on_disk_as_in_memory(tmp_path, method, given, written):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["decp-g", "incp-g", "dropp-g", "hid3-g", "hid3-g+dropp-g", "e-decp-g", "e-dropp-g"])
-@pytest.mark.parametrize("written", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    ("method", "written"),
+    in_turn(["decp-g", "incp-g", "dropp-g", "hid3-g", "hid3-g+dropp-g", "e-decp-g", "e-dropp-g"], ["parquet", "csv"]),
+)
 def test_groups_are_shown_in_all_frames(tmp_path, method, written):
     cells = [(row, "ill") for row in range(40) if people()["ill"][row] != "healthy"]
     asked = {"method": method, "adversaries": ("nb-shared", "id3"), "hierarchies": {"ill": ILL, "pain": PAIN}}
@@ -236,6 +239,7 @@ def _put(frame, changes, name, value=None):
 REAL = sys.modules["incrowd.hiding.pipeline"].withheld
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("defect", DEFECTS)
 @pytest.mark.parametrize("written", ["csv", "parquet"])
 def test_a_defect_in_any_frame_is_found(tmp_path, monkeypatch, defect, written):
