@@ -10,6 +10,7 @@ Tests of other things therefore publish despite unchanged columns. What is about
 documentation, the demo, the planted faults and every command that is run as a process keep the refusal.
 """
 
+import gc
 from collections import Counter
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import settings
 from support import one_database
 from support.examples import PROFILES, drawn
 
+gc.disable()  # until all tests are collected: what is imported stays
 one_database.share()  # before the program's other modules are imported
 
 import incrowd.releases.pipeline  # noqa: E402
@@ -35,6 +37,15 @@ def pytest_collection_modifyitems(items):
     draw_fewer_examples(items)
     leave_cases_to_the_slow(items)
     items.sort(key=lambda item: "spark" not in item.path.name)  # first, so one process has them all, and one Java
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
 
 
 def draw_fewer_examples(items):

@@ -199,6 +199,7 @@ def test_a_small_hidden_class_of_the_paper_is_not_published(tmp_path, strict, cl
         assert release(table, **asked, **more, to=tmp_path / "out.csv").verdict.sizes.classes == classes
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_that_forgets_a_column_cannot_vouch_for_itself(tmp_path, monkeypatch, name):
     """The recount is about the columns the user named, not about those the plan speaks of."""

@@ -31,6 +31,7 @@ def make(people, **options):
     return incrowd.release(people, **options)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("form", ["counts", "pair"])
 @pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "arrow"])
 def test_hostile_values_come_through(tmp_path, people, form, ending):

@@ -170,6 +170,7 @@ def test_a_number_shown_as_a_group_makes_its_column_text_everywhere(tmp_path):
     ]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("adversary", ["svm", "forest", "boosting", "knn", "nb-ignored"])
 def test_other_learners_judge_as_in_memory_and_say_if_they_saw_a_sample(tmp_path, adversary):
     whole, large = both(tmp_path, "parquet", "parquet", CELLS[:1], adversaries=(adversary, "id3"))
