@@ -20,7 +20,7 @@ from experiments.pages import Picture, Section, Table
 
 LIMIT, FEW = 120.0, 500
 ROWS, WIDTHS = (45_222, 200_000, 1_000_000, 5_000_000), (2, 4, 8, 16, 40)
-QUICK_METHODS, QUICK_ROWS, QUICK_WIDTHS = ("tdr", "mondrian"), (1_000, 2_000), (2, 10)
+QUICK_METHODS, QUICK_ROWS, QUICK_WIDTHS = ("tdr",), (1_000, 2_000), (2, 10)
 SHORTEST = 1e-3  # seconds, on a logarithmic scale
 
 

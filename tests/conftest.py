@@ -10,10 +10,19 @@ Tests of other things therefore publish despite unchanged columns. What is about
 documentation, the demo, the planted faults and every command that is run as a process keep the refusal.
 """
 
+import gc
+from collections import Counter
+
+import pytest
 from hypothesis import settings
 
-import incrowd.releases.pipeline
+from support import one_database
 from support.examples import PROFILES, drawn
+
+gc.disable()  # until all tests are collected: what is imported stays
+one_database.share()  # before the program's other modules are imported
+
+import incrowd.releases.pipeline  # noqa: E402
 
 REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
@@ -23,13 +32,43 @@ for profile in PROFILES:
 settings.load_profile("ci")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    draw_fewer_examples(items)
+    leave_cases_to_the_slow(items)
+    items.sort(key=lambda item: "spark" not in item.path.name)  # first, so one process has them all, and one Java
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
+
+
+def draw_fewer_examples(items):
     """Every test draws the profile's share of its examples."""
     tests = {getattr(item.obj, "__func__", item.obj) for item in items if hasattr(item, "obj")}
     for test in tests:
         if hasattr(test, "hypothesis"):
             own = test._hypothesis_internal_use_settings
             test._hypothesis_internal_use_settings = settings(own, max_examples=drawn(own.max_examples))
+
+
+def leave_cases_to_the_slow(items):
+    """Of a test that is marked ``each(n)`` each n-th case is quick, and the others are slow.
+
+    With a number that shares no divisor with those of the parameters, all of their values occur.
+    """
+    places = Counter()
+    for item in items:
+        mark = item.get_closest_marker("each")
+        if mark is not None and item.get_closest_marker("slow") is None:
+            if places[item.function] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            places[item.function] += 1
 
 
 def pytest_runtest_setup(item):

@@ -21,7 +21,7 @@ from incrowd.verification.verdict import Verdict
 
 KS, QUICK_KS = (10, 100), (10,)
 SIZES, LARGE = (4_522, 45_222, 452_220), 1_356_660
-QUICK_SIZES, QUICK_LARGE, QUICK_METHODS = (150, 1_300, 3_000), 6_000, ("kactus", "tdr")
+QUICK_SIZES, QUICK_LARGE, QUICK_METHODS = (150, 1_300, 3_000), 6_000, ("kactus",)
 LIMITS = (60.0, 180.0, 300.0)  # seconds for a peer, by size
 AGAIN = 15.0  # what takes less is run as often as ours, where it is compared
 HOPELESS = 15  # who needs more than a fifteenth of the limit for a tenth of the rows is not tried on the most

@@ -117,6 +117,7 @@ def by_hand(frame: pl.DataFrame, columns: list[str]) -> list[tuple[int, int]]:
     return sorted((size, found.count(size)) for size in set(found))
 
 
+@pytest.mark.each(6)
 @pytest.mark.parametrize("columns", COLUMNS, ids=",".join)
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_groups_do_not_depend_on_the_container(tmp_path, container, columns):

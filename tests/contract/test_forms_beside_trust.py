@@ -26,6 +26,7 @@ def people():
     )
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("method", GROUPED)
 def test_counts_asked_for_twice_are_those_of_the_same_groups(people, method, tmp_path):
     asked = {**ROLES, "k": 10, "method": method, "form": "counts", "ledger": tmp_path / "book"}
@@ -35,6 +36,7 @@ def test_counts_asked_for_twice_are_those_of_the_same_groups(people, method, tmp
     assert first.table.select(columns).sort(columns).equals(second.table.select(columns).sort(columns))
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("method", GROUPED)
 def test_a_report_of_counts_has_risk_and_attacks(people, method, tmp_path):
     asked = {**ROLES, "k": 10, "method": method, "form": "counts"}

@@ -226,6 +226,7 @@ AWKWARD = {
 }
 
 
+@pytest.mark.each(5)
 @BOTH
 @pytest.mark.parametrize("table", AWKWARD, ids=str)
 def test_awkward_tables(engine, name, table):

@@ -117,6 +117,7 @@ def test_groups_of_counts_can_be_shown_strictly(engine, name, data):
             assert cell is None or any(is_in(case.rows[row][attribute], member) for member in str(cell).split("|"))
 
 
+@pytest.mark.each(3)
 @BOTH
 @SOME
 @given(st.data())

@@ -25,6 +25,7 @@ from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.hierarchy import Hierarchy
+from support.covering import in_turn
 from support.strategies import TARGET, cases
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -61,6 +62,7 @@ def fits(cell, value, groups):
     return float(low) < value <= float(high)
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("name", [name for name, entry in METHODS.items() if not entry.counts])
 @FEW
 @given(st.data())
@@ -193,8 +195,7 @@ ASKED = "k=6, entropy-l=1.8 on diagnosis, t=0.2 on pay, distinct-l=2"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("ending", ["csv", "parquet", "arff"])
+@pytest.mark.parametrize(("name", "ending"), in_turn(METHODS, ["csv", "parquet", "arff"]))
 def test_the_written_file_keeps_it_and_says_so(tmp_path, name, ending):
     path = tmp_path / f"out.{ending}"
     made = release(

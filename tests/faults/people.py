@@ -19,7 +19,7 @@ from incrowd import Run
 from incrowd.tables.publishing.workbook import write_workbook
 from incrowd.vocabulary.hierarchy import Hierarchy
 
-ROWS, BLOCK, K = 400, 150, 6
+ROWS, BLOCK, K = 400, 220, 6
 QUASI_IDENTIFIERS = ["age", "weight", "sex", "job", "born"]
 JOBS = {"care": ["nurse", "Nurse", "doctor"], "kitchen": ["cook", "baker"], "other": ["NA", "it's|%"]}
 

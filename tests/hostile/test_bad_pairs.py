@@ -31,6 +31,7 @@ def make(people, **options):
     return incrowd.release(people, **options)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("form", ["counts", "pair"])
 @pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "arrow"])
 def test_hostile_values_come_through(tmp_path, people, form, ending):
@@ -120,6 +121,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_damage_is_found_and_nothing_is_published(tmp_path, people, monkeypatch, damage, ending):

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,15 @@ def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports_of(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             found.add(node.module)
         elif isinstance(node, ast.ImportFrom):
@@ -74,7 +81,7 @@ def test_the_package_knows_nothing_of_what_stands_beside_it():
 def test_every_room_says_what_it_is():
     rooms = [SOURCE / room / "__init__.py" for room in ROOMS if (SOURCE / room).is_dir()]
     assert {path.parent.name for path in rooms} == {path.parent.name for path in SOURCE.glob("*/__init__.py")}
-    assert all(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) for path in rooms)
+    assert all(ast.get_docstring(tree_of(path)) for path in rooms)
 
 
 def test_duckdb_is_the_second_opinion_and_else_reads_its_own_files_only():
@@ -86,7 +93,7 @@ def test_duckdb_is_the_second_opinion_and_else_reads_its_own_files_only():
 def test_files_and_functions_stay_readable(path):
     text = path.read_text(encoding="utf-8")
     assert text.count("\n") <= 450  # rarely over 400
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef):
             told = (ast.get_docstring(node, clean=False) or "").count("\n")
             assert node.end_lineno - node.lineno - told <= 70, node.name

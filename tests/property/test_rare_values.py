@@ -5,7 +5,6 @@ The oracle reads the cells as a recipient does and counts people in plain Python
 
 from __future__ import annotations
 
-import duckdb
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +15,7 @@ from incrowd.methods.release_forms import formed, rare_kept_out
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.memory.held import EmbeddedEngine
-from incrowd.verification.opening import register
+from incrowd.verification.opening import connect, register
 from incrowd.verification.rare_values import RareValues
 from incrowd.vocabulary.counts_text import read_counts
 from incrowd.vocabulary.randomness import SeededRandomness
@@ -117,7 +116,7 @@ def recounted(case, plan, draft, people):
     own = pl.DataFrame({name: [row[name] for row in case.rows] for name in case.schema.names}, _types(case))
     original = own[draft.origin].select(pl.col(written.source).alias(written.name) for written in plan.written)
     everybody = own.select(pl.col(written.source).alias(written.name) for written in plan.written)
-    with duckdb.connect() as connection:
+    with connect() as connection:
         for table, name in ((draft.frame, "released"), (original, "original"), (everybody, "everybody")):
             register(connection, table.select(columns).to_arrow(), name)
         bounds = [(f"{name}_low", f"{name}_high") for name in plan.spread]
@@ -132,6 +131,7 @@ def _types(case):
     return {name: case.table[name].dictionary.dtype for name in case.schema.names}
 
 
+@pytest.mark.each(5)
 @EACH
 @pytest.mark.parametrize("engine", ENGINES, ids=["memory", "blocks"])
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
@@ -147,6 +147,7 @@ def test_no_cell_names_what_fewer_people_have(engine, name, parameters, form, da
     assert plan_from_json(plan_to_json(plan)).rarest == people
 
 
+@pytest.mark.each(5)
 @EACH
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())

@@ -155,6 +155,7 @@ def key_of(case, method, candidate):
     return "*" if isinstance(method, TDS) else candidate.into.split(",")[0]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("block", range(10))
 def test_every_step_is_the_oracles(block):
     """A thousand tables on which there is something to do."""

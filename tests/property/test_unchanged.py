@@ -17,6 +17,7 @@ def test_counts_agree_with_the_definition(seed):
     agrees(invented(seed))
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.integers(0, 2**32))
 def test_columns_of_many_values_are_counted_in_blocks(seed):

@@ -115,6 +115,7 @@ def test_more_learners_and_repetitions_run_only_what_is_new(patients, tmp_path, 
     assert {trial.repetition for trial in runs} == {1}
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     "change", [{"seed": 2}, {"feeding": Feeding(sets="draw")}, {"discretize": "train"}, {"protocol": KFold(2)}]
 )

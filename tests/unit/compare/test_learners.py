@@ -84,6 +84,7 @@ def test_one_class(learner):
     assert (predicted(checked(learner, train, rows(seed=2))) == 1).all()
 
 
+@pytest.mark.each(3)
 def test_a_class_among_the_test_rows_only(learner):
     train = replace(rows(height=100), labels=("no", "yes", "maybe"))
     first = replace(train, classes=train.classes + 1, labels=("maybe", "no", "yes"))
@@ -91,6 +92,7 @@ def test_a_class_among_the_test_rows_only(learner):
     assert (predicted(checked(learner, first, first)) != 0).all()
 
 
+@pytest.mark.each(3)
 def test_attributes_missing_throughout(learner):
     train, test = rows(), rows(seed=2)
     gone = (np.full(60, -1), np.full(60, np.nan))
@@ -125,6 +127,7 @@ def test_no_attributes(learner):
     assert len(np.unique(checked(learner, train, train), axis=0)) == 1
 
 
+@pytest.mark.each(3)
 def test_few_rows(learner):
     train = rows(seed=1)
     for height in (1, 2, 3, 5):
@@ -137,6 +140,7 @@ def test_no_rows_to_learn_from(learner):
         learner.fit(rows().take(np.arange(0)), 0)
 
 
+@pytest.mark.each(3)
 def test_huge_numbers(learner):
     train, test = rows(), rows(seed=2)
     for size in (1e12, 1e200, 1.7e308):
@@ -148,6 +152,7 @@ def test_huge_numbers(learner):
         checked(learner, normal, replace(test, attributes=(huge,)))
 
 
+@pytest.mark.each(3)
 def test_many_classes_and_categories(learner):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 400, 300)

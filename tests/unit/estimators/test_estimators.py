@@ -88,6 +88,7 @@ def checks():
                 yield pytest.param(estimator, check, id=f"{face.__name__}-{name}", marks=marks)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -126,6 +127,7 @@ def people():
 CONTAINERS = ["pandas", "polars", "pyarrow", "object array"]
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize(
     ("face", "container"), [*in_turn(FACES, CONTAINERS), *in_turn(reversed(FACES), reversed(CONTAINERS))]
 )
@@ -144,6 +146,7 @@ def test_the_container_that_came_in_comes_out(people, face, container):
     assert set(classes) == {"yes", "no"}
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("face", FACES)
 def test_every_released_tuple_is_shared_by_k_rows(people, face):
     frame, y = people
@@ -216,6 +219,7 @@ def test_transform_needs_fit(people):
     assert hasattr(sampler, "transform")
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("face", TREES)
 @pytest.mark.parametrize(
     "inducer",

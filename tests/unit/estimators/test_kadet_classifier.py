@@ -37,6 +37,7 @@ def checks():
                 yield pytest.param(estimator, check, id=f"{classifier.fill}-{name}", marks=marks)
 
 
+@pytest.mark.each(3)
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_checks_of_the_classifier(estimator, check):

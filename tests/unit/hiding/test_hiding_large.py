@@ -18,6 +18,7 @@ from incrowd.hiding.pipeline import hide_cells
 from incrowd.rows import choice
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
+from support.covering import in_turn
 from support.waiting import PATIENCE
 
 ROWS = 120
@@ -131,8 +132,10 @@ def test_on_disk_as_in_memory(tmp_path, method, given, written):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["decp-g", "incp-g", "dropp-g", "hid3-g", "hid3-g+dropp-g", "e-decp-g", "e-dropp-g"])
-@pytest.mark.parametrize("written", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    ("method", "written"),
+    in_turn(["decp-g", "incp-g", "dropp-g", "hid3-g", "hid3-g+dropp-g", "e-decp-g", "e-dropp-g"], ["parquet", "csv"]),
+)
 def test_groups_are_shown_in_all_frames(tmp_path, method, written):
     cells = [(row, "ill") for row in range(40) if people()["ill"][row] != "healthy"]
     asked = {"method": method, "adversaries": ("nb-shared", "id3"), "hierarchies": {"ill": ILL, "pain": PAIN}}
@@ -167,6 +170,7 @@ def test_a_number_shown_as_a_group_makes_its_column_text_everywhere(tmp_path):
     ]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("adversary", ["svm", "forest", "boosting", "knn", "nb-ignored"])
 def test_other_learners_judge_as_in_memory_and_say_if_they_saw_a_sample(tmp_path, adversary):
     whole, large = both(tmp_path, "parquet", "parquet", CELLS[:1], adversaries=(adversary, "id3"))
@@ -236,6 +240,7 @@ def _put(frame, changes, name, value=None):
 REAL = sys.modules["incrowd.hiding.pipeline"].withheld
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("defect", DEFECTS)
 @pytest.mark.parametrize("written", ["csv", "parquet"])
 def test_a_defect_in_any_frame_is_found(tmp_path, monkeypatch, defect, written):

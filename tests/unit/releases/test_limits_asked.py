@@ -50,6 +50,7 @@ def test_where_weights_mean_nothing_they_are_refused_by_name(folder):
         released(folder, weights={"jobs": 3})
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("method", LEVELING)
 def test_no_cell_is_coarser_than_the_level(folder, method):
     allowed = [{*JOBS, *JOBS.values()}, {*JOBS}]

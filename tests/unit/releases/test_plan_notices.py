@@ -15,6 +15,7 @@ def notices(frame, **asked):
 FORMS = [("mondrian", None), ("mondrian", "counts"), ("mondrian", "pair"), ("blend", "strict")]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(("method", "form"), FORMS)
 def test_rare_values_are_told_in_whatever_form_cells_name_them(method, form):
     jobs = ["cook"] * 20 + ["nurse"] * 19 + ["pope"]

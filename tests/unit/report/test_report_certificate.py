@@ -28,6 +28,7 @@ from incrowd.tables.reading.read import read
 from incrowd.verification.joint import Figures, Joint
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Role
+from support.covering import in_turn
 from support.report_examples import example, sizes
 
 DIGEST = "0f" * 32
@@ -104,8 +105,7 @@ def full() -> Facts:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", list(METHODS))
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(("method", "form"), in_turn(METHODS, ["csv", "parquet"]))
 def test_the_certificate_of_every_method_keeps_the_schema_and_holds_no_cell(method, form, tmp_path):
     source, target = tmp_path / "people.csv", tmp_path / f"release.{form}"
     people().write_csv(source)

@@ -36,6 +36,7 @@ def rows_of(table):
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("name", METHODS)
 @SOME
 @given(st.data())

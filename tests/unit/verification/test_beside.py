@@ -3,14 +3,13 @@
 import datetime
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from incrowd.verification.beside import MOST_CELLS, MOST_ROWS_FOR_PAIRS, quasi_identifier, unchanged_counts
 from incrowd.verification.input_table import ReleasedColumn
-from incrowd.verification.opening import register
+from incrowd.verification.opening import connect, register
 from incrowd.verification.request import Expected, Hint, InputFile, Original, Originals, Request
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
@@ -197,7 +196,7 @@ def counted(released, original, *, pieces=(), **options):
             for start, size in zip(starts, pieces, strict=False)
         ]
         held = Originals(rows, pieces, cut.__getitem__, np.arange(rows))
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connect(threads=1) as connection:
         shown = {one.name: released.get(one.name, original[one.name]) for one in sources}
         register(connection, pa.table(shown), "released")
         return unchanged_counts(connection, request, sources, asked, held)

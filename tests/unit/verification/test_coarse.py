@@ -77,6 +77,7 @@ def plainly(values):
     return [None if value is None or value != value else value for value in values]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     ("rule", "cells"),
     [

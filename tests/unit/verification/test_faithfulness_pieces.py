@@ -105,6 +105,7 @@ def test_rows_that_change_places_between_pieces_are_found(tmp_path):
         assert failed(parts) == failed(whole) == {"note untouched", "score untouched"}
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("wrong", [0.0, 1e-6, -1.0])
 def test_a_mean_over_rows_in_many_pieces(tmp_path, threads, wrong):

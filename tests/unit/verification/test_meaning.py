@@ -4,7 +4,6 @@ import datetime as dt
 from dataclasses import replace
 from unicodedata import normalize
 
-import duckdb
 import pyarrow as pa
 import pytest
 
@@ -16,7 +15,7 @@ from incrowd.vocabulary.schema import ColumnType
 
 def read(kind, cells, missing=("?", "*"), stored="VARCHAR"):
     """The cells of a column as the verification reads them."""
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute("SET TimeZone = 'UTC'")
     connection.register("cells", pa.table({"t": pa.array(cells)}))
     meaning = decide(connection, "cells", "t", CellMeaning(kind, stored, missing))
@@ -80,7 +79,7 @@ def test_columns_that_have_types():
 
 
 def test_a_column_that_is_released_unchanged_stays_as_it_is():
-    connection = duckdb.connect()
+    connection = connect()
     meaning = CellMeaning(ColumnType.CATEGORICAL, missing=("?",))
     cells = [" a ", "?", " ?", "", "*", None]
     connection.register("cells", pa.table({"t": cells}))

@@ -60,6 +60,7 @@ def released(folder: Path, ending: str, method: str = "mondrian", k: int = 3, **
     return path
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("method", ["kactus", "tdr", "iack", "mondrian"])
 def test_a_file_is_recounted_against_its_population(folder: Path, ending: str, method: str) -> None:

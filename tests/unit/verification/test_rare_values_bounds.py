@@ -2,11 +2,10 @@
 
 import datetime
 
-import duckdb
 import pyarrow as pa
 import pytest
 
-from incrowd.verification.opening import register
+from incrowd.verification.opening import connect, register
 from incrowd.verification.rare_values import RareValues, rare_values_check
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
@@ -14,7 +13,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 def rare(released, original, people=2, everybody=None, **told):
     """The cells of the second of two columns; the first is empty, and nobody's business."""
     tables = {"released": released, "original": original, "everybody": original if everybody is None else everybody}
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connect(threads=1) as connection:
         for name, cells in tables.items():
             register(connection, pa.table({"w": pa.nulls(len(cells), pa.string()), "x": cells}), name)
         return RareValues(connection, ["w", "x"], ["x"], people, "everybody", **told).cells()["x"]
@@ -169,7 +168,7 @@ def test_dates_and_truth_values():
 def ends(low, high, own, people=2):
     """The cells of a column whose intervals stand in two, the second and the third."""
     released = {"w": pa.nulls(len(low)), "low": pa.array(low, pa.float64()), "high": pa.array(high, pa.float64())}
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connect(threads=1) as connection:
         register(connection, pa.table(released), "released")
         register(connection, pa.table({"w": pa.nulls(len(own)), "low": own, "high": own}), "original")
         names = ["w", "low", "high"]
@@ -197,7 +196,7 @@ def test_two_ends(low, high, people, found):
 
 def test_a_column_beside_two_ends_is_read_as_it_is():
     cells = {"x": ["a", "a", "b"], "low": [1.0] * 3, "high": [3.0] * 3}
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connect(threads=1) as connection:
         register(connection, pa.table(cells), "released")
         register(connection, pa.table(cells | {"low": [2, 2, 3], "high": [2, 2, 3]}), "original")
         asked = RareValues(connection, list(cells), list(cells), 3, bounds=[("low", "high")])
@@ -244,7 +243,7 @@ def test_bins_of_a_hierarchy_are_intervals():
 
 
 def test_only_the_columns_asked_for_are_counted_and_people_left_out_count():
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connect(threads=1) as connection:
         for name, rows in (("released", 2), ("original", 2), ("everybody", 3)):
             register(connection, pa.table({"a": ["x"] * rows, "b": ["y"] * rows}), name)
         assert RareValues(connection, ["a", "b"], ["b"], 3).cells() == {"b": 2}

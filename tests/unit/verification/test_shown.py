@@ -78,6 +78,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_damage_is_found(tmp_path, damage, ending):
@@ -109,6 +110,7 @@ def test_rows_exchanged_between_groups_are_found(tmp_path):
     assert failed(tmp_path, moved) == {"job faithful", "day faithful"}  # both are 30
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("damage", [None, *DAMAGE])
 def test_pieces_find_the_same(tmp_path, damage):
     cells = dict(SHOWN)

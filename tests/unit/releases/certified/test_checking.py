@@ -94,6 +94,7 @@ def test_every_form_is_recounted_with_nothing_typed_again(form):
     assert holding | {"sizes of the groups", "cells of age", "cells of job", "statement"} <= set(found)
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("method", list(METHODS))
 def test_every_method(method):
     verdict = verify(made(method=method))
@@ -155,6 +156,7 @@ REQUIREMENTS = [
 ]
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("asked", REQUIREMENTS)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_promises_beyond_k(asked, ending):

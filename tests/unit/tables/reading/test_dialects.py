@@ -173,6 +173,7 @@ def test_options_are_named_as_the_user_writes_them():
         speak_as_command(command=False)
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-16"])
 @pytest.mark.parametrize("header", [True, False])
 @pytest.mark.parametrize("blocks", [False, True])

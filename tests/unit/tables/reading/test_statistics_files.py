@@ -48,6 +48,7 @@ def by_the_verification(path):
     return pl.DataFrame(statistics_table(path, read(path).origin.form))
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_both_readers_give_the_same_table(tmp_path, ending):
     labels = {} if ending == "xpt" else {"variable_value_labels": LABELS}
@@ -90,6 +91,7 @@ def test_codes_that_are_words_have_labels_too(tmp_path):
     assert read(path).frame.rows() == by_the_verification(path).rows() == [("male",), ("female",)]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("ending", ["sav", "dta", "xpt"])
 def test_a_release_is_verified_against_the_file(tmp_path, ending):
     frame = pl.DataFrame(
@@ -103,6 +105,7 @@ def test_a_release_is_verified_against_the_file(tmp_path, ending):
     assert released.table.height == 20
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("ending", [*ENDINGS, "sas7bdat"])
 def test_damaged_files_are_refused_without_their_cells(tmp_path, ending):
     frame = pl.DataFrame({"name": [CANARY] * 50, "n": range(50)})
