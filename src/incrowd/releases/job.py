@@ -23,13 +23,8 @@ from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
 from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
 from incrowd.vocabulary.requirement import KAnonymity, Together
-from incrowd.vocabulary.requirements.closeness import ConfidenceCap
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import KEYED, Column, Role
-
-_OF_GROUPS = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap)
-"""Requirements that a group keeps or breaks by itself, whichever other rows there are."""
 
 if TYPE_CHECKING:
     from incrowd.rows.held import Held, Unverified
@@ -245,8 +240,13 @@ class Job:
         recipe, option = self.recipe, option_name(*LOSE)
         if recipe.lose is None:
             return
+        from incrowd.vocabulary.requirements.closeness import ConfidenceCap
+        from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+
+        # a group keeps or breaks these by itself, whichever other rows there are
+        of_groups = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap)
         parts = recipe.requirement.parts if isinstance(recipe.requirement, Together) else (recipe.requirement,)
-        if others := [part for part in parts if not isinstance(part, _OF_GROUPS)]:
+        if others := [part for part in parts if not isinstance(part, of_groups)]:
             raise ParameterError(
                 f"{option} leaves out rows, and with them changes what groups are compared with: {others[0]} is kept "
                 "with all rows. Leave one of both out. What groups keep by themselves may stand beside it: k, "
