@@ -24,7 +24,7 @@ from support.examples import drawn
 
 CORPUS = Path(__file__).with_name("fuzz_corpus")
 ROOT = Path(__file__).parents[2]
-CASES = drawn(80)
+CASES = drawn(100)
 
 
 @pytest.fixture(autouse=True)

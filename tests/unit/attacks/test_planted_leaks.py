@@ -9,8 +9,8 @@ from incrowd.attacks.run import run_attack
 from support.examples import drawn
 from support.planted import PLANTED, closeness
 
-SEEDS, MANY = drawn(20), drawn(60)
-FEWER = {"attribute inference": (3, drawn(30)), "model membership": (3, drawn(30)), "minimality": (1, 1)}
+SEEDS, MANY = drawn(20), drawn(100)
+FEWER = {"attribute inference": (3, drawn(50)), "model membership": (3, drawn(50)), "minimality": (1, 1)}
 """Forests are slow; minimality goes through all small tables whatever the seed."""
 
 

@@ -76,7 +76,7 @@ UNIFIED = {  # type, markers, whether it is asked for numbers, cells, what they 
 @pytest.mark.parametrize(("kind", "markers", "numeric", "cells", "meant"), UNIFIED.values(), ids=UNIFIED)
 def test_values_have_one_spelling(kind, markers, numeric, cells, meant):
     with connect(threads=1) as connection:
-        connection.execute(f"CREATE TABLE written (c0 {kind}, c1 {kind}, c2 INTEGER)")
+        connection.execute(f"CREATE TEMP TABLE written (c0 {kind}, c1 {kind}, c2 INTEGER)")
         connection.executemany("INSERT INTO written VALUES (?, ?, ?)", [(c, c, i) for i, c in enumerate(cells)])
         unify(connection, ["a", "b"], markers, [1] if numeric else [])
         rows = connection.execute("SELECT * FROM released").fetchall()

@@ -134,7 +134,7 @@ def test_unknown_columns_and_rules_are_refused():
         with pytest.raises(ParameterError, match="A column is coarsened by"):
             read(table, coarsen={"seen": rule})
     with connect(threads=1) as connection:
-        connection.execute("CREATE TABLE had AS SELECT '2020' AS c0")
+        connection.execute("CREATE TEMP TABLE had AS SELECT '2020' AS c0")
         with pytest.raises(VerificationError, match="not in the input"):
             coarsen(connection, ["seen"], {"sen": "year"}, (), of="had", to="TABLE coarse")
 

@@ -223,7 +223,7 @@ def test_who_has_the_release_alone_sees_its_form(cells, passed):
 def test_a_list_of_many_words_is_no_join_which_would_lose_the_order():
     with connect() as connection:
         words = ", ".join(f"'{word}'" for word in range(40))
-        connection.execute("CREATE TABLE t AS SELECT range::VARCHAR AS c FROM range(10)")
+        connection.execute("CREATE TEMP TABLE t AS SELECT range::VARCHAR AS c FROM range(10)")
         [(_, plan)] = connection.execute(f"EXPLAIN SELECT c, c NOT IN ({words}) FROM t").fetchall()
     assert "join" not in plan.lower()
 
