@@ -1,7 +1,8 @@
 """One DuckDB for all tests of a process: each connection to it has its own temporary tables, views and macros.
 
 A database of its own takes 17 ms to start, a connection a quarter of one. Who limits memory or names a scratch folder
-gets a database of its own, as in the program; so does the reader of database files, which attaches them.
+gets a database of its own, as in the program; so does the reader of database files, which attaches them. Tables that
+are not temporary and functions of Python stay in a database: who makes them takes :data:`start`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ import pytest
 from incrowd.errors import ValuesError, VerificationError
 from incrowd.tables.reading.keyed import KeyedCells, shift
 from incrowd.verification.keyed import UNKEYED, Hmac, form_check, make_keyed
-from incrowd.verification.opening import connect
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.keying import Keying
