@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.attacks.options import ATTACK, AttackOptions
-from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import names, takes
-from incrowd.cli.shared import Json, Replace, print_json, progress
+from incrowd.cli.shared import Json, Replace, enough_memory, print_json, progress
 from incrowd.errors import ParameterError
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes, whole
-from incrowd.cli.shared import READING, FirstRun, Json, print_json
+from incrowd.cli.shared import READING, FirstRun, Json, enough_memory, print_json
 from incrowd.tables.options import Reading, What, Wishes
 from incrowd.vocabulary.option import part
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes
-from incrowd.cli.shared import File, Json, Replace, print_json, progress
+from incrowd.cli.shared import File, Json, Replace, enough_memory, print_json, progress
 from incrowd.risk.options import RISK, RiskOptions
 from incrowd.vocabulary.option import part
 

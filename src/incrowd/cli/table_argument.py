@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incrowd.cli.memory import enough_memory
+from incrowd.cli.shared import enough_memory
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from incrowd.cli.memory import enough_memory
 from incrowd.cli.options import takes
-from incrowd.cli.shared import Json, print_json
+from incrowd.cli.shared import Json, enough_memory, print_json
 from incrowd.cli.table_argument import FileOrTable, Select, Table, table_at
 from incrowd.errors import ParameterError
 from incrowd.releases.options import VERIFY, Certified, Kept, VerifyOptions

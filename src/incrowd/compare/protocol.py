@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.compare.examples import Codes
+from incrowd.drawing.wording import counted
 from incrowd.errors import ParameterError
-from incrowd.tables.reading.wording import counted
 from incrowd.trees.c45 import at_least
 
 

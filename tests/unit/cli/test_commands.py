@@ -10,7 +10,7 @@ import stat
 import polars as pl
 import pytest
 
-from incrowd.cli.memory import enough_memory
+from incrowd.cli.shared import enough_memory
 from incrowd.errors import InputError, describe_failure
 
 
@@ -158,12 +158,12 @@ def test_a_signal_is_an_exit_status(incrowd, monkeypatch, number, hidden):
 def test_a_limit_on_memory_is_told_before_any_work(tmp_path, monkeypatch):
     path = tmp_path / "people.csv"
     path.write_bytes(b"x" * 1000)
-    monkeypatch.setattr("incrowd.cli.memory._address_space", lambda: 1 << 30)
+    monkeypatch.setattr("incrowd.cli.shared._address_space", lambda: 1 << 30)
     with pytest.raises(InputError, match=r"a limit leaves 1,024 MB of address space.*Raise the limit"):
         enough_memory(path)
-    monkeypatch.setattr("incrowd.cli.memory._address_space", lambda: 1 << 40)
+    monkeypatch.setattr("incrowd.cli.shared._address_space", lambda: 1 << 40)
     assert enough_memory(path) == path
-    monkeypatch.setattr("incrowd.cli.memory._address_space", lambda: None)
+    monkeypatch.setattr("incrowd.cli.shared._address_space", lambda: None)
     assert enough_memory(path) == path
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import polars as pl
 
+from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, Notice, ValuesError
 from incrowd.tables.reading.convert import INVISIBLE
 from incrowd.tables.reading.source import Source
-from incrowd.tables.reading.wording import counted
 from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS, TOP, YEAR, ZIP3, Coarsening, coarsenings
 from incrowd.vocabulary.schema import Column, unknown_column
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from incrowd.drawing.wording import counted
 from incrowd.errors import Notice, SchemaError, ValuesError, reading_option
 from incrowd.tables.reading.dates import parse_dates
 from incrowd.tables.reading.dictionary import EXACT, Tally
-from incrowd.tables.reading.wording import counted
 from incrowd.vocabulary.schema import Column, ColumnType
 
 # Clean the distinct texts of a column: what looks the same must be the same value.

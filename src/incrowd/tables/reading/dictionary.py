@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.tables.reading.wording import counted
+from incrowd.drawing.wording import counted
 from incrowd.vocabulary.encoded_table import Codes
 
 EXACT = 2.0**53

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from incrowd.drawing.wording import counted
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, reading_option
 from incrowd.optional import optional
 from incrowd.tables.reading.decompress import check_unpacked
@@ -23,7 +24,6 @@ from incrowd.tables.reading.frames import from_typed
 from incrowd.tables.reading.headers import check_headers
 from incrowd.tables.reading.layout import is_a_row, looks_like_a_row
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source
-from incrowd.tables.reading.wording import counted
 from incrowd.vocabulary.workbook import MOST_ROWS, PARTS, SHEET
 
 _SHEET = re.compile(r"xl/worksheets/.*\.xml$", re.IGNORECASE)

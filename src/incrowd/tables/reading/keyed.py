@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from incrowd.drawing.wording import counted
 from incrowd.errors import Notice, ValuesError, reading_option
 from incrowd.tables.key_file import read_key
 from incrowd.tables.reading.coarsen import cleaned
 from incrowd.tables.reading.dates import parse_dates
 from incrowd.tables.reading.dictionary import EXACT
 from incrowd.tables.reading.source import Source
-from incrowd.tables.reading.wording import counted
 from incrowd.vocabulary.keying import Keying
 
 _CLOCK = r"(?:[T ,]+[0-9]{1,2}:[0-9]{2}[0-9:.,]*(?: ?[AaPp][Mm])?(?: ?(?:Z|[+-][0-9]{2}:?[0-9]{2}))?)?"

@@ -8,9 +8,9 @@ from typing import Literal
 
 import polars as pl
 
+from incrowd.drawing.wording import counted
 from incrowd.errors import Notice
 from incrowd.tables.reading.dictionary import Distinct, distinct, repeating
-from incrowd.tables.reading.wording import counted
 from incrowd.vocabulary.forms import MISSING_MARKERS as MISSING_MARKERS
 from incrowd.vocabulary.schema import Column
 
