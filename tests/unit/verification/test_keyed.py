@@ -16,6 +16,7 @@ from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.requirement import KAnonymity
+from support.one_database import start as connect
 
 KEY = "00112233445566778899aabbccddeeff0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 PEOPLE = [
