@@ -1,4 +1,4 @@
-"""``incrowd methods``, ``presets``, ``learners``, ``datasets``: what can be named in other commands."""
+"""``incrowd methods``, ``presets``, ``learners``, ``datasets``, ``recipe-schema``: what other commands can be told."""
 
 from __future__ import annotations
 
@@ -74,6 +74,13 @@ def datasets(
             typer.echo(f"{term:<18} {'; '.join(map(str, value)) if isinstance(value, list) else value}")
     else:
         _list(facts)
+
+
+def recipe_schema() -> None:
+    """Print the JSON Schema of recipes: save it as recipe.schema.json beside them, and editors complete them."""
+    from incrowd.tables.recipe_schema import recipe_schema as schema
+
+    print_json(schema())
 
 
 def _facts(dataset: Dataset, where: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from incrowd.verification.coarsest import CoarsestLevel
+from incrowd.verification.limits import CoarsestLevel
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 JOB = Hierarchy.from_paths("job", [["nurse", "care", "people", "*"], ["cook", "food", "people", "*"], ["coder", "*"]])
