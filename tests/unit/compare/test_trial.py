@@ -36,7 +36,7 @@ class AsItIs:
     def parameters(self):
         return {}
 
-    def decide(self, population, requirement, randomness):
+    def decide(self, population, requirement, randomness, preferences):
         table = population.sample()
         columns = []
         for name in population.schema.quasi_identifiers:
