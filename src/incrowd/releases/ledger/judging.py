@@ -13,7 +13,7 @@ from incrowd.releases.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, 
 from incrowd.verification.joint import Joint, Then, has_same_groups, recount_together
 
 PASSES, SAME, REFUSED, DESPITE = "passes", "same groups", "refused", "published despite"
-CANNOT = "could not be determined"
+CANNOT = "cannot be told"  # the word of the specification and its goldens
 
 
 @dataclass(frozen=True, eq=False)
