@@ -84,7 +84,8 @@ def inspect(
     if json:
         print_json({"file": called(named), "rows": source.frame.height, "columns": rows, "notices": notices})
         return
-    where = [file, *(["--table", table] if table else []), *(["--query", query] if query else [])]
+    address = "ADDRESS" if "://" in file else file  # of a server: who may read there is nobody's business
+    where = [address, *(["--table", table] if table else []), *(["--query", "SELECT"] if query else [])]
     command = ["inspect", *where, "--recipe", "recipe.yaml"]
     if recipe:
         command = ["release", *where, "--recipe", str(recipe), "--to", "OUT.csv"]
