@@ -71,6 +71,8 @@ def read_excel(
     page = Sheet(workbook, _place(sheet, names), fastexcel.FastExcelError)
     try:
         table, notices = _table(page, header_row, dialect, whole=whole)
+    except fastexcel.FastExcelError:
+        raise _damaged() from None
     except (HeaderError, FileFormatError) as error:
         if sheet is None and len(names) > 1:
             raise type(error)(
