@@ -10,15 +10,15 @@ from statistics import fmean
 import numpy as np
 
 from experiments.charts import line_chart
-from incrowd.compare.datasets.catalog import find_dataset
-from incrowd.compare.datasets.load import load
-from incrowd.compare.examples import Examples
-from incrowd.compare.feeding import Feeding, feed_release, feed_unprotected
-from incrowd.compare.learners.c45 import C45Learner
-from incrowd.compare.protocol import FixedSplit, RowSplit, seed_of
-from incrowd.compare.releasing import publish_and_score, release_rows
-from incrowd.compare.scores import Quality, quality
-from incrowd.compare.subject import Subject, understand_table
+from incrowd.comparisons.datasets.catalog import find_dataset
+from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.examples import Examples
+from incrowd.comparisons.feeding import Feeding, feed_release, feed_unprotected
+from incrowd.comparisons.learners.c45 import C45Learner
+from incrowd.comparisons.protocol import FixedSplit, RowSplit, seed_of
+from incrowd.comparisons.releasing import publish_and_score, release_rows
+from incrowd.comparisons.scores import Quality, quality
+from incrowd.comparisons.subject import Subject, understand_table
 from incrowd.errors import RequirementError
 from incrowd.methods.catalog import METHODS, find_method
 from incrowd.tables.hierarchies.adult import adult_hierarchies

@@ -17,11 +17,11 @@ from incrowd.attacks.attack import Finding
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.run import attack_scene
 from incrowd.attacks.scene import Again, HiddenCells, Promised, Scene
-from incrowd.compare.datasets.catalog import find_dataset
-from incrowd.compare.datasets.load import load
-from incrowd.compare.protocol import seed_of
-from incrowd.compare.releasing import without_unused
-from incrowd.compare.subject import Subject, understand_table
+from incrowd.comparisons.datasets.catalog import find_dataset
+from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.protocol import seed_of
+from incrowd.comparisons.releasing import without_unused
+from incrowd.comparisons.subject import Subject, understand_table
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.vocabulary.encoded_table import EncodedTable

@@ -9,7 +9,7 @@ from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from incrowd.compare.datasets.catalog import find_dataset
+from incrowd.comparisons.datasets.catalog import find_dataset
 
 UNPROTECTED, BINNED = "unprotected", "unprotected, same bins"
 PLAIN, COUNTS, STRICT = "", "counts", "strict"

@@ -13,7 +13,7 @@ from experiments.attacks.adult import QUASI_IDENTIFIERS, SALARY, Tell, read_adul
 from experiments.pages import Section, Table, machine, write_page
 from incrowd.attacks.attack import LEAK, Finding
 from incrowd.attacks.run import attack_scene
-from incrowd.compare.subject import Subject
+from incrowd.comparisons.subject import Subject
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for
 

@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.blend.cells import BINNED, COUNTS, STRICT, UNPROTECTED, Cell, Outcome, keep
-from incrowd.compare.choices import KADET, Choice
-from incrowd.compare.datasets.catalog import find_dataset
-from incrowd.compare.examples import Examples, Numbers
-from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected, joined, label_names, raw_cells
-from incrowd.compare.learners.catalog import find_learner
-from incrowd.compare.protocol import FiveByTwo, seed_of
-from incrowd.compare.releasing import publish_and_score, without_unused
-from incrowd.compare.scores import quality
-from incrowd.compare.subject import Subject, find_table, read_subject
+from incrowd.comparisons.choices import KADET, Choice
+from incrowd.comparisons.datasets.catalog import find_dataset
+from incrowd.comparisons.examples import Examples, Numbers
+from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected, joined, label_names, raw_cells
+from incrowd.comparisons.learners.catalog import find_learner
+from incrowd.comparisons.protocol import FiveByTwo, seed_of
+from incrowd.comparisons.releasing import publish_and_score, without_unused
+from incrowd.comparisons.scores import quality
+from incrowd.comparisons.subject import Subject, find_table, read_subject
 from incrowd.errors import IncrowdError
 from incrowd.methods.blending.blend import Blend, PreparedRows
 from incrowd.methods.catalog import find_method, make_method

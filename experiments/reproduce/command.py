@@ -21,10 +21,10 @@ from experiments.reproduce.reproduction import Reproduction
 from experiments.reproduce.running import run, work_left
 from incrowd.cli.compare import watched
 from incrowd.cli.shared import Json, print_json
-from incrowd.compare.choices import listed
-from incrowd.compare.cost import in_words
-from incrowd.compare.results import Results
-from incrowd.compare.run import Watcher
+from incrowd.comparisons.choices import listed
+from incrowd.comparisons.cost import in_words
+from incrowd.comparisons.results import Results
+from incrowd.comparisons.run import Watcher
 from incrowd.drawing.wording import counted
 from incrowd.errors import ParameterError
 

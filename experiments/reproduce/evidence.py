@@ -19,8 +19,8 @@ from experiments.significance import (
     five_by_two_test,
     friedman_test,
 )
-from incrowd.compare.summary import accuracies
-from incrowd.compare.trial import Result
+from incrowd.comparisons.summary import accuracies
+from incrowd.comparisons.trial import Result
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ def distance(name: str, cells: Iterable[Cell]) -> Distance | None:
 
     Examples
     --------
-    >>> from incrowd.compare.trial import Result
+    >>> from incrowd.comparisons.trial import Result
     >>> def cell(ours, theirs):
     ...     result = Result("x", 5, 0, 0, "c45", accuracy=ours)
     ...     return Cell("2", "a", "C4.5", "x", 5, (result,), printed=Printed(theirs))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from incrowd.compare.choices import Choice
-from incrowd.compare.feeding import Feeding
-from incrowd.compare.protocol import Protocol
+from incrowd.comparisons.choices import Choice
+from incrowd.comparisons.feeding import Feeding
+from incrowd.comparisons.protocol import Protocol
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Table:
     hierarchies
         ``""``: none; ``"categories"``: Adult's own for its categories; ``"all"``: also that of age.
     discretize
-        As in :class:`incrowd.compare.trial.Setup`.
+        As in :class:`incrowd.comparisons.trial.Setup`.
     """
 
     dataset: str

@@ -8,8 +8,8 @@ from statistics import fmean
 from experiments.papers import IAC as PAPER
 from experiments.reproduce.evidence import Evidence, Value
 from experiments.reproduce.experiment import J48, LOGISTIC, WEKA, Case, Experiment, Part, Point, Table, Verdict
-from incrowd.compare.feeding import Feeding
-from incrowd.compare.protocol import KFold
+from incrowd.comparisons.feeding import Feeding
+from incrowd.comparisons.protocol import KFold
 
 OWN, OTHER, PLAIN = "IACk", "InfoGain Mondrian", "none"
 J48_UP_TO, BAYES_UP_TO = 122, 147

@@ -9,7 +9,7 @@ from statistics import fmean
 from experiments.papers import KACTUS as PAPER
 from experiments.reproduce.evidence import Evidence, Value
 from experiments.reproduce.experiment import J48, LOGISTIC, WEKA, Case, Experiment, Part, Point, Table, Verdict
-from incrowd.compare.protocol import FiveByTwo
+from incrowd.comparisons.protocol import FiveByTwo
 
 OWN, SETS = "kACTUS", ("8/14", "11/14", "14/14")
 MAJORITY, CLOSE, ROUGHLY = 75.2, 1.5, 0.5

@@ -13,10 +13,10 @@ from experiments.papers import KADET as PAPER
 from experiments.reproduce.evidence import Evidence
 from experiments.reproduce.experiment import ERROR, Case, Experiment, Part, Point, Table, Verdict
 from experiments.reproduce.preparing import Prepared
-from incrowd.compare.choices import KADET as METHOD
-from incrowd.compare.protocol import FixedSplit
-from incrowd.compare.releasing import FILL, without_unused
-from incrowd.compare.trial import Laboratory, Trial
+from incrowd.comparisons.choices import KADET as METHOD
+from incrowd.comparisons.protocol import FixedSplit
+from incrowd.comparisons.releasing import FILL, without_unused
+from incrowd.comparisons.trial import Laboratory, Trial
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.tree import In

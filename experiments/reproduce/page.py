@@ -9,7 +9,7 @@ from experiments.reproduce.document import Block, Bullets, Document, Grid, Headi
 from experiments.reproduce.evidence import NEAR, Cell, Distance, distance, distances, distinct, furthest, signed
 from experiments.reproduce.experiment import ERROR, Part
 from experiments.reproduce.pictures import pictures, ranking_blocks
-from incrowd.compare.cost import in_words
+from incrowd.comparisons.cost import in_words
 
 if TYPE_CHECKING:
     from experiments.reproduce.reproduction import Judged, Reproduction
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from experiments.reproduce.evidence import DIFFERENT, HIGHER, LOWER, is_large, shade
 from experiments.reproduce.experiment import Experiment
-from incrowd.compare.trial import DISCRETIZE
+from incrowd.comparisons.trial import DISCRETIZE
 from incrowd.drawing.wording import counted
 
 FURTHEST = 8

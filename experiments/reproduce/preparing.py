@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.reproduce.experiment import Case, Experiment, Part, Table
-from incrowd.compare.choices import Choice, learner_names
-from incrowd.compare.datasets.catalog import Dataset, find_dataset
-from incrowd.compare.datasets.load import load
-from incrowd.compare.run import Step, Watcher
-from incrowd.compare.subject import Subject, discretized, understand_table
-from incrowd.compare.trial import Laboratory, Setup, Trial
+from incrowd.comparisons.choices import Choice, learner_names
+from incrowd.comparisons.datasets.catalog import Dataset, find_dataset
+from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.run import Step, Watcher
+from incrowd.comparisons.subject import Subject, discretized, understand_table
+from incrowd.comparisons.trial import Laboratory, Setup, Trial
 from incrowd.errors import ParameterError
 from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -34,7 +34,7 @@ class Options:
     weka
         Weka's learners in place of ours, where there are some.
     seed, jobs
-        As in :func:`incrowd.compare.run.compare`.
+        As in :func:`incrowd.comparisons.run.compare`.
     """
 
     quick: bool = False
@@ -122,7 +122,7 @@ def prepare(
     experiment, options
         What to run, and how.
     data
-        A folder with the data sets; without one, as :func:`incrowd.compare.datasets.load.load` finds them.
+        A folder with the data sets; without one, as :func:`incrowd.comparisons.datasets.load.load` finds them.
     watch
         Is told what is done.
     """

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from test_report_page import DARK_PAPER, PAPER, browse, pixels
 
-from incrowd.compare.datasets.patients import make_patients
-from incrowd.compare.protocol import FixedSplit
-from incrowd.compare.run import compare
+from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.protocol import FixedSplit
+from incrowd.comparisons.run import compare
 
 SERIES = {(0, 114, 178), (213, 94, 0)}
 DARK_SERIES = {(74, 163, 223), (255, 138, 61)}

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from incrowd.compare.examples import Attribute, Discretization, Examples
-from incrowd.compare.learners.catalog import find_learner
-from incrowd.compare.learners.learner import predicted
+from incrowd.comparisons.examples import Attribute, Discretization, Examples
+from incrowd.comparisons.learners.catalog import find_learner
+from incrowd.comparisons.learners.learner import predicted
 
 KNOWN = json.loads((Path(__file__).parent / "learners.json").read_text(encoding="utf-8"))
 

@@ -10,9 +10,9 @@ from experiments.reproduce.evidence import Cell, Evidence, Value, printed_cells,
 from experiments.reproduce.iac import IAC
 from experiments.reproduce.kactus import KACTUS, ours_is_better, rivals_collapse
 from experiments.reproduce.kadet import KADET
-from incrowd.compare.choices import Choice
-from incrowd.compare.datasets.catalog import find_dataset
-from incrowd.compare.learners.catalog import find_learner
+from incrowd.comparisons.choices import Choice
+from incrowd.comparisons.datasets.catalog import find_dataset
+from incrowd.comparisons.learners.catalog import find_learner
 
 CELLS = {"2": 240, "3": 234, "4": 234, "5": 144}
 

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
 from incrowd.cli.main import app
-from incrowd.compare.datasets.patients import make_patients
+from incrowd.comparisons.datasets.patients import make_patients
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"

@@ -6,7 +6,7 @@ import pytest
 import incrowd
 from incrowd.attacks.attack import Finding
 from incrowd.attacks.run import AttackReport
-from incrowd.compare.run import compare
+from incrowd.comparisons.run import compare
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.hierarchy import Hierarchy
 

@@ -29,7 +29,7 @@ ROOMS = (
     "report",
     "models",
     "hiding",
-    "compare",
+    "comparisons",
     "attacks",
     "releases",
     "api",

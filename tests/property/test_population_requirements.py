@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from incrowd.compare.releasing import release_rows
+from incrowd.comparisons.releasing import release_rows
 from incrowd.errors import RequirementError
 from incrowd.methods import catalog
 from incrowd.verification.class_sizes import verify_arrow

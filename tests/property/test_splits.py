@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.compare.protocol import FiveByTwo, FixedSplit, KFold
-from incrowd.compare.scores import quality
+from incrowd.comparisons.protocol import FiveByTwo, FixedSplit, KFold
+from incrowd.comparisons.scores import quality
 
 CLASSES = st.lists(st.integers(0, 3), min_size=10, max_size=60).map(lambda codes: np.array(codes, np.int64))
 PROTOCOLS = st.one_of(

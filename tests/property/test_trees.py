@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.compare.learners.c45 import class_shares
+from incrowd.comparisons.learners.c45 import class_shares
 from incrowd.trees.c45 import C45, ID3
 from incrowd.trees.packing import exact_bins, quantile_bins
 from incrowd.trees.pruning import errors_below, estimated_errors, prune

@@ -18,7 +18,7 @@ from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.boxes import Released
 from incrowd.attacks.measuring import Floats, Interval, area, area_interval, difference_interval
 from incrowd.attacks.scene import Scene, SceneSplit
-from incrowd.compare.protocol import seed_of
+from incrowd.comparisons.protocol import seed_of
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
 

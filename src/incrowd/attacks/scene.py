@@ -19,8 +19,8 @@ import polars as pl
 
 from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released, read_released
-from incrowd.compare.protocol import seed_of
-from incrowd.compare.releasing import Made, release_rows
+from incrowd.comparisons.protocol import seed_of
+from incrowd.comparisons.releasing import Made, release_rows
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement

@@ -17,10 +17,10 @@ from incrowd.tables.options import Reading, What, Wishes
 from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
-    from incrowd.compare.comparison import Comparison
-    from incrowd.compare.protocol import Protocol
-    from incrowd.compare.run import Prepared, Question, Step, Watcher
-    from incrowd.compare.tables import ScoreTable
+    from incrowd.comparisons.comparison import Comparison
+    from incrowd.comparisons.protocol import Protocol
+    from incrowd.comparisons.run import Prepared, Question, Step, Watcher
+    from incrowd.comparisons.tables import ScoreTable
 
 _what, _method, _measuring, _outputs, _engine = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("What", "Method", "Measuring", "Outputs", "Engine")
@@ -66,9 +66,9 @@ def compare(
     A part of the rows is released by each method; learners see only the release and are tested on the other rows.
     Nothing is published.
     """
-    from incrowd.compare.choices import listed
-    from incrowd.compare.feeding import parse_feeding
-    from incrowd.compare.run import Question, preferences_of, stated_by
+    from incrowd.comparisons.choices import listed
+    from incrowd.comparisons.feeding import parse_feeding
+    from incrowd.comparisons.run import Question, preferences_of, stated_by
     from incrowd.tables.recipe import beside_recipe
 
     known = {name: options[name] for name in ("quasi_identifiers", "drop", "recipe")} | {
@@ -108,8 +108,8 @@ def compare(
 
 
 def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Question, watch: Watcher) -> Prepared:
-    from incrowd.compare.run import Step, prepare
-    from incrowd.compare.subject import find_table, read_subject
+    from incrowd.comparisons.run import Step, prepare
+    from incrowd.comparisons.subject import find_table, read_subject
 
     watch(Step("reading"))
     named = find_table(table, data, lambda sentence: watch(Step(sentence)))
@@ -118,7 +118,7 @@ def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Q
 
 def _run(prepared: Prepared, to: Path | None, watch: Watcher) -> Comparison:
     """Run; if it is interrupted, say what is left of it."""
-    from incrowd.compare.run import run
+    from incrowd.comparisons.run import run
 
     try:
         return run(prepared, to, watch)
@@ -129,7 +129,7 @@ def _run(prepared: Prepared, to: Path | None, watch: Watcher) -> Comparison:
 
 
 def _protocol(text: str | None, repeats: int | None, full: bool) -> Protocol | None:
-    from incrowd.compare.protocol import FiveByTwo, parse_protocol
+    from incrowd.comparisons.protocol import FiveByTwo, parse_protocol
     from incrowd.errors import ParameterError
 
     if text and full:
@@ -179,7 +179,7 @@ def _lines() -> Watcher:
 
 
 def _left(step: Step) -> str:
-    from incrowd.compare.cost import in_words
+    from incrowd.comparisons.cost import in_words
 
     return f", about {in_words(step.left)} left" if step.left and step.done < step.total else ""
 
@@ -208,7 +208,7 @@ def _bar() -> Iterator[Watcher]:
 
 
 def _cost(prepared: Prepared) -> str:
-    from incrowd.compare.cost import in_words
+    from incrowd.comparisons.cost import in_words
     from incrowd.drawing.wording import counted
 
     time = "" if prepared.seconds is None else f", about {in_words(prepared.seconds)}"
@@ -230,7 +230,7 @@ def _tell_cost(prepared: Prepared, json: bool) -> None:
 
 
 def _as_json(comparison: Comparison) -> dict[str, Any]:
-    from incrowd.compare.tables import how_measured
+    from incrowd.comparisons.tables import how_measured
 
     return {
         "recommendation": str(comparison.recommendation).splitlines(),
@@ -244,7 +244,7 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from incrowd.compare.tables import score_tables, troubles
+    from incrowd.comparisons.tables import score_tables, troubles
     from incrowd.drawing.wording import plain
     from incrowd.report.terminal import notice_table
     from incrowd.report.wording import grouped

@@ -21,7 +21,7 @@ def demo(
     from rich.console import Console
 
     from incrowd.api import release
-    from incrowd.compare.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
+    from incrowd.comparisons.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
     from incrowd.releases.certified.checking import check_release
     from incrowd.releases.certified.statements import StatementStanding
     from incrowd.releases.job import Targets

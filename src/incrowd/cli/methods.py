@@ -10,7 +10,7 @@ import typer
 from incrowd.cli.shared import Json, print_json
 
 if TYPE_CHECKING:
-    from incrowd.compare.datasets.catalog import Dataset
+    from incrowd.comparisons.datasets.catalog import Dataset
 _FACTS = (
     *("name", "summary", "paper", "needs_target", "generalizes", "loses_rows", "forms", "numeric"),
     *("weighs", "limits_levels", "loses_on_request"),
@@ -43,7 +43,7 @@ def presets(name: Annotated[str | None, typer.Argument(help="One preset: the rec
 
 def learners(json: Json = False) -> None:
     """List the learners that compare can train. Any scikit-learn classifier can be named, too."""
-    from incrowd.compare.learners.catalog import LEARNERS
+    from incrowd.comparisons.learners.catalog import LEARNERS
 
     if json:
         print_json([{"name": name, "summary": entry.summary} for name, entry in LEARNERS.items()])
@@ -59,8 +59,8 @@ def datasets(
     json: Json = False,
 ) -> None:
     """List the data sets that compare takes by name in place of a file, and where each would come from."""
-    from incrowd.compare.datasets.catalog import find_dataset
-    from incrowd.compare.datasets.load import describe
+    from incrowd.comparisons.datasets.catalog import find_dataset
+    from incrowd.comparisons.datasets.load import describe
 
     listings = describe(data)
     if name is not None:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from incrowd.compare.examples import Examples
-from incrowd.compare.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
-from incrowd.compare.learners.c45 import C45Learner
-from incrowd.compare.learners.learner import predicted
-from incrowd.compare.releasing import without_unused
+from incrowd.comparisons.examples import Examples
+from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
+from incrowd.comparisons.learners.c45 import C45Learner
+from incrowd.comparisons.learners.learner import predicted
+from incrowd.comparisons.releasing import without_unused
 from incrowd.methods.catalog import make_method
 from incrowd.methods.limits import decide_within
 from incrowd.methods.release_forms import formed, suited
@@ -34,7 +34,7 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe) -> Accuracy
     """Release two thirds of the rows, learn from them before and after, test on the last third.
 
     The learner is C4.5 with missing values shared out over branches. How it takes cells that are no plain values is
-    the usual :class:`~incrowd.compare.feeding.Feeding`. At most 60,000 rows, drawn at random, are used.
+    the usual :class:`~incrowd.comparisons.feeding.Feeding`. At most 60,000 rows, drawn at random, are used.
     """
     assert schema.target is not None
     engine, randomness = EmbeddedEngine(), SystemRandomness()

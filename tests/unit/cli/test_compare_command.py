@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from incrowd.compare.datasets.patients import make_patients
+from incrowd.comparisons.datasets.patients import make_patients
 from support.waiting import PATIENCE, wait_until
 
 FAST = ("--methods", "mondrian", "-k", "5,20", "--learners", "nb", "--protocol", "holdout", "--jobs", "1")

@@ -12,14 +12,14 @@ from experiments.__main__ import app
 from experiments.blend.cells import Cell, Outcome, adult_cells, keep, part_cells, read_outcomes, small_cells, waiting
 from experiments.blend.pages import adult_page, adult_plots, papers_best, parts_page, small_page
 from experiments.blend.trying import Bench, deal, feed_counts, purity
-from incrowd.compare.subject import understand_table
+from incrowd.comparisons.subject import understand_table
 
 CELL = Cell("adult", "14/14", "blend", "counts", 100, "", 0, 0)
 
 
 @pytest.fixture(scope="module")
 def bench():
-    from incrowd.compare.datasets.patients import make_patients
+    from incrowd.comparisons.datasets.patients import make_patients
 
     table = make_patients(600).select("age", "sex", "occupation", "smoker", "readmitted")
     subject = understand_table(table, target="readmitted", quasi_identifiers=["age", "sex", "occupation"])

@@ -16,9 +16,9 @@ from experiments.reproduce.experiment import Case, Experiment, Part, Point, Tabl
 from experiments.reproduce.kactus import INDUCERS, KACTUS, WEKA
 from experiments.reproduce.preparing import Options, chosen_learners, prepare
 from experiments.reproduce.running import run
-from incrowd.compare.datasets.catalog import DATASETS
-from incrowd.compare.protocol import FiveByTwo
-from incrowd.compare.trial import Laboratory
+from incrowd.comparisons.datasets.catalog import DATASETS
+from incrowd.comparisons.protocol import FiveByTwo
+from incrowd.comparisons.trial import Laboratory
 from incrowd.errors import IncrowdError, ParameterError
 from support.tic_tac_toe import as_csv, endgames
 

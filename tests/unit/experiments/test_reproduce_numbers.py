@@ -37,7 +37,7 @@ from experiments.reproduce.kactus import (
 from experiments.reproduce.kadet import Spans, better_by, bumps, exposes_none, has_root, worst_confidence
 from experiments.reproduce.page import beside_grid, marks_grid
 from experiments.reproduce.pictures import Lines, beside_chart
-from incrowd.compare.trial import Result
+from incrowd.comparisons.trial import Result
 from incrowd.drawing.palette import DARK, PALETTE, page_style
 from incrowd.drawing.svg import standalone
 from incrowd.errors import ParameterError

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from experiments.requirements import LEVELS, Cost, measure, unprotected, write_page
-from incrowd.compare.subject import understand_table
+from incrowd.comparisons.subject import understand_table
 
 
 def test_costs_are_measured_and_written(tmp_path):

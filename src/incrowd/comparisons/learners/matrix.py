@@ -1,0 +1,162 @@
+"""Examples as a matrix: a column for each category, or one for each attribute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from incrowd.comparisons.examples import Attribute, Codes, Examples, Numbers
+
+Missing = Literal["zeros", "indicator", "mode"]
+LARGE = 1e100  # numbers beyond it are divided first, so that their squares stay finite
+FARTHEST = 1e9  # standard deviations; test values beyond are moved there
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """A number as (value / unit - mean) / spread; missing becomes 0, the mean."""
+
+    unit: float
+    mean: float
+    spread: float
+
+    @classmethod
+    def of(cls, values: Numbers, weights: Numbers | None) -> NumberColumn:
+        """Learn mean and spread of known numbers."""
+        largest = float(np.abs(values).max())
+        unit = largest if largest > LARGE else 1.0
+        mean = float(np.average(values / unit, weights=weights))
+        spread = float(np.sqrt(np.average((values / unit - mean) ** 2, weights=weights)))
+        return cls(unit, mean, spread if spread > 0 else 1.0)
+
+    def shown(self, values: Numbers) -> Numbers:
+        """The standardised numbers."""
+        with np.errstate(over="ignore"):
+            moved = (values / self.unit - self.mean) / self.spread
+        return np.where(np.isnan(moved), 0.0, np.clip(moved, -FARTHEST, FARTHEST))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryColumns:
+    """A 0/1 column for each category: ``place`` of a code is its column, -1 for none; missing has the last place."""
+
+    place: Codes
+    width: int
+
+    @classmethod
+    def of(cls, codes: Codes, weights: Numbers | None, categories: int, missing: Missing) -> CategoryColumns:
+        """A column for each category that occurs, and what the declared way makes of missing ones."""
+        known = codes >= 0
+        counts = np.bincount(codes[known], None if weights is None else weights[known], categories)
+        place = np.full(categories + 1, -1, np.int64)
+        occurring = np.flatnonzero(counts)
+        place[occurring] = np.arange(len(occurring))
+        if missing == "mode" and len(occurring):
+            place[categories] = place[int(np.argmax(counts))]
+        if missing == "indicator" and (codes < 0).any():
+            place[categories] = len(occurring)
+        return cls(place, int(place.max()) + 1)
+
+    def shown(self, codes: Codes) -> Codes:
+        """The column of each row, or -1."""
+        return np.asarray(self.place[codes], np.int64)  # -1, missing, is the last place
+
+
+@dataclass(frozen=True, eq=False)
+class OneHot:
+    """How examples become a matrix; learned from the training rows.
+
+    Categories that occur only among other rows are zeros in all columns. Missing categories are zeros as well
+    (``"zeros"``), have a column of their own if they occur in training (``"indicator"``), or count as the most frequent
+    category (``"mode"``, Weka's way). Missing numbers are the mean; ``"indicator"`` adds a column that says so.
+    """
+
+    parts: tuple[tuple[NumberColumn | CategoryColumns, ...], ...]
+
+    @classmethod
+    def of(cls, examples: Examples, missing: Missing) -> OneHot:
+        """Learn the columns."""
+        return cls(tuple(_parts(attribute, examples.weights, missing) for attribute in examples.attributes))
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return sum(part.width if isinstance(part, CategoryColumns) else 1 for parts in self.parts for part in parts)
+
+    def matrix(self, examples: Examples) -> Any:
+        """The rows as a sparse matrix (CSR)."""
+        from scipy.sparse import csr_array
+
+        rows, columns, cells, offset = [], [], [], 0
+        for attribute, parts in zip(examples.attributes, self.parts, strict=True):
+            for part in parts:
+                if isinstance(part, NumberColumn):
+                    values = part.shown(np.asarray(attribute.values, np.float64))
+                    filled, width = np.flatnonzero(values), 1
+                    columns.append(np.full(len(filled), offset))
+                    cells.append(values[filled])
+                else:
+                    codes = (
+                        attribute.values if attribute.categories is not None else np.where(attribute.is_missing, -1, 0)
+                    )
+                    places, width = part.shown(codes.astype(np.int64)), part.width
+                    filled = np.flatnonzero(places >= 0)
+                    columns.append(places[filled] + offset)
+                    cells.append(np.ones(len(filled)))
+                rows.append(filled)
+                offset += width
+        if not rows:
+            return csr_array((examples.height, 0))
+        where = (np.concatenate(rows).astype(np.int32), np.concatenate(columns).astype(np.int32))
+        triples = (np.concatenate(cells), where)
+        return csr_array(triples, shape=(examples.height, offset))
+
+
+def _parts(
+    attribute: Attribute, weights: Numbers | None, missing: Missing
+) -> tuple[NumberColumn | CategoryColumns, ...]:
+    known = ~attribute.is_missing
+    if not known.any():
+        return ()
+    if attribute.categories is not None:
+        return (CategoryColumns.of(attribute.values.astype(np.int64), weights, len(attribute.categories), missing),)
+    values = np.asarray(attribute.values[known], np.float64)
+    number = NumberColumn.of(values, None if weights is None else weights[known])
+    if missing != "indicator" or known.all():
+        return (number,)
+    return (number, CategoryColumns(np.array([-1, 0]), 1))
+
+
+LARGEST = 3e38  # scikit-learn's trees keep numbers in 32 bits
+MOST_CATEGORIES = 255  # that gradient boosting takes as categories
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """Which attributes become columns: those with a known value in training. Missing is NaN."""
+
+    places: tuple[int, ...]
+    is_category: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, examples: Examples) -> Ordinal:
+        """Learn which attributes are known at all, and which are categories few enough to be taken as such."""
+        attributes = examples.attributes
+        places = tuple(place for place, each in enumerate(attributes) if not each.is_missing.all())
+        few = tuple(_is_few(attributes[place].categories) for place in places)
+        return cls(places, few)
+
+    def matrix(self, examples: Examples) -> Numbers:
+        """The rows as a dense matrix."""
+        matrix = np.empty((examples.height, len(self.places)), order="F")
+        for slot, place in enumerate(self.places):
+            attribute = examples.attributes[place]
+            values = np.clip(np.asarray(attribute.values, np.float64), -LARGEST, LARGEST)
+            matrix[:, slot] = np.where(attribute.is_missing, np.nan, values)
+        return matrix
+
+
+def _is_few(categories: tuple[str, ...] | None) -> bool:
+    return categories is not None and len(categories) <= MOST_CATEGORIES

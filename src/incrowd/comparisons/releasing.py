@@ -1,0 +1,156 @@
+"""What a trial publishes of a part of a table, in memory: a release, or a tree by kADET; its promise is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.comparisons.examples import Numbers
+from incrowd.comparisons.feeding import Parts
+from incrowd.errors import RequirementError, VerificationError
+from incrowd.methods.catalog import make_method
+from incrowd.methods.limits import decide_within
+from incrowd.methods.release_forms import fitted, formed, suited
+from incrowd.models.induction.kadet import KAdet
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.steps import Drop
+from incrowd.rows.memory.held import Draft, EmbeddedEngine
+from incrowd.verification.spans import verify_spans
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
+from incrowd.vocabulary.randomness import SeededRandomness
+from incrowd.vocabulary.requirement import Requirement, subject_names
+from incrowd.vocabulary.schema import ColumnType, Schema
+
+
+@dataclass(frozen=True)
+class ReleaseRisk:
+    """Groups of rows that look alike, counted."""
+
+    groups: int
+    smallest: int
+    average: float
+    largest: float
+    pure: float  # share of the rows in groups of one class, of whom the class is known without picking anybody
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A release of some rows."""
+
+    plan: ReleasePlan
+    draft: Draft
+    risk: ReleaseRisk
+
+
+def release_rows(
+    table: EncodedTable,
+    frame: pl.DataFrame,
+    schema: Schema,
+    method: str,
+    parameters: Mapping[str, Any],
+    requirement: Requirement,
+    seed: int,
+    people: EncodedTable | None = None,
+    preferences: Preferences = INDIFFERENT,
+) -> Made:
+    """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame."""
+    requirement.check_possible(table.height)
+    protected = subject_names(requirement, schema.target)
+    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *protected]
+    known = without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
+    randomness, engine = SeededRandomness(seed), EmbeddedEngine()
+    population = engine.population(known, schema, randomness)
+    form = parameters.get("form")
+    chosen = suited(make_method(method, {name: value for name, value in parameters.items() if name != "form"}), form)
+    preferences.check_columns(schema)
+    steps = decide_within(chosen, population, requirement, randomness, preferences)
+    steps = formed(steps, form, population, requirement)
+    steps = fitted(steps, population, requirement, people)
+    described = tuple(chosen.parameters().items())
+    plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.dropped), *steps))
+    plan = engine.settle(plan, population)
+    draft = engine.draft(plan, population, frame, randomness)
+    target = table[schema.target].take(draft.origin) if schema.target else None
+    return Made(plan, draft, _counted(plan, draft.frame, target))
+
+
+def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | None) -> ReleaseRisk:
+    """The groups of the release; raises if one of them breaks the promise."""
+    for one in plan.requirement.sets(plan.schema.quasi_identifiers):
+        names = [column.name for column in plan.written if column.source in one.names]
+        if risk_of(frame.select(names), target).smallest < min(one.k, frame.height):
+            raise VerificationError(f"{plan.method} broke its promise of {one}. This is a bug: please report it.")
+    names = [column.name for column in plan.written if column.source in plan.schema.quasi_identifiers]
+    return risk_of(frame.select(names), target)
+
+
+def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> ReleaseRisk:
+    """The groups of rows that are equal in all columns; missing is a value."""
+    if not frame.height:
+        return ReleaseRisk(0, 0, 0.0, 0.0, 0.0)
+    classes = pl.Series("class", np.zeros(frame.height, np.int32) if target is None else target.codes)
+    keys = frame.rename({name: f"column {place}" for place, name in enumerate(frame.columns)})
+    groups = (
+        keys.with_columns(classes)
+        .group_by(keys.columns)
+        .agg(pl.len().alias("rows"), pl.col("class").n_unique().alias("classes"))
+    )
+    rows = groups["rows"].to_numpy()
+    alone = 0 if target is None else int(rows[groups["classes"].to_numpy() == 1].sum())
+    smallest = int(rows.min())
+    return ReleaseRisk(len(rows), smallest, len(rows) / frame.height, 1 / smallest, alone / frame.height)
+
+
+def without_unused(table: EncodedTable) -> EncodedTable:
+    """The table with dictionaries of only the values that its rows have."""
+    return EncodedTable.of(_column_without_unused(column) for column in table.columns.values())
+
+
+def _column_without_unused(column: EncodedColumn) -> EncodedColumn:
+    used = np.flatnonzero(column.counts[:-1])
+    if len(used) == len(column.dictionary):
+        return column
+    places = np.zeros(column.width, np.int32)
+    places[used] = np.arange(len(used), dtype=np.int32)
+    places[-1] = len(used)
+    return EncodedColumn(column.name, column.type, places[column.codes], column.dictionary.gather(used))
+
+
+FILL = "mode"
+
+
+def publish_and_score(
+    parts: Parts, schema: Schema, k: int, parameters: Mapping[str, Any]
+) -> tuple[Numbers, ReleaseRisk]:
+    """Grow a tree on the rows to learn from, recount it, and score the test rows.
+
+    Quasi-identifiers are public, other columns and the class private. The most frequent value, or the median, stands
+    for a missing one, unless the parameters say otherwise. ``Risk`` is about spans: people who look alike to the tree.
+    """
+    schema = Schema(tuple(replace(column, type=_written(column.type)) for column in schema.columns))
+    train, test = _retyped(without_unused(parts.train)), _retyped(parts.test)
+    private = tuple(name for name in parts.inputs if name not in schema.quasi_identifiers)
+    induction = KAdet(k=k, private=private, **{"fill": FILL, **parameters}).induce(train, schema)
+    if induction.model is None:
+        raise RequirementError(f"No tree is possible. {induction.reason}")
+    verdict = verify_spans(induction.model.to_json(), train)
+    if not verdict.passed:
+        raise VerificationError("kadet broke its promise. This is a bug: please report it.")
+    sizes = verdict.sizes
+    risk = ReleaseRisk(sizes.classes, sizes.smallest, sizes.classes / train.height, 1 / max(1, sizes.smallest), 0.0)
+    place = {value: number for number, value in enumerate([*parts.train[parts.target].dictionary.to_list(), None])}
+    return induction.model.class_shares(test, [place[value] for value in induction.model.classes], len(place)), risk
+
+
+def _retyped(table: EncodedTable) -> EncodedTable:
+    return EncodedTable.of(replace(column, type=_written(column.type)) for column in table.columns.values())
+
+
+def _written(kind: ColumnType) -> ColumnType:
+    """Truth values are categories to a tree that others read."""
+    return ColumnType.CATEGORICAL if kind is ColumnType.BOOLEAN else kind

@@ -1,0 +1,396 @@
+"""Compare methods by what classifiers learn from their releases, on any table.
+
+::
+
+    question -> prepare (read, time a few small trials, choose a protocol) -> run (trials on all cores) -> Comparison
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Unpack
+
+from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names
+from incrowd.comparisons.comparison import Comparison
+from incrowd.comparisons.cost import STARTUP, Cost, measure_cost
+from incrowd.comparisons.feeding import Feeding
+from incrowd.comparisons.protocol import FiveByTwo, Protocol
+from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
+from incrowd.comparisons.scores import ACCURACY, Measure, find_measure
+from incrowd.comparisons.subject import Subject, discretized, find_table, read_subject
+from incrowd.comparisons.trial import Laboratory, Setup, Trial, learners_of
+from incrowd.comparisons.workers import run_trials
+from incrowd.errors import ParameterError
+from incrowd.methods.catalog import check_preferences
+from incrowd.tables.options import Wishes
+from incrowd.tables.recipe import Recipe, beside_recipe
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.option import options_of
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
+from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.schema import NOT_RELEASED, Role
+
+_WISHES = tuple(one.name for one in options_of(Wishes))
+METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian")
+WITH_HIERARCHIES = ("iack",)
+KS = (5, 20, 100)
+LEARNERS = ("c45", "nb", "logistic")
+MOST_ROWS = 60_000
+BUDGET, AT_LEAST = 80.0, 0.3
+"""Seconds that a comparison may take where nobody says how often to repeat it, and the share of them that is left for
+trials however long the timing has taken: at the first run kernels are compiled."""
+
+TRUST = 0.2
+"""How much a guess of what trials cost counts, beside what they turn out to cost: as this share of them."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a comparison is: what is done now, how many trials are finished, and the seconds left, if known."""
+
+    what: str
+    done: int = 0
+    total: int = 0
+    left: float | None = None
+
+
+Watcher = Callable[[Step], None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to compare. What is None is chosen to fit the table."""
+
+    methods: Sequence[str] | None = None
+    ks: Sequence[int] | None = None
+    learners: Sequence[str] = LEARNERS
+    protocol: Protocol | None = None
+    feeding: Feeding = field(default_factory=Feeding)
+    seed: int = 1
+    discretize: str | None = None
+    jobs: int | None = None  # processes; one for each core, if not given
+    measure: str = ACCURACY.name
+    preferences: Preferences = INDIFFERENT
+
+    def __post_init__(self) -> None:
+        find_measure(self.measure)
+        choices(self.methods or (), self.preferences)
+        learner_names(self.learners)
+        for k in self.ks or ():
+            KAnonymity(k)
+        if not self.learners:
+            raise ParameterError("Name at least one learner, for instance c45.")
+        if self.jobs is not None and self.jobs < 1:
+            raise ParameterError("jobs must be a whole number of at least 1.")
+        Setup(self.protocol or FiveByTwo(), self.feeding, self.seed, self.discretize)
+
+    @property
+    def cores(self) -> int:
+        """How many processes to use."""
+        if self.jobs is not None:
+            return self.jobs
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A comparison that is ready to run: its trials, and what they will cost."""
+
+    laboratory: Laboratory
+    trials: tuple[Trial, ...]
+    cost: Cost | None
+    jobs: int
+    measure: Measure = ACCURACY
+
+    @property
+    def seconds(self) -> float | None:
+        """How long all trials will take, roughly."""
+        return (
+            None if self.cost is None else self.cost.whole(self.trials, self.laboratory.subject.table.height, self.jobs)
+        )
+
+
+def compare(
+    table: Any,
+    *,
+    target: str | None = None,
+    quasi_identifiers: Iterable[str] | None = None,
+    drop: Iterable[str] | None = None,
+    recipe: Recipe | str | Path | None = None,
+    methods: Sequence[str] | None = None,
+    ks: Sequence[int] | None = None,
+    learners: Sequence[str] = LEARNERS,
+    protocol: Protocol | None = None,
+    feeding: Feeding | None = None,
+    discretize: str | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
+    reading: Mapping[str, Any] | None = None,
+    complete: bool = False,
+    rows: int | None = MOST_ROWS,
+    data: Path | None = None,
+    to: str | Path | None = None,
+    seed: int = 1,
+    jobs: int | None = None,
+    measure: str = ACCURACY.name,
+    progress: Watcher | None = None,
+    **wishes: Unpack[Wishes],
+) -> Comparison:
+    """Release a part of the table by several methods, learn from each release, and test on the other part.
+
+    Parameters
+    ----------
+    table
+        A path, a pandas, polars or PyArrow table, or the name of a data set.
+    target
+        The class to predict.
+    quasi_identifiers
+        The columns an attacker may know; if not given, those that the draft of the schema suggests.
+    drop
+        Columns to leave out, beside those that look like identifiers.
+    recipe
+        A recipe, or its file; what is said beside it wins over what it says.
+    methods, ks, learners
+        What to compare; see ``incrowd methods`` and ``incrowd learners``.
+    protocol
+        How rows are split, see :mod:`incrowd.comparisons.protocol`; chosen by what it costs, if not given.
+    feeding
+        How learners take sets, intervals and bins, see :mod:`incrowd.comparisons.feeding`.
+    discretize
+        ``"train"`` or ``"before"``, see :class:`incrowd.comparisons.trial.Setup`.
+    hierarchies
+        By column.
+    reading
+        delimiter, encoding, missing, for text files.
+    complete
+        Use only rows in which nothing is missing.
+    rows
+        Use at most so many rows, drawn at random; None for all.
+    data
+        A folder with the data sets.
+    to
+        A folder: results are kept there as they come, and an interrupted comparison goes on from them.
+    seed
+        Of everything that is drawn. Nothing is published here, so there is one.
+    jobs
+        Processes; one for each core, if not given.
+    measure
+        What methods are compared by: accuracy, balanced-accuracy, auc or log-loss. The results have all of them.
+    progress
+        Called with a :class:`Step` whenever there is something to tell.
+    wishes
+        weights, at_most, apart, lose: as for :func:`incrowd.release`, by the methods that can.
+
+    Examples
+    --------
+    >>> from incrowd.comparisons.datasets.patients import make_patients
+    >>> from incrowd.comparisons.protocol import FixedSplit
+    >>> found = compare(make_patients(600), target="readmitted", methods=["mondrian"], ks=[5], learners=["nb"],
+    ...                 protocol=FixedSplit(), jobs=1)
+    >>> found.results.select("method", "k", "learner").rows()
+    [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
+    """
+    watch = progress or (lambda _step: None)
+    named: dict[str, Any] = {
+        "target": target,
+        "quasi_identifiers": quasi_identifiers,
+        "drop": drop,
+        "ks": ks,
+        "recipe": recipe,
+    }
+    named |= {"hierarchies": hierarchies, "reading": reading, **wishes}
+    stated, _ = beside_recipe(named, stated_by)
+    question = Question(
+        methods,
+        stated.pop("ks", None),
+        learners,
+        protocol,
+        feeding or Feeding(),
+        seed,
+        discretize,
+        jobs,
+        measure,
+        preferences_of(stated),
+    )
+    watch(Step("reading"))
+    subject = read_subject(
+        find_table(table, data, lambda sentence: watch(Step(sentence))),
+        **stated,
+        complete=complete,
+        rows=rows,
+        seed=seed,
+    )
+    prepared = prepare(subject, question, watch, timed=protocol is None)
+    return run(prepared, None if to is None else Path(to), watch)
+
+
+def stated_by(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe says of a comparison."""
+    private = recipe.named(Role.PRIVATE)
+    columns = {
+        name: {key: settings[key] for key in ("type", "order") if key in settings}
+        | ({"role": Role.PRIVATE} if name in private else {})
+        for name, settings in recipe.columns.items()
+    }
+    return {
+        "target": recipe.target,
+        "quasi_identifiers": recipe.known,
+        "drop": recipe.named(*NOT_RELEASED, Role.PSEUDONYM),
+        "columns": {name: settings for name, settings in columns.items() if settings},
+        "hierarchies": recipe.hierarchies,
+        "reading": recipe.reading,
+        "ks": [recipe.k],
+        **{name: getattr(recipe, name) for name in _WISHES},
+    }
+
+
+def preferences_of(stated: dict[str, Any]) -> Preferences:
+    """The weights and limits among what is said of a comparison, which are taken out of it."""
+    return Preferences(**{name: stated.pop(name) for name in _WISHES if name in stated})
+
+
+def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:
+    """Settle what is open, and find out what it costs."""
+    begun = perf_counter()
+    if question.discretize == "before":
+        subject = discretized(subject)
+    setup = Setup(
+        question.protocol or FiveByTwo(1, stratified=True),
+        question.feeding,
+        question.seed,
+        question.discretize,
+        question.preferences,
+    )
+    question.preferences.check_columns(subject.schema)
+    rows = min(len(split.train) for split in Laboratory(subject, setup).splits.values())
+    ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(rows)
+    chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject, question.preferences))])
+    learners, jobs = learner_names(question.learners), question.cores
+    cost = None
+    if timed:
+        cost = measure_cost(subject, setup, chosen, ks[0], learners, lambda name: watch(Step(f"timing {name}")))
+    grid = _Grid(subject, chosen, ks, learners)
+    if question.protocol is None and cost is not None:
+        budget = max(AT_LEAST * BUDGET, BUDGET - (perf_counter() - begun))
+        setup = _affordable(grid, setup, cost, jobs, budget)
+    trials, height = grid.trials(setup), subject.table.height
+    if question.jobs is None and cost is not None and cost.whole(trials, height, 1) <= cost.whole(trials, height, jobs):
+        jobs = 1
+    return Prepared(Laboratory(subject, setup), trials, cost, jobs, find_measure(question.measure))
+
+
+def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda _step: None) -> Comparison:
+    """Run the trials that a former run has not left in the folder."""
+    begun = perf_counter()
+    laboratory = prepared.laboratory
+    digest = digest_of(laboratory.subject) if folder else ""
+    with opened(folder) as kept:
+        wanted = {trial.name: fingerprints(digest, laboratory.setup, trial) for trial in prepared.trials}
+        open_trials = [_unfinished(trial, wanted[trial.name], kept) for trial in prepared.trials]
+        waiting = [trial for trial in open_trials if trial is not None]
+        clock = _Clock(prepared, waiting, watch)
+        clock.tell()
+        for trial, results in run_trials(laboratory, waiting, prepared.jobs):
+            for result in results:
+                kept.add(wanted[trial.name][result.learner], result)
+            clock.finished(trial)
+        runs = [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
+    comparison = Comparison.of(laboratory, runs, perf_counter() - begun, prepared.measure)
+    if folder is not None:
+        comparison.save(folder)
+    return comparison
+
+
+def default_methods(subject: Subject, preferences: Preferences = INDIFFERENT) -> tuple[str, ...]:
+    """The methods to compare where none is named: those that can do what is preferred."""
+    with_hierarchies = any(column.hierarchy is not None for column in subject.schema.columns)
+    usual = (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ()))
+    able = []
+    for name in usual:
+        with suppress(ParameterError):
+            check_preferences(name, preferences)
+            able.append(name)
+    return tuple(able)
+
+
+def possible_ks(rows: int) -> tuple[int, ...]:
+    """The usual k, as far as so many rows make at least two groups."""
+    return tuple(k for k in KS if 2 * k <= rows) or (max(2, rows // 2),)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """All combinations of what is compared."""
+
+    subject: Subject
+    methods: tuple[Choice, ...]
+    ks: tuple[int, ...]
+    learners: tuple[str, ...]
+
+    def trials(self, setup: Setup) -> tuple[Trial, ...]:
+        """All trials, split by split, so that an interrupted run has compared all methods on fewer splits."""
+        return tuple(
+            Trial(choice, k, repetition, fold, self.learners)
+            for repetition, fold in Laboratory(self.subject, setup).splits
+            for choice in self.methods
+            for k in ((1,) if choice.is_standard else self.ks)
+        )
+
+
+def _affordable(grid: _Grid, setup: Setup, cost: Cost, jobs: int, budget: float) -> Setup:
+    """The setup with as many repetitions as the seconds allow."""
+    for repetitions in (5, 3, 2):
+        often = replace(setup, protocol=FiveByTwo(repetitions, stratified=True))
+        if cost.whole(grid.trials(often), grid.subject.table.height, jobs) <= budget:
+            return often
+    return setup
+
+
+def _unfinished(trial: Trial, wanted: Mapping[str, str], kept: Results) -> Trial | None:
+    """The trial with the learners that have no result yet; None if all have."""
+    left = [learner for learner in learners_of(trial) if wanted[learner] not in kept.by_fingerprint]
+    if not left:
+        return None
+    return trial if trial.choice.own_learner else replace(trial, learners=tuple(left))
+
+
+@dataclass(eq=False)
+class _Clock:
+    """Tells how far the run is; the estimate is corrected more and more by how long things really take."""
+
+    prepared: Prepared
+    waiting: Sequence[Trial]
+    watch: Watcher
+
+    def __post_init__(self) -> None:
+        self._begun = perf_counter()
+        self._left = {trial.name: self._guess(trial) for trial in self.waiting}
+        self._whole = sum(self._left.values())
+
+    def _guess(self, trial: Trial) -> float:
+        rows, cost = self.prepared.laboratory.subject.table.height, self.prepared.cost
+        return 1.0 if cost is None else cost.of(str(trial.choice), rows)
+
+    def finished(self, trial: Trial) -> None:
+        """Note a trial, and tell."""
+        self._left.pop(trial.name)
+        self.tell(f"{trial.choice}, k={trial.k}")
+
+    def tell(self, what: str = "comparing") -> None:
+        """How far it is."""
+        total = len(self.prepared.trials)
+        self.watch(Step(what, total - len(self._left), total, self._remaining()))
+
+    def _remaining(self) -> float | None:
+        """Seconds left: guessed seconds, times how much slower they have turned out to be so far."""
+        left, jobs = sum(self._left.values()), self.prepared.jobs
+        worked, loading = self._whole - left, STARTUP if jobs > 1 else 0.0
+        spent = max(0.0, perf_counter() - self._begun - loading) * jobs
+        trust = 0.0 if self.prepared.cost is None else self._whole * TRUST
+        if worked + trust == 0:
+            return None
+        return left / jobs * (spent + trust) / (worked + trust)

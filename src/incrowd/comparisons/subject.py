@@ -1,0 +1,217 @@
+"""The table that methods are compared on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.comparisons.datasets.catalog import Dataset, find_dataset
+from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.feeding import Parts, learnable
+from incrowd.comparisons.protocol import RowSplit, seed_of
+from incrowd.errors import InputError, Notice, ParameterError, SchemaError, named_option
+from incrowd.measures.mdl import mdl_cuts
+from incrowd.rows.memory.population import bin_column
+from incrowd.tables.reading.draft import draft_schema, role_by_name
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
+from incrowd.tables.roles import settle_schema
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+
+NAMED = 12  # names of columns in a notice: more would not be read
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A table, understood: only the columns that a learner may use, and the target."""
+
+    name: str  # what results call it
+    frame: pl.DataFrame  # the rows as they were read
+    schema: Schema  # roles, types and hierarchies of the columns
+    table: EncodedTable  # the rows as codes
+    notices: tuple[Notice, ...] = ()  # what was decided, and should be known
+
+    @property
+    def target(self) -> str:
+        """The class."""
+        assert self.schema.target is not None
+        return self.schema.target
+
+    @property
+    def classes(self) -> EncodedColumn:
+        """The class of every row."""
+        return self.table[self.target]
+
+    def parts(self, split: RowSplit) -> Parts:
+        """The rows of a split."""
+        return Parts(self.table.take(split.train), self.table.take(split.test), self.target)
+
+
+def understand_table(
+    table: Any,
+    *,
+    target: str,
+    quasi_identifiers: Iterable[str] | None = None,
+    identifiers: Iterable[str] = (),
+    numeric: Iterable[str] | None = None,
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
+    reading: Mapping[str, Any] | None = None,
+    complete: bool = False,
+    rows: int | None = None,
+    seed: int = 1,
+    name: str | None = None,
+) -> Subject:
+    """Read a table and settle what every column is."""
+    source = read(table, **(reading or {}))
+    source, draft = _without_identifiers(source, target, quasi_identifiers, tuple(identifiers))
+    known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
+    stated = {column: settings for column, settings in (columns or {}).items() if column in draft}
+    recipe = Recipe(columns=stated if numeric is None else stated | _types(draft, set(numeric)))
+    recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
+    used = {column: tree for column, tree in (hierarchies or {}).items() if column in known}
+    schema, doubts = settle_schema(source, with_hierarchies(recipe, used))
+    names = learnable(schema)
+    frame = source.frame.select(names)
+    frame, left_out = _chosen_rows(frame, complete, rows, seed)
+    schema = Schema(tuple(schema[column] for column in frame.columns))
+    encoded, notices = encode(replace(source, frame=frame), schema, names)
+    schema = Schema(tuple(replace(column, type=encoded[column.name].type) for column in schema.columns))
+    for column in schema.columns:
+        if column.hierarchy is not None:
+            column.hierarchy.encode(encoded[column.name])
+    shown = name or (Path(table).name if isinstance(table, str | Path) else "your table")
+    guessed = () if quasi_identifiers is not None else _guess(known)
+    return Subject(shown, frame, schema, encoded, (*source.notices, *guessed, *doubts, *left_out, *notices))
+
+
+def _types(draft: Schema, numeric: set[str]) -> dict[str, dict[str, str]]:
+    """The types of the columns that the draft takes for something else."""
+    wrong = [column for column in draft.columns if column.type.is_numeric != (column.name in numeric)]
+    return {c.name: {"type": ColumnType.REAL if c.name in numeric else ColumnType.CATEGORICAL} for c in wrong}
+
+
+def _guess(known: Sequence[str]) -> Iterator[Notice]:
+    more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
+    message = f"taken from the draft of the schema: {', '.join(known[:NAMED])}{more}. Name those an attacker may know."
+    yield Notice("drafted", "quasi-identifiers", message)
+
+
+def _without_identifiers(
+    source: Source, target: str, named: Iterable[str] | None, left_out: Sequence[str]
+) -> tuple[Source, Schema]:
+    """The table without columns that name persons, unless they were named to be used; and the draft of its schema."""
+    if target not in source.frame.columns:
+        raise InputError(unknown_column(target, source.frame.columns))
+    draft = draft_schema(source, target=target)
+    kept = {target, *(draft.quasi_identifiers if named is None else named)} - set(left_out)
+    dropped = [
+        column.name
+        for column in draft.columns
+        if column.name in left_out
+        or (column.name not in kept and Role.IDENTIFIER in (column.role, role_by_name(column.name)))
+    ]
+    if not dropped:
+        return source, draft
+    frame = source.frame.drop(dropped)
+    return replace(source, frame=frame), Schema(tuple(c for c in draft.columns if c.name not in dropped))
+
+
+def _chosen_rows(
+    frame: pl.DataFrame, complete: bool, rows: int | None, seed: int
+) -> tuple[pl.DataFrame, tuple[Notice, ...]]:
+    """The rows to compare on, in their order."""
+    notices = []
+    if complete:
+        whole = frame.drop_nulls()
+        if not whole.height:
+            raise InputError("Every row has a missing value. Leave out --complete, or the columns that are incomplete.")
+        if whole.height < frame.height:
+            left = frame.height - whole.height
+            notices.append(Notice("complete", "rows", f"{left:,} rows with missing values are left out."))
+        frame = whole
+    if rows is not None and frame.height > rows:
+        order = np.random.Generator(np.random.Philox(seed_of(seed, "rows"))).permutation(frame.height)
+        message = f"{rows:,} of {frame.height:,} rows, drawn at random, are used."
+        notices.append(Notice("sampled", "rows", message))
+        frame = frame[np.sort(order[:rows])]
+    return frame, tuple(notices)
+
+
+def discretized(subject: Subject) -> Subject:
+    """The table with all numbers as intervals (Fayyad and Irani's MDL cuts), found on all rows, test rows among them.
+
+    That leaks the classes of test rows into the cuts. It is here because the kACTUS paper evidently did so.
+    """
+    columns = {name: _cut(column, subject) for name, column in subject.table.columns.items()}
+    changed = [name for name, column in columns.items() if column is not subject.table[name]]
+    frame = subject.frame.with_columns(_text(columns[name]) for name in changed)
+    schema = Schema(tuple(_as_category(c) if c.name in changed else c for c in subject.schema.columns))
+    message = "numbers were cut into intervals on all rows before the splits: test rows had a say."
+    notice = Notice("discretized", "discretize", message)
+    table = EncodedTable(columns, subject.table.height)
+    return replace(subject, frame=frame, schema=schema, table=table, notices=(*subject.notices, notice))
+
+
+def _cut(column: EncodedColumn, subject: Subject) -> EncodedColumn:
+    if not column.type.is_numeric or column.name == subject.target:
+        return column
+    counts = np.zeros((column.width, subject.classes.width), np.int64)
+    np.add.at(counts, (column.codes, subject.classes.codes), 1)
+    numbers = column.numbers.astype(np.float64)
+    return bin_column(column, [float(numbers[cut - 1] / 2 + numbers[cut] / 2) for cut in mdl_cuts(counts[:-1])])
+
+
+def _text(column: EncodedColumn) -> pl.Series:
+    words = pl.concat([column.dictionary.alias(column.name), pl.Series(column.name, [None], pl.String)])
+    return words.gather(column.codes.astype(np.int64))
+
+
+def _as_category(column: Column) -> Column:
+    if column.hierarchy is not None:
+        raise SchemaError(f"Column {column.name!r} has a hierarchy of numbers and cannot be cut before. Leave one out.")
+    return replace(column, type=ColumnType.CATEGORICAL)
+
+
+NamedTable = tuple[Any, Dataset | None]
+"""A file, a frame or a data set that a user named, with what is known of a data set beforehand."""
+
+
+def find_table(named: Any, folder: Path | None, tell: Callable[[str], None]) -> NamedTable:
+    """The file or frame, or the data set of that name: a name without an ending that is no file."""
+    if not isinstance(named, str | Path) or Path(named).exists() or Path(named).suffix:
+        return named, None
+    dataset = find_dataset(str(named))
+    return load(dataset.name, folder, tell), dataset
+
+
+def read_subject(
+    named: NamedTable,
+    *,
+    target: str | None = None,
+    quasi_identifiers: Iterable[str] | None = None,
+    drop: Iterable[str] | None = None,
+    **how: Any,
+) -> Subject:
+    """The table as it is compared on; of a data set, quasi-identifiers may be a paper's choice, such as ``8/14``."""
+    table, dataset = named
+    known = None if quasi_identifiers is None else list(quasi_identifiers)
+    facts: dict[str, Any] = {}
+    if dataset is not None:
+        target = target or dataset.target
+        facts = {"numeric": dataset.numeric, "name": dataset.name}
+        if known is None or (len(known) == 1 and known[0] in ("all", *dataset.attribute_sets)):
+            known = list(dataset.quasi_identifiers(*(known or ())))
+    if target is None:
+        raise ParameterError(f"Name the class to predict: {named_option(target='COLUMN')}.")
+    left_out = (*(dataset.identifiers if dataset is not None else ()), *(drop or ()))
+    return understand_table(table, target=target, quasi_identifiers=known, identifiers=left_out, **facts, **how)

@@ -1,0 +1,174 @@
+"""Results, taken together: for each method, k and learner its mean over the splits, with an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from incrowd.comparisons.choices import KADET, MAJORITY, UNPROTECTED
+from incrowd.comparisons.intervals import ConfidenceInterval, corrected_t_interval, wilson_interval
+from incrowd.comparisons.scores import ACCURACY, Measure
+from incrowd.comparisons.trial import DONE, Result
+
+ENOUGH_FOLDS = 6
+_Z = 1.959964  # the normal quantile of 95 %, two-sided
+
+
+@dataclass(frozen=True)
+class SummaryCell:
+    """One method at one k with one learner: its results over all splits.
+
+    ``results`` are those that are done; ``status`` says why some, or all, are not.
+    """
+
+    method: str
+    k: int
+    learner: str
+    results: tuple[Result, ...]
+    status: str = DONE
+    measure: Measure = ACCURACY
+
+    @property
+    def values(self) -> list[float]:
+        """The measure on the splits where it is known."""
+        return [value for result in self.results if (value := getattr(result, self.measure.column)) is not None]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a value on any split."""
+        return bool(self.values)
+
+    @property
+    def value(self) -> float:
+        """The mean of the measure over the splits."""
+        return fmean(self.values)
+
+    def better_than(self, other: SummaryCell) -> float:
+        """By how much it is better; below 0 if it is worse."""
+        return self.measure.sign * (self.value - other.value)
+
+    @property
+    def interval(self) -> ConfidenceInterval | None:
+        """Over the splits where they are enough; an accuracy else as if each row were tested once, others have none."""
+        values = self.values
+        if len(values) >= ENOUGH_FOLDS or (self.measure is not ACCURACY and len(values) > 1):
+            return corrected_t_interval(values, _test_by_train(self.results))
+        return wilson_interval(self.value, rows_tested(self.results)) if self.measure is ACCURACY else None
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval."""
+        return None if (interval := self.interval) is None else (interval.high - interval.low) / 2
+
+    def mean(self, name: str) -> float | None:
+        """Mean of another figure over the splits; None where there is none."""
+        values = [getattr(result, name) for result in self.results]
+        known = [float(value) for value in values if value is not None]
+        return fmean(known) if known else None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All cells, in the order of the methods asked for, and of k."""
+
+    cells: tuple[SummaryCell, ...]
+    measure: Measure = ACCURACY
+
+    @classmethod
+    def of(cls, results: Iterable[Result], measure: Measure = ACCURACY) -> Summary:
+        """The cells of the results, by a measure."""
+        groups: dict[tuple[str, int, str], list[Result]] = {}
+        for result in results:
+            groups.setdefault((result.method, result.k, result.learner), []).append(result)
+        return cls(tuple(_cell(*key, group, measure) for key, group in groups.items()), measure)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods, but for the standards."""
+        names = dict.fromkeys(cell.method for cell in self.cells)
+        return tuple(name for name in names if name not in (UNPROTECTED, MAJORITY))
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """Every k, ascending."""
+        return tuple(sorted({cell.k for cell in self.cells if cell.method in self.methods}))
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The learners that are fed with tables, in their order."""
+        return tuple(dict.fromkeys(cell.learner for cell in self.cells if cell.method == UNPROTECTED))
+
+    @property
+    def majority(self) -> SummaryCell | None:
+        """What predicting without looking at a row is worth."""
+        return next((cell for cell in self.cells if cell.method == MAJORITY and cell.is_known), None)
+
+    def unprotected(self, learner: str) -> SummaryCell | None:
+        """What a learner makes of the table itself."""
+        return next((c for c in self.cells if c.method == UNPROTECTED and c.learner == learner and c.is_known), None)
+
+    def find(self, method: str, k: int, learner: str) -> SummaryCell | None:
+        """The cell of a method; a method that is its own learner has one for every learner."""
+        wanted = (learner, method.partition("(")[0])
+        return next((c for c in self.cells if c.method == method and c.k == k and c.learner in wanted), None)
+
+    def rivals(self, learner: str, k: int) -> tuple[SummaryCell, ...]:
+        """The methods whose releases a learner can learn from, at one k, the best first."""
+        cells = [cell for cell in self.cells if (cell.learner, cell.k) == (learner, k) and cell.method in self.methods]
+        return tuple(
+            sorted((cell for cell in cells if cell.is_known), key=lambda cell: -self.measure.sign * cell.value)
+        )
+
+    def tree(self, k: int) -> SummaryCell | None:
+        """kADET's published tree at one k; the best, if there are several."""
+        trees = [cell for cell in self.cells if cell.learner == KADET and cell.k == k and cell.is_known]
+        return max(trees, key=lambda cell: self.measure.sign * cell.value, default=None)
+
+
+def accuracies(results: Iterable[Result]) -> list[float]:
+    """The accuracies that are known."""
+    return [result.accuracy for result in results if result.accuracy is not None]
+
+
+def noise(one: SummaryCell, other: SummaryCell) -> float:
+    """The difference that chance may well make, on the same splits (95 %).
+
+    Over enough folds: half the width of the corrected interval of the paired differences. Else, for accuracies, as if
+    the two were tested on different rows, which is too careful; one split says nothing of other measures.
+    """
+    pairs = _paired(one, other)
+    if len(pairs) >= ENOUGH_FOLDS or (one.measure is not ACCURACY and len(pairs) > 1):
+        spread = corrected_t_interval([a - b for a, b in pairs], _test_by_train(one.results))
+        return (spread.high - spread.low) / 2
+    if one.measure is not ACCURACY:
+        return math.inf
+    share = (one.value + other.value) / 2
+    return _Z * math.sqrt(2 * share * (1 - share) / rows_tested(one.results))
+
+
+def rows_tested(results: Sequence[Result]) -> int:
+    """How many different rows are tested: those of one repetition, the fullest."""
+    rows: dict[int, int] = {}
+    for result in results:
+        rows[result.repetition] = rows.get(result.repetition, 0) + result.test_rows
+    return max(rows.values())
+
+
+def _paired(one: SummaryCell, other: SummaryCell) -> list[tuple[float, float]]:
+    """Values on the same splits."""
+    column = one.measure.column
+    beside = {(r.repetition, r.fold): getattr(r, column) for r in other.results}
+    pairs = [(getattr(r, column), beside.get((r.repetition, r.fold))) for r in one.results]
+    return [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
+
+
+def _test_by_train(results: Sequence[Result]) -> float:
+    return fmean(result.test_rows / result.train_rows for result in results)
+
+
+def _cell(method: str, k: int, learner: str, results: Sequence[Result], measure: Measure) -> SummaryCell:
+    done = tuple(sorted((r for r in results if r.status == DONE), key=lambda r: (r.repetition, r.fold)))
+    others = [r.status for r in results if r.status != DONE]
+    return SummaryCell(method, k, learner, done, others[0] if others else DONE, measure)

@@ -1,0 +1,107 @@
+"""Charts of a comparison."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from incrowd.comparisons.page import ParetoPoint, frontier, measure_by_k, pareto, releases_of
+from incrowd.comparisons.summary import Summary
+from incrowd.comparisons.trial import Result
+from incrowd.drawing.svg import ChartBox, text_width
+
+METHODS = [f"method-{number}" for number in range(6)]
+KS = (5, 10, 20, 50, 100, 110, 1000)
+
+
+def summary(methods=METHODS, ks=KS, risk=1.0):
+    found = [Result("unprotected", 1, 0, 0, "nb", accuracy=0.86, train_rows=500, test_rows=500)]
+    found.append(Result("majority", 1, 0, 0, "majority", accuracy=0.6, train_rows=500, test_rows=500))
+    for place, method in enumerate(methods):
+        for k in ks:
+            accuracy = 0.85 - place * 0.003 - k / 10000
+            figures = {"train_rows": 500, "test_rows": 500, "average_risk": risk / (k + place)}
+            found.append(Result(method, k, 0, 0, "nb", accuracy=accuracy, **figures))
+    return Summary.of(found)
+
+
+def parsed(svg):
+    return ElementTree.fromstring(svg)
+
+
+def texts(svg, kind):
+    return [(t.text, float(t.get("x")), float(t.get("y"))) for t in parsed(svg).iter("text") if t.get("class") == kind]
+
+
+def boxes(svg):
+    """The room that every text takes."""
+    found = []
+    for text in parsed(svg).iter("text"):
+        wide = text_width(text.text) - 1
+        x, y = float(text.get("x")), float(text.get("y"))
+        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor", "start")]
+        found.append((text.text, ChartBox(left, y - 10, left + wide, y + 2)))
+    return found
+
+
+@pytest.mark.parametrize("chart", [measure_by_k, pareto])
+@pytest.mark.parametrize(
+    "methods", [METHODS[:1], METHODS, [f"kactus(numeric='mean', reading='{i}')" for i in range(9)]]
+)
+@pytest.mark.parametrize("ks", [(5,), KS])
+def test_no_two_labels_touch_and_all_are_inside(chart, methods, ks):
+    svg = chart(summary(methods, ks), "nb")
+    width, height = float(parsed(svg).get("width")), float(parsed(svg).get("height"))
+    found = boxes(svg)
+    for place, (said, box) in enumerate(found):
+        assert box.left >= -1, said
+        assert box.right <= width + 1, said
+        assert box.bottom <= height, said
+        for other, beside in found[place + 1 :]:
+            assert not box.touches(beside), (said, other)
+
+
+def test_the_accuracy_chart_tells_everything_in_words():
+    svg = measure_by_k(summary(METHODS[:2], (5, 20)), "nb")
+    said = parsed(svg).get("aria-label")
+    assert said.startswith(
+        "Accuracy of nb by k. unprotected 86.0 %; baseline: most frequent class 60.0 %; method-0 k=5"
+    )
+    assert [label for label, _, _ in texts(svg, "legend")] == [
+        "unprotected",
+        "baseline: most frequent class",
+        "method-0",
+        "method-1",
+    ]
+
+
+def test_higher_accuracy_is_higher_on_the_chart():
+    svg = measure_by_k(summary(METHODS[:1], (5, 1000)), "nb")
+    line = next(p for p in parsed(svg).iter("path") if p.get("class") == "line series-0" and p.get("d").count("L") == 1)
+    line = [p for p in parsed(svg).iter("path") if p.get("class") == "line series-0"][-1]
+    (_, first), (_, last) = (map(float, pair.split()) for pair in re.findall(r"[\d.]+ [\d.]+", line.get("d")))
+    assert first < last
+
+
+def test_nothing_is_coloured_but_by_the_style_sheet():
+    for svg in (measure_by_k(summary(), "nb"), pareto(summary(), "nb")):
+        assert not re.search(r'(fill|stroke|style)="', svg)
+
+
+def test_the_frontier_is_what_no_other_release_beats():
+    found = [
+        ParetoPoint("a", 5, 0.2, 0.9),
+        ParetoPoint("b", 5, 0.1, 0.9),
+        ParetoPoint("c", 5, 0.05, 0.7),
+        ParetoPoint("d", 5, 0.3, 0.95),
+    ]
+    assert [one.method for one in frontier(found)] == ["c", "b", "d"]
+    twins = [ParetoPoint("a", 5, 0.1, 0.9), ParetoPoint("b", 5, 0.1, 0.9)]
+    assert frontier(twins) == twins
+
+
+def test_releases_without_a_measured_risk_are_not_drawn():
+    assert pareto(summary(risk=0.0), "nb") is None
+    assert len(releases_of(summary(METHODS[:2], (5, 20)), "nb")) == 4
