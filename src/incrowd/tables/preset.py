@@ -42,13 +42,7 @@ def preset_names() -> tuple[str, ...]:
 
 
 def preset_text(name: str) -> str:
-    """The file of a preset.
-
-    Examples
-    --------
-    >>> print(preset_text("research").splitlines()[2])
-    k: 5
-    """
+    """The file of a preset."""
     if name not in _ORDER:
         likely = nearest(name, {known: known for known in _ORDER})
         raise ParameterError(f"There is no preset {str(name)!r}.{likely} Known: {', '.join(_ORDER)}.")

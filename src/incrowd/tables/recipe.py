@@ -69,6 +69,18 @@ _AS_THEY_ARE = (
     *("shift_by", "shift_days"),
 )
 
+_ROLES = {
+    "quasi_identifiers": Role.QUASI_IDENTIFIER,
+    "target": Role.TARGET,
+    "identifiers": Role.IDENTIFIER,
+    "drop": Role.DROP,
+    "sensitive": Role.SENSITIVE,
+    "private": Role.PRIVATE,
+    "pseudonyms": Role.PSEUDONYM,
+    "shift_dates": Role.SHIFTED,
+}
+"""The options that give columns a role."""
+
 
 @described_fields(What, Promise, KeyedColumns, MethodOptions)
 @dataclass(frozen=True)
@@ -113,13 +125,7 @@ class Recipe:
     pseudonyms: InitVar[Sequence[str] | None] = None
     shift_dates: InitVar[Sequence[str] | None] = None
 
-    def __post_init__(
-        self,
-        drop: Sequence[str] | None,
-        private: Sequence[str] | None,
-        pseudonyms: Sequence[str] | None,
-        shift_dates: Sequence[str] | None,
-    ) -> None:
+    def __post_init__(self, *short: Sequence[str] | None) -> None:
         KAnonymity(self.k)
         if self.preset is not None:
             check_preset(self.preset)
@@ -132,8 +138,7 @@ class Recipe:
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")
-        keyed = (Role.PSEUDONYM, pseudonyms), (Role.SHIFTED, shift_dates)
-        for role, names in ((Role.DROP, drop), (Role.PRIVATE, private), *keyed):
+        for role, names in zip((Role.DROP, Role.PRIVATE, Role.PSEUDONYM, Role.SHIFTED), short, strict=True):
             check_names(names, str(role))
             object.__setattr__(self, "columns", with_role(self.columns, role, names or ()))
         for name, settings in self.columns.items():
@@ -229,8 +234,12 @@ class Recipe:
     @property
     def known(self) -> list[str]:
         """The quasi-identifiers; where only sets that are known together are named, their columns."""
-        sets = [name for known in self.known_together for name in known["columns"]]
-        return self.named(Role.QUASI_IDENTIFIER) or list(dict.fromkeys(sets))
+        return self.named(Role.QUASI_IDENTIFIER) or self.known_columns
+
+    @property
+    def known_columns(self) -> list[str]:
+        """The columns of the sets that are known together, each once."""
+        return list(dict.fromkeys(name for known in self.known_together for name in known["columns"]))
 
     @property
     def hierarchies(self) -> dict[str, Any]:
@@ -336,20 +345,10 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
 
         by_column = hierarchies_in(hierarchies) if isinstance(hierarchies, str | Path) else hierarchies
         recipe = with_hierarchies(recipe, by_column)
-    quasi_identifiers = names_of(options.get("quasi_identifiers"))
-    if recipe.known_together and quasi_identifiers is None:
-        quasi_identifiers = list(dict.fromkeys(name for known in recipe.known_together for name in known["columns"]))
-    return with_roles(
-        recipe,
-        quasi_identifiers=quasi_identifiers,
-        target=names_of(options.get("target")),
-        identifiers=names_of(options.get("identifiers")),
-        drop=names_of(options.get("drop")),
-        sensitive=names_of(options.get("sensitive")),
-        private=names_of(options.get("private")),
-        pseudonyms=names_of(options.get("pseudonyms")),
-        shift_dates=names_of(options.get("shift_dates")),
-    )
+    roles: dict[str, list[str] | None] = {option: names_of(options.get(option)) for option in _ROLES}  # type: ignore[call-overload]
+    if recipe.known_together and roles["quasi_identifiers"] is None:
+        roles["quasi_identifiers"] = recipe.known_columns
+    return with_roles(recipe, **roles)
 
 
 def with_hierarchies(
@@ -397,19 +396,9 @@ def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:
     """The recipe with roles given elsewhere (options, arguments); these replace its own of the same role.
 
     What the recipe leaves out stays out, and what a key makes stays so, unless the column is given another role:
-    nothing is released by naming less. Keywords: quasi_identifiers, target, identifiers, drop, sensitive, private,
-    pseudonyms, shift_dates; each a list of columns or None.
+    nothing is released by naming less. Keywords are the options for roles; each a list of columns or None.
     """
-    by_role = {
-        Role.QUASI_IDENTIFIER: roles.get("quasi_identifiers"),
-        Role.TARGET: roles.get("target"),
-        Role.IDENTIFIER: roles.get("identifiers"),
-        Role.DROP: roles.get("drop"),
-        Role.SENSITIVE: roles.get("sensitive"),
-        Role.PRIVATE: roles.get("private"),
-        Role.PSEUDONYM: roles.get("pseudonyms"),
-        Role.SHIFTED: roles.get("shift_dates"),
-    }
+    by_role = {role: roles.get(option) for option, role in _ROLES.items()}
     columns = {name: dict(settings) for name, settings in recipe.columns.items()}
     for role, names in by_role.items():
         if names is None or role in (*NOT_RELEASED, *KEYED):

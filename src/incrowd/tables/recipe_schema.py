@@ -45,13 +45,7 @@ _COLUMN = {
 
 
 def recipe_schema() -> dict[str, Any]:
-    """The schema of a recipe, as plain data.
-
-    Examples
-    --------
-    >>> recipe_schema()["properties"]["k"]["type"]
-    ['integer', 'null']
-    """
+    """The schema of a recipe, as plain data."""
     options = [one for groups in RELEASE.values() for group in groups for one in options_of(group)]
     properties = {one.name: _property(one) for one in options if one.key == one.name}
     properties["require"] = {"anyOf": [{"type": "string"}, _NAMES], "description": properties["require"]["description"]}

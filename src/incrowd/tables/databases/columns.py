@@ -41,15 +41,7 @@ _SQL: dict[type[pl.DataType] | pl.DataType, str] = {
 
 
 def whole(query: str) -> str:
-    """A query as a part of another one, which only a single query can be.
-
-    Examples
-    --------
-    >>> print(whole("SELECT 1 -- one"))
-    SELECT * FROM (
-    SELECT 1 -- one
-    ) AS given
-    """
+    """A query as a part of another one, which only a single query can be."""
     return f"{BEFORE}{query}{_AFTER}"
 
 
@@ -112,13 +104,7 @@ def _check_years(name: str, column: Any) -> None:
 
 
 def storable(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame in types that PostgreSQL has; nothing is rounded.
-
-    Examples
-    --------
-    >>> storable(pl.DataFrame({"age": [39]}, {"age": pl.UInt8})).dtypes
-    [Int16]
-    """
+    """The frame in types that PostgreSQL has; nothing is rounded."""
     casts = {name: to for name, dtype in frame.schema.items() if (to := _wider(dtype)) is not None}
     _refuse_rounding(frame)
     return frame.cast(casts)  # type: ignore[arg-type]

@@ -172,18 +172,7 @@ def tables_told(file: DatabaseFile) -> str:
 
 
 def database_kind(path: Path) -> str:
-    """What made the file, by its first bytes.
-
-    Examples
-    --------
-    >>> import sqlite3, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "clinic.db")
-    ...     with closing(sqlite3.connect(file)) as connection:
-    ...         _ = connection.execute("CREATE TABLE visits (age)")
-    ...     database_kind(file)
-    'sqlite'
-    """
+    """What made the file, by its first bytes."""
     try:
         with path.open("rb") as file:
             head = file.read(16)

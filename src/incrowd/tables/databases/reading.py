@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from incrowd.tables.databases.columns import BEFORE, check_dates, selection, who
 from incrowd.tables.databases.session import READING, Session, connected
 from incrowd.tables.databases.tables import DatabaseFile, Query
 from incrowd.tables.reading.headers import check_headers
+from incrowd.tables.streams.body import regrouped
 
 
 # Rows as they come from the server, in types that incrowd reads.
@@ -57,29 +58,6 @@ def save_rows(rows: Rows, path: Path, progress: Callable[[int], None] = lambda _
     return done
 
 
-def regrouped(batches: Iterable[Any], rows: int) -> Iterator[pl.DataFrame]:
-    """The rows of record batches in frames of exactly so many, the last one smaller.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> pieces = [pa.record_batch({"a": [1, 2, 3]}), pa.record_batch({"a": [4, 5]})]
-    >>> [frame["a"].to_list() for frame in regrouped(pieces, 2)]
-    [[1, 2], [3, 4], [5]]
-    """
-    held: list[pl.DataFrame] = []
-    waiting = 0
-    for batch in batches:
-        held.append(pl.DataFrame(batch))
-        waiting += batch.num_rows
-        while waiting >= rows:
-            together = pl.concat(held)
-            yield together.head(rows).rechunk()
-            held, waiting = [together.slice(rows)], waiting - rows
-    if waiting:
-        yield pl.concat(held, rechunk=True)
-
-
 ROWS = 1 << 20  # of a frame, as for files: see incrowd.tables.streams.stream.FRAME_ROWS
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _HELD = (
@@ -105,7 +83,7 @@ def stream_query(query: Query, rows: int = ROWS) -> Generator[pl.DataFrame, None
     """
     with _opened(query) as answer:
         empty = True
-        for frame in regrouped(answer.batches, rows):
+        for frame in regrouped(map(pl.DataFrame, answer.batches), rows):
             empty = False
             yield frame
     if empty:
@@ -113,16 +91,9 @@ def stream_query(query: Query, rows: int = ROWS) -> Generator[pl.DataFrame, None
 
 
 def fetch_query(query: Query, folder: Path, progress: Callable[[int], None] = lambda _rows: None) -> Path:
-    """Copy the rows to a Parquet file in a private folder, for as many passes as are needed.
+    """Copy the rows to a Parquet file, for as many passes as are needed; ``progress`` is told the rows so far.
 
-    Parameters
-    ----------
-    query
-        What to read.
-    folder
-        A folder that nobody else can read and that goes away with the run: the file holds the raw rows.
-    progress
-        Called with the number of rows so far.
+    Nobody else can read the folder, and it goes away with the run: the file holds the raw rows.
     """
     path = folder / "rows.parquet"
     with _opened(query) as answer:

@@ -75,13 +75,7 @@ class TableName:
 
 
 def trouble(name: str) -> str | None:
-    """Why PostgreSQL could not keep a name as it is.
-
-    Examples
-    --------
-    >>> trouble("x" * 64)
-    'is longer than 63 bytes'
-    """
+    """Why PostgreSQL could not keep a name as it is."""
     if not name:
         return "is empty"
     if "\0" in name:
@@ -90,12 +84,7 @@ def trouble(name: str) -> str | None:
 
 
 def check_columns(names: Iterable[str]) -> None:
-    """Refuse column names that the server would cut off or that it keeps for itself.
-
-    Examples
-    --------
-    >>> check_columns(["age", "zip code"])
-    """
+    """Refuse column names that the server would cut off or that it keeps for itself."""
     for name in names:
         fault = trouble(name) or ("is one that PostgreSQL keeps for itself" if name in _OF_THE_SERVER else None)
         if fault:
@@ -116,13 +105,7 @@ _ENVIRONMENT = "PGPASSWORD, PGPASSFILE or PGSERVICE in the environment, or the f
 
 
 def is_address(place: object) -> bool:
-    """Whether a source or a destination is on a server.
-
-    Examples
-    --------
-    >>> is_address("postgresql:///clinic?table=visits"), is_address("visits.csv")
-    (True, False)
-    """
+    """Whether a source or a destination is on a server."""
     return isinstance(place, str) and place.lower().startswith(_SCHEMES)
 
 
@@ -130,17 +113,8 @@ def is_address(place: object) -> bool:
 class Address:
     """A database, and perhaps a table of it.
 
-    Host, port and user are known to the driver only: ``str`` and ``repr`` leave them out, so that they reach no
-    message, plan, report or certificate.
-
-    Parameters
-    ----------
-    connection
-        What the driver is given. Never to be shown.
-    database
-        The name of the database, if the address has it.
-    table
-        The table, if the address has it.
+    Host, port and user are in ``connection``, for the driver only: ``str`` and ``repr`` leave them out, so that they
+    reach no message, plan, report or certificate.
 
     Examples
     --------
@@ -220,13 +194,7 @@ _TABLE = "?table="
 
 
 def is_database_file(source: object) -> bool:
-    """Whether a source is named as a file of SQLite or DuckDB, perhaps with a table of it.
-
-    Examples
-    --------
-    >>> is_database_file("clinic.db?table=visits"), is_database_file("visits.csv")
-    (True, False)
-    """
+    """Whether a source is named as a file of SQLite or DuckDB, perhaps with a table of it."""
     return isinstance(source, str | Path) and str(source).partition(_TABLE)[0].lower().endswith(_FILES)
 
 
@@ -326,13 +294,7 @@ def _tables_of(place: Address | DatabaseFile) -> str:
 
 
 def query_of(source: object) -> Query | None:
-    """What is to be read, if the given thing is in a database: a query, or the address or the file of a table.
-
-    Examples
-    --------
-    >>> print(query_of("postgresql:///clinic?table=visits"), query_of("visits.csv"))
-    table visits of the database clinic None
-    """
+    """What is to be read, if the given thing is in a database: a query, or the address or the file of a table."""
     if isinstance(source, Query):
         return source
     if isinstance(source, str | Path) and (is_address(source) or is_database_file(source)):
@@ -374,13 +336,7 @@ class NewTable:
 
     @property
     def file_name(self) -> str:
-        """The name as the name of a file.
-
-        Examples
-        --------
-        >>> NewTable.of("postgresql:///clinic?table=research.release").file_name
-        'research.release'
-        """
+        """The name as the name of a file."""
         parts = (self.name.schema, self.name.name)
         return ".".join(re.sub(r"\W", "_", part) for part in parts if part is not None)
 
@@ -390,13 +346,7 @@ class NewTable:
 
 
 def in_memory(source: Any) -> Any:
-    """What was given; if it is on a server, its rows as a polars frame.
-
-    Examples
-    --------
-    >>> in_memory("visits.csv")
-    'visits.csv'
-    """
+    """What was given; if it is on a server, its rows as a polars frame."""
     query = query_of(source)
     if query is None:
         return source
@@ -407,14 +357,7 @@ def in_memory(source: Any) -> Any:
 
 @contextmanager
 def on_disk(source: Any) -> Iterator[Any]:
-    """Give what was given; if it is on a server, its rows as a Parquet file that goes when the block ends.
-
-    Examples
-    --------
-    >>> with on_disk("visits.csv") as given:
-    ...     given
-    'visits.csv'
-    """
+    """Give what was given; if it is on a server, its rows as a Parquet file that goes when the block ends."""
     query = query_of(source)
     if query is None:
         yield source

@@ -21,12 +21,6 @@ _NAMES = (
 
 
 def adult_hierarchies() -> dict[str, Hierarchy]:
-    """The hierarchies of age and of the eight categorical attributes of Adult, by attribute.
-
-    Examples
-    --------
-    >>> {name: hierarchy.height for name, hierarchy in adult_hierarchies().items() if hierarchy.height < 4}
-    {'occupation': 3, 'relationship': 3, 'race': 3, 'sex': 2}
-    """
+    """The hierarchies of age and of the eight categorical attributes of Adult, by attribute."""
     folder = files("incrowd.tables.hierarchies") / "examples" / "adult"
     return {name: parse_compact((folder / f"{name}.txt").read_text(encoding="utf-8"), name) for name in _NAMES}

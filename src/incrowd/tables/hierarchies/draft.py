@@ -27,17 +27,7 @@ _LONGEST = 24  # letters of such a member
 
 
 def ordered_categories(column: EncodedColumn, fanout: int = 2) -> Hierarchy:
-    """Join neighbours, ``fanout`` at a time, in the order of the column.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> sizes = pl.Series(["S", "M", "L", "XL"])
-    >>> size = EncodedColumn("size", ColumnType.ORDERED, np.arange(4, dtype=np.int32), sizes)
-    >>> ordered_categories(size).labels
-    ('*', 'S to M', 'S', 'M', 'L to XL', 'L', 'XL')
-    """
+    """Join neighbours, ``fanout`` at a time, in the order of the column."""
     if fanout < 2:
         raise ParameterError("fanout must be at least 2.")
     values = _values(column)
@@ -50,16 +40,6 @@ def drafted_categories(column: EncodedColumn, target: EncodedColumn | None = Non
 
     See :func:`~incrowd.tables.hierarchies.grouping.agglomerated`. Without a class, rare values join first. A group is
     named by its first values. The groups follow the data, not the meaning: look at them before you use them.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> jobs = pl.Series(["clerk", "cook", "judge", "waiter"])
-    >>> job = EncodedColumn("job", ColumnType.CATEGORICAL, np.array([0, 1, 2, 3], np.int32), jobs)
-    >>> rich = EncodedColumn("rich", ColumnType.BOOLEAN, np.array([1, 0, 1, 0], np.int32), pl.Series(["no", "yes"]))
-    >>> drafted_categories(job, rich).labels
-    ('*', '{clerk, judge}', 'clerk', 'judge', '{cook, waiter}', 'cook', 'waiter')
     """
     values = _values(column)
     if len(values) > _MOST_CATEGORIES:
@@ -94,23 +74,9 @@ def _values(column: EncodedColumn) -> list[str]:
 
 # Codes whose first characters say most, such as postal or diagnosis codes: ``42119``, ``4211*``, … ``4****``.
 def prefixes(column: EncodedColumn, keep: Sequence[int] | None = None) -> Hierarchy:
-    """Hide characters from the right.
+    """Hide characters from the right, so that each level keeps fewer; by default one less each, down to one.
 
-    Parameters
-    ----------
-    column
-        The codes. A code that is no longer than what a level keeps stays itself there.
-    keep
-        How many characters each level keeps, descending; by default one less on each level, down to one.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> codes = pl.Series(["42119", "42301"])
-    >>> zips = EncodedColumn("zip", ColumnType.CATEGORICAL, np.array([0, 1], np.int32), codes)
-    >>> prefixes(zips, keep=[3, 2]).labels
-    ('*', '42***', '421**', '42119', '423**', '42301')
+    A code that is no longer than what a level keeps stays itself there.
     """
     values = [str(value) for value in column.dictionary.to_list()]
     if not values:
@@ -135,23 +101,7 @@ _MOST_DATES = 20_000
 
 
 def calendar(column: EncodedColumn, steps: Sequence[str] = STEPS) -> Hierarchy:
-    """Periods from the first to the last date of a column, without holes.
-
-    Parameters
-    ----------
-    column
-        Dates. Missing values are left out; they need no leaf.
-    steps
-        The levels, finest first, out of day, month, quarter, year and decade.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> dates = pl.Series([datetime.date(2024, 1, 31), datetime.date(2024, 4, 1)])
-    >>> born = EncodedColumn("born", ColumnType.DATE, np.array([0, 1], np.int32), dates)
-    >>> calendar(born, ["month", "quarter"]).labels
-    ('*', '2024-Q1', '2024-01', '2024-02', '2024-03', '2024-Q2', '2024-04')
-    """
+    """Periods from the first to the last date of a column, without holes; the levels, finest first, are ``steps``."""
     if column.type is not ColumnType.DATE or len(column.dictionary) == 0:
         raise ParameterError(f"Column {column.name!r} has no dates ({column.type}); periods need some.")
     if not steps or list(steps) != [step for step in STEPS if step in steps]:
@@ -205,13 +155,6 @@ def draft_hierarchy(
         About how many intervals, where the class does not say.
     edges
         The inner edges of the intervals, made by hand.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([0, 1], np.int32), pl.Series(["f", "m"]))
-    >>> draft_hierarchy(sex).labels
-    ('*', 'f', 'm')
     """
     kind = kind or ("intervals" if edges is not None else kind_for(column))
     if kind not in KINDS:
@@ -231,14 +174,7 @@ def draft_hierarchy(
 
 
 def kind_for(column: EncodedColumn) -> str:
-    """The kind of hierarchy that fits the type of a column.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> kind_for(EncodedColumn("age", ColumnType.INTEGER, np.array([0], np.int32), pl.Series([39])))
-    'intervals'
-    """
+    """The kind of hierarchy that fits the type of a column."""
     if column.type is ColumnType.DATE:
         return "date"
     if column.type.is_numeric:
@@ -257,14 +193,7 @@ def _span(column: EncodedColumn) -> int:
 
 
 def encoded_columns(table: Any, *names: str) -> list[EncodedColumn]:
-    """The named columns of a file, frame or source, typed as a draft schema types them.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> [column.name for column in encoded_columns(pl.DataFrame({"sex": ["f", "m"]}), "sex")]
-    ['sex']
-    """
+    """The named columns of a file, frame or source, typed as a draft schema types them."""
     source = table if isinstance(table, Source) else read(table)
     coded, _ = encode(source, draft_schema(source), list(dict.fromkeys(names)))
     return [coded[name] for name in names]

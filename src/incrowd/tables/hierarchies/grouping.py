@@ -21,16 +21,7 @@ _EQUAL = 1e-9  # losses that differ by rounding alone are equal, so that ties ar
 
 
 def class_counts(column: EncodedColumn, target: EncodedColumn | None) -> Counts:
-    """Rows per value and class; rows without a value are left out, rows without a class are one more class.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> sex = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([0, 1, 1], np.int32), pl.Series(["f", "m"]))
-    >>> class_counts(sex, None).tolist(), class_counts(sex, sex).tolist()
-    ([[1], [2]], [[1, 0, 0], [0, 2, 0]])
-    """
+    """Rows per value and class; rows without a value are left out, rows without a class are one more class."""
     if target is None:
         return column.counts[:-1, None]
     cells = column.codes.astype(np.int64) * target.width + target.codes
@@ -58,15 +49,9 @@ def agglomerated(counts: Counts, *, neighbours: bool = False) -> list[Partition]
     """Join, again and again, the two groups whose union loses least class information; kept at half the number.
 
     The loss of joining a and b is n(a∪b)·H(a∪b) - n(a)·H(a) - n(b)·H(b), the information (in bits over all rows) about
-    the class that the distinction carried. Of equal losses the smaller union wins, then the first.
-
-    Parameters
-    ----------
-    counts
-        Rows per leaf and class.
-    neighbours
-        Join only groups that lie side by side, as for numbers. Beyond 500 leaves, leaves are put in the order of
-        their class shares first, and only neighbours in that order are joined.
+    the class that the distinction carried. Of equal losses the smaller union wins, then the first. ``counts`` are rows
+    per leaf and class. ``neighbours``: join only groups that lie side by side, as for numbers; beyond 500 leaves, they
+    are put in the order of their class shares, and only neighbours in that order are joined.
 
     Examples
     --------

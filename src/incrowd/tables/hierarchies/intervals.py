@@ -124,14 +124,6 @@ def intervals(
         How many neighbours are joined on each level, for width and frequency.
     open_ends
         Whether the outer intervals reach to infinity, so that every number has a leaf.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> ages = pl.Series(range(17, 91))
-    >>> age = EncodedColumn("age", ColumnType.INTEGER, np.arange(74, dtype=np.int32), ages)
-    >>> intervals(age, "width", bins=2).labels
-    ('*', '(-inf, 50]', '(50, inf)')
     """
     if not column.type.is_numeric:
         raise ParameterError(f"Column {column.name!r} is {column.type}; intervals are for numbers and dates.")

@@ -37,13 +37,7 @@ def parse_yaml(text: str, name: str) -> Hierarchy:
 
 
 def parse_json(text: str, name: str) -> Hierarchy:
-    """Read a tree in JSON.
-
-    Examples
-    --------
-    >>> parse_json('{"tree": {"Secondary": ["9th", "10th"], "University": null}}', "education").height
-    3
-    """
+    """Read a tree in JSON."""
     try:
         data = json.loads(text, object_pairs_hook=_Pairs, parse_int=str, parse_float=str, parse_constant=str)
         return _hierarchy(_of_json(data), name)
@@ -117,13 +111,7 @@ def _only(branches: Tree | None, otherwise: str, name: str) -> str:
 
 
 def to_nested(hierarchy: Hierarchy) -> dict[str, Any]:
-    """The hierarchy as nested plain data.
-
-    Examples
-    --------
-    >>> to_nested(Hierarchy.from_paths("sex", [["f", "*"], ["m", "*"]]))
-    {'name': 'sex', 'leaves': 'values', 'tree': ['f', 'm']}
-    """
+    """The hierarchy as nested plain data."""
     below: list[Any] = [None] * len(hierarchy)
     for node in range(len(hierarchy) - 1, -1, -1):
         children = hierarchy.children(node)
@@ -161,11 +149,5 @@ _Dumper.add_representer(str, _represent)
 
 
 def format_json(hierarchy: Hierarchy) -> str:
-    """Write a tree in JSON.
-
-    Examples
-    --------
-    >>> format_json(Hierarchy.from_paths("sex", [["f", "*"]])).count("sex")
-    1
-    """
+    """Write a tree in JSON."""
     return json.dumps(to_nested(hierarchy), ensure_ascii=False, indent=2) + "\n"

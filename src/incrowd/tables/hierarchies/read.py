@@ -15,13 +15,7 @@ from incrowd.vocabulary.released_value import parse_day, parse_interval
 
 
 def parse_arx(text: str, name: str) -> Hierarchy:
-    """Read the text of an ARX file. If all leaves are intervals, it is a hierarchy of numbers or dates.
-
-    Examples
-    --------
-    >>> parse_arx("cook;service;*\\nnurse;health;*\\n", "job").height
-    3
-    """
+    """Read the text of an ARX file. If all leaves are intervals, it is a hierarchy of numbers or dates."""
     rows = _rows(text, name)
     leaves = [row[0] for row in rows]
     kind = guess_kind(leaves)
@@ -128,20 +122,7 @@ _LARGEST = 64 << 20  # bytes; a file is read whole, and is hardly a hierarchy if
 def read_hierarchy(path: str | Path, name: str | None = None) -> Hierarchy:
     """Read a hierarchy: ARX's ``.csv``, compact ``.txt``, nested ``.yaml`` or ``.json``.
 
-    Parameters
-    ----------
-    path
-        The file. A pickle is refused: reading one runs the code in it.
-    name
-        The attribute; if not given, what the file says, else the name of the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "sex.csv"
-    >>> _ = file.write_text("f;*\\nm;*\\n")
-    >>> read_hierarchy(file).name
-    'sex'
+    A pickle is refused: reading one runs the code in it. Without a name it has the one in the file, or of the file.
     """
     path = Path(path)
     parse = _PARSERS.get(path.suffix.lower())
@@ -160,16 +141,7 @@ def read_hierarchy(path: str | Path, name: str | None = None) -> Hierarchy:
 
 
 def hierarchies_in(folder: str | Path) -> dict[str, Hierarchy]:
-    """The hierarchies of a folder: a file for each column, named like it (``age.txt``, ``sex.csv``).
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "sex.txt").write_text("sex: f, m\\n")
-    >>> list(hierarchies_in(folder))
-    ['sex']
-    """
+    """The hierarchies of a folder: a file for each column, named like it (``age.txt``, ``sex.csv``)."""
     if not Path(folder).is_dir():
         raise FileFormatError(f"{str(folder)!r} is not a folder of hierarchies. Check the path.")
     files = sorted(file for file in Path(folder).iterdir() if file.suffix.lower() in _PARSERS)
@@ -191,13 +163,7 @@ def _content(path: Path) -> bytes:
 
 
 def hierarchy_text(hierarchy: Hierarchy, path: str | Path) -> str:
-    """The hierarchy in the form that a file name asks for.
-
-    Examples
-    --------
-    >>> hierarchy_text(Hierarchy.from_paths("sex", [["f", "*"], ["m", "*"]]), "sex.txt")
-    'sex: f, m\\n'
-    """
+    """The hierarchy in the form that a file name asks for."""
     write = _WRITERS.get(Path(path).suffix.lower())
     if write is None:
         raise OutputError(f"{Path(path).name}: a hierarchy is written to one of {', '.join(_WRITERS)}.")
@@ -205,17 +171,7 @@ def hierarchy_text(hierarchy: Hierarchy, path: str | Path) -> str:
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path) -> None:
-    """Write a hierarchy in the form that the file name asks for.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "sex.yaml"
-    >>> sex = Hierarchy.from_paths("sex", [["f", "*"], ["m", "*"]])
-    >>> write_hierarchy(sex, file)
-    >>> read_hierarchy(file) == sex
-    True
-    """
+    """Write a hierarchy in the form that the file name asks for."""
     text = hierarchy_text(hierarchy, path)
     try:
         Path(path).write_text(text, encoding="utf-8", newline="")

@@ -14,7 +14,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.errors import OutputError
-from incrowd.tables.publishing.serialise import compressed, safe_name, spreadsheet_safe, write_table
+from incrowd.tables.publishing.serialise import safe_name, spreadsheet_safe, write_errors, write_table
 from incrowd.vocabulary.counts_text import read_counts
 from incrowd.vocabulary.forms import FileForm, groups_key, groups_path
 from incrowd.vocabulary.fresh import fresh_frame
@@ -36,29 +36,26 @@ def write_pieces(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
     """Write PyArrow tables of the same columns one after the other; how many rows there were.
 
     The bytes carry released data and nothing else, as those of :func:`incrowd.tables.publishing.serialise.write_table`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "all.csv")
-    ...     pieces = [pl.DataFrame({"age": [39]}).to_arrow(), pl.DataFrame({"age": [50]}).to_arrow()]
-    ...     write_pieces(pieces, path, FileForm("csv")), path.read_text().split()
-    (2, ['age', '39', '50'])
     """
     if form.kind not in STREAMED:
         raise OutputError(f"{form.kind} cannot be written piece by piece. Write CSV or Parquet.")
-    try:
+    with write_errors(path):
         return _WRITERS[form.kind](pieces, path, form)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        raise OutputError(f"{path.name} cannot be written ({reason}). Is the disk full?") from error
+
+
+def _opened(path: Path, form: FileForm) -> IO[bytes]:
+    """A file that packs what is written to it, if it should; its header holds neither a name nor a time."""
+    if form.compression is None:
+        return path.open("wb")
+    import pyarrow
+
+    stream: IO[bytes] = pyarrow.CompressedOutputStream(str(path), form.compression)
+    return stream
 
 
 def _write_csv(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
     rows = 0
-    file: IO[bytes] = path.open("wb") if form.compression is None else compressed(path, form.compression)
-    with file:
+    with _opened(path, form) as file:
         for place, piece in enumerate(pieces):
             options: dict[str, Any] = {"separator": form.delimiter, "null_value": form.missing}
             frame = pl.DataFrame(piece).with_columns(cs.categorical().cast(pl.String))
@@ -97,8 +94,7 @@ def _write_arrow(pieces: Iterable[Any], path: Path, _form: FileForm) -> int:
 def _write_json_lines(pieces: Iterable[Any], path: Path, form: FileForm) -> int:
     """A line for each row, every column in each of them; what JSON has no word for is text."""
     rows = 0
-    file: IO[bytes] = path.open("wb") if form.compression is None else compressed(path, form.compression)
-    with file:
+    with _opened(path, form) as file:
         for piece in pieces:
             frame = _in_json(pl.DataFrame(piece))
             for row in frame.iter_rows(named=True):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
@@ -38,13 +40,7 @@ def _declare(column: pl.Series) -> str:
 
 
 def _quote(value: str) -> str:
-    """A name or value, quoted where ARFF wants it.
-
-    Examples
-    --------
-    >>> _quote("two words"), _quote("plain"), _quote("?")
-    ("'two words'", 'plain', "'?'")
-    """
+    """A name or value, quoted where ARFF wants it."""
     if pl.Series([value]).str.contains(_PLAIN).item():
         return value
     if "\n" in value or "\r" in value:
@@ -66,8 +62,15 @@ _FORMULA = r"(?s)^[=+@\t\r-]."
 
 def write_table(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     """Write the frame in the given form."""
-    try:
+    with write_errors(path):
         _write(frame, path, form)
+
+
+@contextmanager
+def write_errors(path: Path) -> Iterator[None]:
+    """What keeps a file from being written, in our words."""
+    try:
+        yield
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise OutputError(f"{path.name} cannot be written ({reason}). Is the disk full?") from error
@@ -75,12 +78,11 @@ def write_table(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
 
 def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     match form.kind:
-        case "csv":
-            _write_csv(spreadsheet_safe(frame), path, form)
-        case "parquet" | "arrow" | "jsonl":
+        case "csv" | "parquet" | "arrow" | "jsonl":
             from incrowd.tables.publishing.piece_writer import write_pieces
 
-            write_pieces([frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
+            is_text = form.kind in ("csv", "jsonl")
+            write_pieces([frame if is_text else frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
         case "excel":
             from incrowd.tables.publishing.workbook import write_workbook
 
@@ -133,20 +135,3 @@ def _escaped(column: pl.Series) -> pl.Series:
         return column
     formula &= column.cast(pl.Float64, strict=False).is_null()
     return pl.select(pl.when(formula).then("'" + column).otherwise(column).alias(column.name)).to_series()
-
-
-def _write_csv(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
-    options: dict[str, Any] = {"separator": form.delimiter, "null_value": form.missing}
-    if form.compression is None:
-        frame.write_csv(path, **options)
-        return
-    with compressed(path, form.compression) as stream:
-        frame.write_csv(stream, **options)
-
-
-def compressed(path: Path, compression: str) -> IO[bytes]:
-    """A file that packs what is written to it; its header holds neither a name nor a time."""
-    import pyarrow
-
-    stream: IO[bytes] = pyarrow.CompressedOutputStream(str(path), compression)
-    return stream

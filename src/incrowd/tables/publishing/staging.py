@@ -22,19 +22,7 @@ from incrowd.errors import OutputError, VerificationError, named_option
 
 # Drafts take the places of files, all of them or none: every change knows its way back.
 class Exchange:
-    """Renames that can be taken back, in the reverse order, for as long as the old files are kept.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "a").write_text("old"), (folder / "draft").write_text("new")
-    >>> exchange = Exchange()
-    >>> exchange.place(folder / "draft", folder / "a", folder / "kept")
-    >>> exchange.undo()
-    >>> (folder / "a").read_text(), len(list(folder.iterdir()))
-    ('old', 1)
-    """
+    """Renames that can be taken back, in the reverse order, for as long as the old files are kept."""
 
     def __init__(self) -> None:
         self._ways_back: list[Callable[[], object]] = []
@@ -153,15 +141,6 @@ def staged(target: Path, *, replace: bool = True) -> Iterator[Path]:
 
     If the block raises, the target is untouched and nothing is left behind. A file that was there gives its mode to
     the new one: who could not read it before cannot read it afterwards. ``replace``: whether it may be replaced.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "note.txt"
-    >>> with staged(target) as path:
-    ...     _ = path.write_text("hello")
-    >>> target.read_text(), sorted(p.name for p in target.parent.iterdir())
-    ('hello', ['note.txt'])
     """
     with staged_together(target, replace=replace) as drafts:
         yield drafts[target]

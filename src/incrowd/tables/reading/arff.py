@@ -29,18 +29,7 @@ _TYPES = {
 
 
 def read_arff(path: Path, *, encoding: str | None = None, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
-    r"""Read an ARFF file; values stay text, the declared types come with the source.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.arff")
-    ...     _ = file.write_text("@relation r\n@attribute age real\n@attribute sex {f,m}\n@data\n39,f\n?,m\n")
-    ...     source = read_arff(file)
-    >>> source.frame.rows(), [str(column.type) for column in source.declared]
-    ([('39', 'f'), (None, 'm')], ['integer', 'categorical'])
-    """
+    """Read an ARFF file; values stay text, the declared types come with the source."""
     lines = iter(enumerate(StringIO(_text(path, encoding), newline=None), 1))
     attributes = list(_attributes(lines))
     names = [column.name for column, _ in attributes]

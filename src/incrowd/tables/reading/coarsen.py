@@ -31,13 +31,6 @@ def coarsened(source: Source, rules: Mapping[str, str] | None, why: Mapping[str,
     """The table with some columns made coarser; what they were is kept for who must know people again.
 
     A notice tells what each rule did, and ``why`` it was kept, if that is known.
-
-    Examples
-    --------
-    >>> from incrowd.tables.reading.source import Origin
-    >>> source = Source(pl.DataFrame({"seen": ["2020-03-01", "1.4.2021"], "zip": ["02139", "03601"]}), Origin("csv"))
-    >>> coarsened(source, {"seen": "year", "zip": "zip3"}).frame.rows()
-    [(2020, '021'), (2021, '000')]
     """
     known = coarsenings(rules)
     if not known:
@@ -95,13 +88,7 @@ def coarser(cells: pl.Series, rule: Coarsening, missing: Sequence[str] = ()) -> 
 
 
 def unreadable(cells: pl.Series, rule: Coarsening, missing: Sequence[str] = ()) -> int:
-    """How many cells are nothing that the rule reads.
-
-    Examples
-    --------
-    >>> unreadable(pl.Series(["2020-03", "soon"]), Coarsening.of("year"))
-    1
-    """
+    """How many cells are nothing that the rule reads."""
     return int((coarser(cells, rule, missing).is_null() & _present(cells, missing)).sum())
 
 

@@ -18,25 +18,13 @@ _CHECKED_ROWS = 1 << 14  # read at once and forgotten: a check needs little memo
 
 
 def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
-    """Read a Parquet file with its types.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.parquet")
-    ...     pl.DataFrame({"age": [39]}).write_parquet(file)
-    ...     read_parquet(file).frame.rows()
-    [(39,)]
-    """
+    """Read a Parquet file with its types."""
     refuse_encrypted(path)
 
-    def load() -> tuple[Any, Callable[[], pl.DataFrame]]:
+    def load() -> pl.DataFrame:
         import pyarrow.parquet as pq
 
-        return pq.read_schema(path), checked
-
-    def checked() -> pl.DataFrame:
+        check_arrow(pq.read_schema(path))
         check_pages(path)
         return pl.read_parquet(path, glob=False, hive_partitioning=False)
 
@@ -44,25 +32,16 @@ def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> S
 
 
 def read_arrow(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
-    """Read an Arrow IPC (Feather) file or stream with its types.
+    """Read an Arrow IPC (Feather) file or stream with its types."""
 
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.arrow")
-    ...     pl.DataFrame({"age": [39]}).write_ipc(file)
-    ...     read_arrow(file).frame.rows()
-    [(39,)]
-    """
-
-    def load() -> tuple[Any, Callable[[], pl.DataFrame]]:
+    def load() -> pl.DataFrame:
         import pyarrow as pa
 
         with pa.OSFile(str(path)) as file:
             reader = pa.ipc.open_file(file) if is_arrow_file(path) else pa.ipc.open_stream(file)
             table = sound(reader.read_all())
-        return table.schema, lambda: pl.DataFrame(table)
+        check_arrow(table.schema)
+        return pl.DataFrame(table)
 
     return _load(load, "Arrow", Origin("arrow", str(path), missing=missing))
 
@@ -126,24 +105,16 @@ def _without_blind_views(chunk: Any) -> Any:
 
 
 def damaged(form: str, name: str | None = None) -> FileFormatError:
-    """The error for a file that its library refuses, whose own messages do not get out.
-
-    Examples
-    --------
-    >>> str(damaged("Arrow"))
-    'The Arrow file is truncated, damaged, encrypted or of an unknown version. Write it again.'
-    """
+    """The error for a file that its library refuses, whose own messages do not get out."""
     which = f"{form} file {name!r}" if name else f"{form} file"
     return FileFormatError(f"The {which} is truncated, damaged, encrypted or of an unknown version. Write it again.")
 
 
-def _load(load: Callable[[], tuple[Any, Callable[[], pl.DataFrame]]], form: str, origin: Origin) -> Source:
-    """Check the schema, then the values; the libraries' own messages do not get out."""
+def _load(load: Callable[[], pl.DataFrame], form: str, origin: Origin) -> Source:
+    """The source of what is loaded; the libraries' own messages do not get out."""
     table: pl.DataFrame | None = None
     with refused():
-        schema, values = load()
-        check_arrow(schema)
-        table = values()
+        table = load()
     if table is None:
         raise damaged(form)
     return from_typed(table, origin)

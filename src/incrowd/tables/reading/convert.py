@@ -22,16 +22,7 @@ TRUTH = {word: place == 0 for pair in _WORDS for place, word in enumerate(pair)}
 
 
 def clean(tally: Tally, missing: tuple[str, ...], where: str) -> tuple[pl.Series, tuple[Notice, ...]]:
-    """Strip edge spaces and invisible characters, compose accents; empty text and markers become null.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = Tally(pl.Series(["nurse", " nurse", " "]), np.array([2, 1, 1, 0]))
-    >>> texts, notices = clean(found, (), "job")
-    >>> texts.to_list(), [notice.code for notice in notices]
-    (['nurse', 'nurse', None], ['edge-spaces'])
-    """
+    """Strip edge spaces and invisible characters, compose accents; empty text and markers become null."""
     texts = tally.values
     steps = [("edge-spaces", "with spaces at an edge; read without them", pl.all().str.strip_chars())]
     if (texts.str.len_bytes() != texts.str.len_chars()).any():
@@ -60,13 +51,7 @@ def clean(tally: Tally, missing: tuple[str, ...], where: str) -> tuple[pl.Series
 
 
 def variants(texts: pl.Series, where: str) -> Iterator[Notice]:
-    """Notices about values that are kept apart although they may mean the same.
-
-    Examples
-    --------
-    >>> [notice.code for notice in variants(pl.Series(["Nurse", "nurse"]), "job")]
-    ['case-variants']
-    """
+    """Notices about values that are kept apart although they may mean the same."""
     known = texts.drop_nulls().unique()
     folded = known.str.to_lowercase().unique()
     if len(folded) < len(known):
@@ -81,13 +66,7 @@ def variants(texts: pl.Series, where: str) -> Iterator[Notice]:
 
 
 def is_truth_mixture(folded: pl.Series) -> bool:
-    """Whether lower-case values are words for yes and no of more than one kind.
-
-    Examples
-    --------
-    >>> is_truth_mixture(pl.Series(["yes", "true"])), is_truth_mixture(pl.Series(["yes", "no"]))
-    (True, False)
-    """
+    """Whether lower-case values are words for yes and no of more than one kind."""
     if not 1 < len(folded) <= len(TRUTH):
         return False
     words = set(folded.to_list())
@@ -124,17 +103,7 @@ class Values:
 
 
 def convert(tally: Tally, column: Column, missing: tuple[str, ...] = ()) -> Values:
-    """Type the distinct values of a column; a value that cannot have the type is an error with a count.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = Tally(pl.Series(["39", "x"]), np.array([1, 2, 0]))
-    >>> convert(found, Column("age", type=ColumnType.INTEGER))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ValuesError: Column 'age': 1 distinct value (2 rows) cannot be read as whole numbers. ...
-    """
+    """Type the distinct values of a column; a value that cannot have the type is an error with a count."""
     notices: tuple[Notice, ...] = ()
     if tally.values.is_empty():  # nothing has every type
         tally = Tally(pl.Series([], dtype=pl.String), tally.counts)

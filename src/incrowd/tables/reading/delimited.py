@@ -52,18 +52,7 @@ def read_delimited(
     compression: Compression | None = None,
     missing: tuple[str, ...] = MISSING_MARKERS,
 ) -> Source:
-    r"""Read a delimited text file; every column stays text.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.csv")
-    ...     _ = file.write_text("age;zip\n39;01234\n")
-    ...     source = read_delimited(file)
-    >>> source.frame.rows(), source.origin.delimiter
-    ([('39', '01234')], ';')
-    """
+    """Read a delimited text file; every column stays text."""
     known = dialect or Dialect()
     try:
         return _read(path, known, known.encoding, compression, missing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,11 +39,13 @@ class Dialect:
     delimiter: str | None = None
     encoding: str | None = None
     header: bool | None = None
-    names: Sequence[str] | None = None
+    names: Iterable[str] | None = None
     decimal: str | None = None
     dates: str | None = None
 
     def __post_init__(self) -> None:
+        if self.names is not None:
+            object.__setattr__(self, "names", (self.names,) if isinstance(self.names, str) else tuple(self.names))
         if self.decimal not in (None, *_NUMBERS):
             raise ParameterError(f"decimal is one of {', '.join(_NUMBERS)}.")
         if self.dates not in (None, *_DATES):
@@ -120,13 +122,7 @@ def known_encoding(name: str) -> str:
 
 
 def guess_encoding(data: bytes) -> str | None:
-    r"""The likeliest encoding of text that is not UTF-8, or None.
-
-    Examples
-    --------
-    >>> guess_encoding("Müller;Straße;größer\n".encode("cp1252") * 9)
-    'cp1252'
-    """
+    """The likeliest encoding of text that is not UTF-8, or None."""
     from charset_normalizer import from_bytes
 
     lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii())[:_GUESSED_FROM]

@@ -80,14 +80,7 @@ class Distinct:
 
 
 def distinct(frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Distinct]:
-    """Codes and distinct values of the named columns.
-
-    Examples
-    --------
-    >>> found = distinct(pl.DataFrame({"sex": ["m", None, "m"]}), ["sex"])["sex"]
-    >>> found.codes.tolist(), found.values.to_list()
-    ([0, 1, 0], ['m'])
-    """
+    """Codes and distinct values of the named columns."""
     columns = as_coded(frame.select(list(dict.fromkeys(names))))
     strings = [name for name, dtype in columns.schema.items() if dtype == pl.String]
     coded = columns.with_columns(pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in strings)
@@ -95,35 +88,17 @@ def distinct(frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Distinct]:
 
 
 def as_coded(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table with types that are coded by their text turned to text.
-
-    Examples
-    --------
-    >>> as_coded(pl.DataFrame({"id": pl.Series([1], dtype=pl.UInt64)})).rows()
-    [('1',)]
-    """
+    """The table with types that are coded by their text turned to text."""
     return frame.with_columns(pl.col(_AS_TEXT).cast(pl.String))
 
 
 def present(values: pl.Series) -> pl.Series:
-    """The values that are there: neither null nor NaN.
-
-    Examples
-    --------
-    >>> present(pl.Series([1.0, None, float("nan")])).to_list()
-    [1.0]
-    """
+    """The values that are there: neither null nor NaN."""
     return (values.fill_nan(None) if values.dtype.is_float() else values).drop_nulls()
 
 
 def repeating(frame: pl.DataFrame) -> list[str]:
-    """The text columns that repeat values among the first rows: those worth coding before they are needed.
-
-    Examples
-    --------
-    >>> repeating(pl.DataFrame({"name": ["ann", "bob"], "sex": ["m", "m"], "age": [1, 1]}))
-    ['sex']
-    """
+    """The text columns that repeat values among the first rows: those worth coding before they are needed."""
     head = frame.select(pl.col(pl.String)).head(_LOOK)
     fewer = head.select(pl.all().n_unique() < _REPEATING * head.height)
     return [series.name for series in fewer.iter_columns() if series.all()]
@@ -155,26 +130,13 @@ def _distinct(series: pl.Series) -> Distinct:
 
 
 def categories(series: pl.Series) -> pl.Series:
-    """The texts behind the codes of a categorical, which are dense: counting up to the highest names them all.
-
-    Examples
-    --------
-    >>> categories(pl.Series(["m", "f", "m"], dtype=pl.Categorical(pl.Categories.random()))).to_list()
-    ['m', 'f']
-    """
+    """The texts behind the codes of a categorical, which are dense: counting up to the highest names them all."""
     highest = series.to_physical().max()
     return texts_of(0 if highest is None else int(str(highest)) + 1, series.dtype)
 
 
 def texts_of(size: int, dtype: pl.DataType) -> pl.Series:
-    """The texts behind the first codes of a categorical type; some column of that type must still be in use.
-
-    Examples
-    --------
-    >>> sex = pl.Series(["m"], dtype=pl.Categorical(pl.Categories.random()))
-    >>> texts_of(1, sex.dtype).to_list()
-    ['m']
-    """
+    """The texts behind the first codes of a categorical type; some column of that type must still be in use."""
     return pl.Series(np.arange(size, dtype=np.uint32)).cat.to(dtype).cast(pl.String)
 
 

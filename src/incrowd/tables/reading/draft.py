@@ -60,13 +60,7 @@ _WORDS = {
 
 
 def is_target_name(name: str) -> bool:
-    """Whether a column of this name is usually the class.
-
-    Examples
-    --------
-    >>> is_target_name("Class"), is_target_name("classroom")
-    (True, False)
-    """
+    """Whether a column of this name is usually the class."""
     return name.strip().lower() in _TARGET
 
 
@@ -132,19 +126,7 @@ class ColumnFacts:
 def draft_schema(source: Source, *, target: str | None = None) -> Schema:
     """Draft type and role of every column from its values, its name and what the file declares.
 
-    Parameters
-    ----------
-    source
-        The table.
-    target
-        The class, if it is known; otherwise a column with a usual name, or the last one if it has few values.
-
-    Examples
-    --------
-    >>> from incrowd.tables.reading.source import Origin
-    >>> source = Source(pl.DataFrame({"zip": ["01234", "10115"], "class": ["a", "b"]}), Origin("csv"))
-    >>> [(column.name, str(column.type), str(column.role)) for column in draft_schema(source).columns]
-    [('zip', 'categorical', 'quasi-identifier'), ('class', 'categorical', 'target')]
+    If the class is not named, it is a column with a usual name, or the last one if it has few values.
     """
     frame = source.frame
     if target is not None and target not in frame.columns:
@@ -195,15 +177,7 @@ _CODES_FOR_MISSING = ("99", "999", "9999", "99999", "-1", "-9", "-99", "-999", "
 
 
 def missing_words(source: Source) -> tuple[str, ...]:
-    """Words of text columns that probably mean missing: usual ones, and codes far beyond all other numbers.
-
-    Examples
-    --------
-    >>> from incrowd.tables.reading.source import Origin
-    >>> source = Source(pl.DataFrame({"age": ["39", "k.A.", "50"]}), Origin("csv"))
-    >>> missing_words(source)
-    ('k.A.',)
-    """
+    """Words of text columns that probably mean missing: usual ones, and codes far beyond all other numbers."""
     words: set[str] = set()
     for series in source.frame.iter_columns():
         if series.dtype == pl.String:
@@ -225,14 +199,7 @@ def _codes(numbers: pl.Series) -> list[str]:
 
 
 def draft_type(values: pl.Series, fact: ColumnFacts) -> Column:
-    """The type of distinct values, with its reason.
-
-    Examples
-    --------
-    >>> column = draft_type(pl.Series(["39", "7"]), ColumnFacts("age", rows=3, present=3, distinct=2))
-    >>> str(column.type), column.reason
-    ('integer', 'whole numbers')
-    """
+    """The type of distinct values, with its reason."""
     dtype = values.dtype
     kind, reason = ColumnType.CATEGORICAL, "all values are missing"
     if fact.distinct == 0:

@@ -25,14 +25,6 @@ def encode(source: Source, schema: Schema, names: Sequence[str]) -> tuple[Encode
 
     A missing value has its own code. What was unified or looks odd comes back as notices; a value that does
     not have its column's type is an error.
-
-    Examples
-    --------
-    >>> from incrowd.tables.reading.source import Origin
-    >>> source = Source(pl.DataFrame({"age": ["39", "7", None]}), Origin("csv"))
-    >>> table, notices = encode(source, Schema((Column("age", type=ColumnType.INTEGER),)), ["age"])
-    >>> table["age"].codes.tolist(), table["age"].dictionary.to_list()
-    ([1, 0, 2], [7, 39])
     """
     columns = named_columns(schema, source.frame.columns, names)
     distinct = source.distinct(names)
@@ -43,27 +35,14 @@ def encode(source: Source, schema: Schema, names: Sequence[str]) -> tuple[Encode
 
 
 def decode(column: EncodedColumn, codes: Codes) -> pl.Series:
-    """The values of the given codes, null for the missing code, in memory that holds nothing else.
-
-    Examples
-    --------
-    >>> column = EncodedColumn("sex", ColumnType.CATEGORICAL, np.array([0], np.int32), pl.Series(["f", "m"]))
-    >>> decode(column, np.array([1, 2], np.int32)).to_list()
-    ['m', None]
-    """
+    """The values of the given codes, null for the missing code, in memory that holds nothing else."""
     places = pl.Series(np.asarray(codes, np.int64))
     places = pl.select(pl.when(places != column.missing_code).then(places)).to_series()
     return fresh_series(column.dictionary.gather(places).alias(column.name))
 
 
 def named_columns(schema: Schema, present: Sequence[str], names: Sequence[str]) -> dict[str, Column]:
-    """The columns of a schema by name, once all the given names are in it and in the table.
-
-    Examples
-    --------
-    >>> list(named_columns(Schema((Column("age"),)), ["age", "sex"], ["age"]))
-    ['age']
-    """
+    """The columns of a schema by name, once all the given names are in it and in the table."""
     columns = {column.name: column for column in schema.columns}
     for known in (columns, dict.fromkeys(present)):
         unknown = next((name for name in names if name not in known), None)

@@ -47,15 +47,6 @@ def read_excel(
     The first row with a cell names the columns, unless another row is named or the dialect says that there are no
     names. Columns without a name and without a cell are left out; so are empty rows, unless the sheet is read whole,
     as a release is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.xlsx")
-    ...     _ = pl.DataFrame({"age": [39]}).write_excel(file)
-    ...     read_excel(file).frame.rows()
-    [(39,)]
     """
     fastexcel = optional("fastexcel", "reading Excel files")
     logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)  # it tells of columns without a cell
@@ -247,13 +238,7 @@ def _has_cells_beyond(archive: zipfile.ZipFile, name: str) -> bool:
 
 
 def narrowed(table: pl.DataFrame) -> pl.DataFrame:
-    """Where there is one type of number and one of time: whole columns become integers, midnights dates.
-
-    Examples
-    --------
-    >>> narrowed(pl.DataFrame({"age": [39.0, None], "cost": [1.5, 2.0]})).dtypes
-    [Int64, Float64]
-    """
+    """Where there is one type of number and one of time: whole columns become integers, midnights dates."""
     return pl.DataFrame([_narrow(series) for series in table.iter_columns()])
 
 

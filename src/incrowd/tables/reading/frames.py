@@ -21,13 +21,7 @@ _PLAIN = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null, pl.Deci
 
 
 def read_frame(frame: Any, *, missing: Sequence[str] = MISSING_MARKERS) -> Source:
-    """Take a pandas, polars or PyArrow table.
-
-    Examples
-    --------
-    >>> read_frame(pl.DataFrame({"age": [39, 50]})).origin.form
-    'polars'
-    """
+    """Take a pandas, polars or PyArrow table."""
     form = _form(frame)
     declared: tuple[Column, ...] = ()
     dropped: tuple[Notice, ...] = ()
@@ -47,13 +41,7 @@ def read_frame(frame: Any, *, missing: Sequence[str] = MISSING_MARKERS) -> Sourc
 def from_typed(
     table: pl.DataFrame, origin: Origin, declared: Iterable[Column] = (), notices: Iterable[Notice] = ()
 ) -> Source:
-    """A source from a table that has types: names and types checked, categories as plain text.
-
-    Examples
-    --------
-    >>> from_typed(pl.DataFrame({"sex": ["f"]}, {"sex": pl.Categorical}), Origin("parquet")).frame.dtypes
-    [String]
-    """
+    """A source from a table that has types: names and types checked, categories as plain text."""
     shape = check_types(table.schema, table.height)
     table = plain_text(table.select(shape.kept))
     return Source.of(table, origin, (*notices, *shape.notices), (*declared, *shape.declared))
@@ -69,13 +57,7 @@ class FrameShape:
 
 
 def check_types(schema: Mapping[str, pl.DataType], height: int) -> FrameShape:
-    """Refuse names and types that cannot be released, and a table without rows.
-
-    Examples
-    --------
-    >>> check_types({"age": pl.Int64(), "__index_level_0__": pl.Int64()}, 1).kept
-    ('age',)
-    """
+    """Refuse names and types that cannot be released, and a table without rows."""
     look_alikes = check_headers(tuple(schema))
     kept, dropped = without_pandas_index(schema)
     if not kept or height == 0:
@@ -86,13 +68,7 @@ def check_types(schema: Mapping[str, pl.DataType], height: int) -> FrameShape:
 
 
 def plain_text(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with categories as plain text.
-
-    Examples
-    --------
-    >>> plain_text(pl.DataFrame({"sex": ["f"]}, {"sex": pl.Categorical})).dtypes
-    [String]
-    """
+    """The table with categories as plain text."""
     return table.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
@@ -100,11 +76,6 @@ def to_frame_like(frame: pl.DataFrame, origin: Origin) -> Any:
     """The table as the kind of frame that came in, in fresh memory, without index or attributes.
 
     Tables that came from a file are given as polars frames.
-
-    Examples
-    --------
-    >>> to_frame_like(pl.DataFrame({"age": [39]}), Origin("pyarrow")).column_names
-    ['age']
     """
     fresh = fresh_frame(frame)
     if origin.form == "pandas":
@@ -118,13 +89,7 @@ def to_frame_like(frame: pl.DataFrame, origin: Origin) -> Any:
 
 
 def check_arrow(schema: Any) -> None:
-    """Refuse the names that cannot be told apart and the nested and extension types of an Arrow schema.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> check_arrow(pa.schema({"age": pa.int64()}))
-    """
+    """Refuse the names that cannot be told apart and the nested and extension types of an Arrow schema."""
     import pyarrow as pa
 
     check_headers(schema.names)

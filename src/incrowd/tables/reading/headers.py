@@ -37,13 +37,7 @@ def check_headers(names: Sequence[str]) -> tuple[Notice, ...]:
 
 
 def without_pandas_index(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
-    """The names that are not a stored pandas index, and a notice for each that is.
-
-    Examples
-    --------
-    >>> without_pandas_index(["age", "__index_level_0__"])[0]
-    ('age',)
-    """
+    """The names that are not a stored pandas index, and a notice for each that is."""
     listed = tuple(names)
     kept = tuple(name for name in listed if not name.startswith(PANDAS_INDEX))
     dropped = tuple(name for name in listed if name.startswith(PANDAS_INDEX))

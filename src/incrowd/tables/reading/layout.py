@@ -28,26 +28,14 @@ _MARKS = (
 
 
 def sniff_encoding(head: bytes, declared: str | None) -> str:
-    r"""The declared encoding, else the one a byte order mark tells, else UTF-8.
-
-    Examples
-    --------
-    >>> sniff_encoding(b"\xff\xfea\x00", None)
-    'utf-16'
-    """
+    """The declared encoding, else the one a byte order mark tells, else UTF-8."""
     if declared is not None:
         return known_encoding(declared)
     return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
 
 
 def sniff_line_end(head: bytes) -> str:
-    r"""Carriage return where no line feed occurs, else line feed (which covers both together).
-
-    Examples
-    --------
-    >>> sniff_line_end(b"a,b\r1,2\r"), sniff_line_end(b"a,b\r\n1,2\r\n")
-    ('\r', '\n')
-    """
+    """Carriage return where no line feed occurs, else line feed (which covers both together)."""
     return "\r" if b"\r" in head and b"\n" not in head else "\n"
 
 
@@ -69,13 +57,7 @@ def sniff_delimiter(head: str, line_end: str) -> str:
 
 
 def check_delimiter(delimiter: str) -> str:
-    """The delimiter, if it can be one: a single ASCII character that is not a quote, letter or digit.
-
-    Examples
-    --------
-    >>> check_delimiter(";")
-    ';'
-    """
+    """The delimiter, if it can be one: a single ASCII character that is not a quote, letter or digit."""
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n\0':
         raise ParameterError(
             "A delimiter is one ASCII character other than a letter, a digit, a quote or a line end. "
@@ -160,13 +142,7 @@ class Layout:
 
 
 def find_layout(head: bytes, encoding: str, dialect: Dialect | None = None) -> Layout:
-    r"""The layout of a text by its first bytes, which hold the whole header.
-
-    Examples
-    --------
-    >>> find_layout(b"age;zip\n39;01234\n", "utf-8").names
-    ('age', 'zip')
-    """
+    """The layout of a text by its first bytes, which hold the whole header."""
     dialect = dialect or Dialect()
     sample = head[:SAMPLE_BYTES]
     line_end, delimiter = _marks(sample, dialect)
@@ -289,13 +265,7 @@ _TOLD_BY_MARK = ("utf-8", *(name for _, name in _MARKS))
 
 
 def decoded(pieces: Iterable[bytes], encoding: str, first: int = 1) -> Iterator[str]:
-    r"""The text piece by piece; bytes that are not text in this encoding are an error with their line.
-
-    Examples
-    --------
-    >>> "".join(decoded([b"caf\xc3", b"\xa9"], "utf-8")) == "caf\u00e9"
-    True
-    """
+    """The text piece by piece; bytes that are not text in this encoding are an error with their line."""
     decoder = codecs.getincrementaldecoder(encoding)()
     lines = first
     for data, final in _with_end(pieces):
@@ -313,13 +283,7 @@ def decoded(pieces: Iterable[bytes], encoding: str, first: int = 1) -> Iterator[
 
 
 def line_ends(text: str) -> int:
-    r"""Number of line ends: line feeds, or carriage returns where there are none.
-
-    Examples
-    --------
-    >>> line_ends("a\r\nb\r\n"), line_ends("a\rb\rc")
-    (2, 2)
-    """
+    """Number of line ends: line feeds, or carriage returns where there are none."""
     return text.count("\n") or text.count("\r")
 
 

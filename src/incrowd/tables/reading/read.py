@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,16 +55,11 @@ _BINARY = ("Parquet", "Arrow", "Excel", "SPSS", "SAS", "gzip", "zstd")
 def read(
     source: Any,
     *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
     missing: Sequence[str] | None = None,
-    header: bool | None = None,
-    names: Iterable[str] | None = None,
-    decimal: str | None = None,
-    dates: str | None = None,
     sheet: str | None = None,
     header_row: int | None = None,
     coarsen: Mapping[str, str] | None = None,
+    **text: Any,
 ) -> Source:
     """Read a table from a file or a data frame, and refuse what is not sound.
 
@@ -73,30 +68,20 @@ def read(
     source
         A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; JSON Lines; Excel;
         SPSS; Stata; SAS), or a pandas, polars or PyArrow table.
-    delimiter, encoding
-        For delimited text, where they should not be found by themselves.
     missing
         Texts that, alone in a cell, mean a missing value; ``?`` and ``*`` if not given. An empty cell is
         always missing. The words NA, None and null are values like any other unless they are named here.
-    header, names
-        Whether delimited text or a sheet begins with the names of its columns, and the names if not: c1, c2, … if none
-        are given.
-    decimal, dates
-        How numbers and dates are written in delimited text: ``comma`` or ``point``; ``dmy``, ``mdy`` or ``ymd``.
     sheet, header_row
         The sheet of a workbook, the first if none is named; the number of its row that has the names of the columns,
         the first that is not empty if none is named.
     coarsen
         Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.coarsening`.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> read(pl.DataFrame({"age": [39, 50]})).frame.height
-    2
+    text
+        What is said of delimited text, or of the names in a sheet; see :class:`incrowd.tables.reading.dialect.Dialect`.
     """
-    dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
-    table = _read(source, dialect, missing_markers(missing), sheet, header_row)
+    from incrowd.tables.reading.dialect import Dialect
+
+    table = _read(source, Dialect(**text), missing_markers(missing), sheet, header_row)
     if not coarsen:
         return table
     from incrowd.tables.reading.coarsen import coarsened
@@ -132,40 +117,20 @@ def read_release(release: Any, missing: Sequence[str] | None = None, **reading: 
     Of a workbook, rows without a cell are rows as well: people of whom nothing is shown.
     """
     if isinstance(release, str | Path) and kind_named(Path(release)) == "Excel":
+        from incrowd.tables.reading.dialect import Dialect
         from incrowd.tables.reading.excel import read_excel
 
         check_file(Path(release))
-        header, names = reading.get("header"), reading.get("names")
-        dialect = dialect_of(None, None, True if header is None and names is None else header, names, None, None)
-        return read_excel(
-            Path(release),
-            reading.get("sheet"),
-            header_row=reading.get("header_row"),
-            dialect=dialect,
-            missing=missing_markers(missing),
-            whole=True,
-        )
+        header, names, sheet, row = (reading.get(key) for key in ("header", "names", "sheet", "header_row"))
+        dialect = Dialect(header=True if header is None and names is None else header, names=names)
+        known = missing_markers(missing)
+        return read_excel(Path(release), sheet, header_row=row, dialect=dialect, missing=known, whole=True)
     return read(release, **{"header": True, **reading, "missing": missing})
 
 
 def kind_named(path: Path) -> str | None:
     """What the last ending of a name says the file is, if that is known."""
     return _KINDS.get(path.suffix.lstrip(".").lower())
-
-
-def dialect_of(
-    delimiter: str | None,
-    encoding: str | None,
-    header: bool | None,
-    names: Iterable[str] | None,
-    decimal: str | None,
-    dates: str | None,
-) -> Dialect:
-    """What is said of a text file."""
-    from incrowd.tables.reading.dialect import Dialect
-
-    known = None if names is None else (names,) if isinstance(names, str) else tuple(names)
-    return Dialect(delimiter, encoding, header, known, decimal, dates)
 
 
 def missing_markers(missing: Sequence[str] | None) -> tuple[str, ...]:
@@ -198,17 +163,7 @@ def _read_typed(path: Path, kind: str, encoding: str | None, missing: tuple[str,
 
 
 def check_file(path: Path) -> tuple[str, Compression | None]:
-    """What the name says the file is, and how it is packed, once its first bytes have agreed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.csv")
-    ...     _ = file.write_text("age")
-    ...     check_file(file)
-    ('delimited text', None)
-    """
+    """What the name says the file is, and how it is packed, once its first bytes have agreed."""
     if str(path).lower().startswith(_ADDRESSES):  # not repeated, as it may hold a password
         raise FileFormatError("This is the address of a database, and only files are read here. Copy it to a file.")
     if not path.is_file():
@@ -253,19 +208,7 @@ def of_population(reading: Mapping[str, Any], names: Sequence[str]) -> dict[str,
 def read_population(
     population: Any, requirement: Requirement, schema: Schema, reading: Mapping[str, Any] | None = None
 ) -> EncodedTable | None:
-    """The quasi-identifiers of the people, typed as those of the table; None if nothing is required of them.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.requirements.words import asked_for
-    >>> from incrowd.vocabulary.requirement import KAnonymity
-    >>> from incrowd.vocabulary.schema import Column, Role
-    >>> requirement = asked_for("k=2, k-map=5", KAnonymity(2))
-    >>> schema = Schema((Column("job", Role.QUASI_IDENTIFIER),))
-    >>> read_population(pl.DataFrame({"job": ["cook", None]}), requirement, schema).height
-    2
-    """
+    """The quasi-identifiers of the people, typed as those of the table; None if nothing is required of them."""
     from incrowd.tables.reading.encode import encode
 
     if not isinstance(requirement, Together) or not requirement.on_population:

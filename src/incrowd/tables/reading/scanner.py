@@ -79,27 +79,14 @@ class TextStructure:
 
 
 def scan(data: Bytes, delimiter: str, line_end: str, *, headless: bool = False) -> TextStructure:
-    r"""Find the first structural fault of delimited text, and count its records.
-
-    Examples
-    --------
-    >>> scan(np.frombuffer(b"a,b\n1,2\n3\n", np.uint8), ",", "\n").line
-    3
-    """
+    """Find the first structural fault of delimited text, and count its records."""
     scanner = Scanner(delimiter, line_end, headless=headless)
     scanner.feed(data, final=True)
     return scanner.structure
 
 
 class Scanner:
-    r"""Scan delimited text that comes in pieces.
-
-    Parameters
-    ----------
-    delimiter, line_end
-        One character each.
-    headless
-        Whether a line with names was put before the text, which is not counted among its lines.
+    r"""Scan delimited text that comes in pieces; ``headless``: a line that is not counted was put before it.
 
     Examples
     --------

@@ -18,34 +18,10 @@ from incrowd.vocabulary.schema import Column
 SUPPRESSED = "*"
 
 
-@dataclass(frozen=True, eq=False)
-class Marked:
-    """A table whose markers of missing values have become null.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    distinct
-        Codes and distinct values of its text columns that repeat their values.
-    notices
-        One for every marker that occurs, with the number of cells and columns it occurs in.
-    """
-
-    frame: pl.DataFrame
-    distinct: Mapping[str, Distinct]
-    notices: tuple[Notice, ...]
-
-
-def markers_to_null(frame: pl.DataFrame, markers: Sequence[str]) -> Marked:
-    """Turn text that means missing into null.
-
-    Examples
-    --------
-    >>> marked = markers_to_null(pl.DataFrame({"job": ["?", "NA", ""]}), ("?", "*"))
-    >>> marked.frame["job"].to_list(), len(marked.notices)
-    ([None, 'NA', None], 1)
-    """
+def _markers_to_null(
+    frame: pl.DataFrame, markers: Sequence[str]
+) -> tuple[pl.DataFrame, Mapping[str, Distinct], tuple[Notice, ...]]:
+    """The table with null for text that means missing, codes of text columns that repeat their values, and notices."""
     known = spellings(markers)
     columns = distinct(frame, repeating(frame))
     hidden = {name: column.values.is_in(known) for name, column in columns.items()}
@@ -54,7 +30,7 @@ def markers_to_null(frame: pl.DataFrame, markers: Sequence[str]) -> Marked:
     names += [name for name, hit in zip(rare, _hits(frame.select(rare), known), strict=True) if hit]
     notices = tuple(_notices(frame.select(names), markers))
     columns = {name: column.without(hidden[name]) for name, column in columns.items()}
-    return Marked(frame.with_columns(without_markers(names, known)), columns, notices)
+    return frame.with_columns(without_markers(names, known)), columns, notices
 
 
 def spellings(markers: Sequence[str]) -> list[str]:
@@ -70,13 +46,7 @@ def spellings(markers: Sequence[str]) -> list[str]:
 
 
 def marker_spellings(marker: str) -> list[str]:
-    """The texts that are this marker, perhaps with a space beside it.
-
-    Examples
-    --------
-    >>> marker_spellings("?")
-    ['?', ' ?', '? ', ' ? ']
-    """
+    """The texts that are this marker, perhaps with a space beside it."""
     return [spelling for spelling in spellings([marker]) if spelling.strip()]
 
 
@@ -99,13 +69,7 @@ def marker_notice(marker: str, cells: Sequence[int]) -> Iterator[Notice]:
 
 
 def without_markers(names: Sequence[str], known: Sequence[str]) -> list[pl.Expr]:
-    """The named text columns with null for the known texts.
-
-    Examples
-    --------
-    >>> pl.DataFrame({"job": ["?", "nurse"]}).with_columns(without_markers(["job"], ["?"])).rows()
-    [(None,), ('nurse',)]
-    """
+    """The named text columns with null for the known texts."""
     return [pl.when(pl.col(name).is_in(known).not_()).then(pl.col(name)) for name in names]
 
 
@@ -131,11 +95,6 @@ class Origin:
     """Where a table came from: all that is needed to read it again, and to write a release of the same kind.
 
     ``names`` are those that a text or sheet without a header was given.
-
-    Examples
-    --------
-    >>> Origin("csv", "people.csv", delimiter=";").encoding
-    'utf-8'
     """
 
     form: Form
@@ -168,12 +127,6 @@ class Source:
         Types and orders the file or frame itself declares (ARFF attributes, ordered categories).
     finer
         What columns were before they were coarsened, if some were.
-
-    Examples
-    --------
-    >>> source = Source(pl.DataFrame({"age": ["39", "7", "39"]}), Origin("csv"))
-    >>> source.distinct(["age"])["age"].values.to_list()
-    ['39', '7']
     """
 
     frame: pl.DataFrame
@@ -185,16 +138,12 @@ class Source:
 
     @classmethod
     def of(
-        cls,
-        frame: pl.DataFrame,
-        origin: Origin,
-        notices: Iterable[Notice] = (),
-        declared: Iterable[Column] = (),
+        cls, frame: pl.DataFrame, origin: Origin, notices: Iterable[Notice] = (), declared: Iterable[Column] = ()
     ) -> Source:
         """A source from columns as they were read: markers of missing values become null, with notices."""
-        marked = markers_to_null(frame, origin.missing)
-        source = cls(marked.frame, origin, (*notices, *marked.notices), tuple(declared))
-        source._known.update(marked.distinct)
+        table, known, markers = _markers_to_null(frame, origin.missing)
+        source = cls(table, origin, (*notices, *markers), tuple(declared))
+        source._known.update(known)
         return source
 
     def distinct(self, names: Iterable[str]) -> dict[str, Distinct]:
@@ -205,11 +154,5 @@ class Source:
 
 
 def is_spark_frame(table: object) -> bool:
-    """Whether something is a Spark frame; Spark need not be installed to ask.
-
-    Examples
-    --------
-    >>> is_spark_frame("people.csv")
-    False
-    """
+    """Whether something is a Spark frame; Spark need not be installed to ask."""
     return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"

@@ -37,16 +37,6 @@ def read_statistics_file(path: Path, kind: str, *, missing: tuple[str, ...] = MI
 
     A column all of whose values have a label of their own is read as the labels; of others the codes are kept. A notice
     tells which columns these are.
-
-    Examples
-    --------
-    >>> import tempfile, pyreadstat
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.sav")
-    ...     labels = {"sex": {1: "female", 2: "male"}}
-    ...     pyreadstat.write_sav(pl.DataFrame({"sex": [2, 1]}), str(file), variable_value_labels=labels)
-    ...     read_statistics_file(file, "SPSS").frame.rows()
-    [('male',), ('female',)]
     """
     optional("pyreadstat", f"reading files of {kind}")
     table, labels = _read(path, kind)

@@ -53,35 +53,14 @@ def regrouped(pieces: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFram
 
 
 def exact(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """The named columns in the given order; a name is never taken for a pattern.
-
-    Examples
-    --------
-    >>> exact(pl.DataFrame({"a": [1], "^a$": [2]}), ["^a$"]).columns
-    ['^a$']
-    """
+    """The named columns in the given order; a name is never taken for a pattern."""
     return pl.DataFrame([frame.get_column(name) for name in names])
 
 
 # Notice a file that changes between two passes over it.
 @dataclass(frozen=True)
 class Stamp:
-    """What a file looked like when it was opened.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.csv")
-    ...     _ = file.write_text("age")
-    ...     stamp = Stamp.of(file)
-    ...     stamp.check()
-    ...     _ = file.write_text("age,sex")
-    ...     stamp.check()
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.FileFormatError: 'people.csv' changed while it was read. Start again when it is at rest.
-    """
+    """What a file looked like when it was opened."""
 
     path: Path
     size: int

@@ -28,29 +28,6 @@ def draft_stream(stream: Stream, target: str | None = None, rows: int = 200_000)
     A table of at most so many rows is looked at whole, and drafted as :func:`incrowd.tables.reading.draft.draft_schema`
     does. The types of encoded columns can be drafted again from all values: see ``drafted`` of
     :func:`incrowd.tables.streams.encode.encode_stream`. The places are the same each time.
-
-    Parameters
-    ----------
-    stream
-        The table.
-    target
-        The class, if it is known.
-    rows
-        Most rows to look at.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from incrowd.tables.streams.stream import open_stream
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.parquet")
-    ...     pl.DataFrame({"age": range(100), "class": ["a", "b"] * 50}).write_parquet(file)
-    ...     schema, notices = draft_stream(open_stream(file), rows=32)
-    >>> [(column.name, str(column.type), str(column.role)) for column in schema.columns]
-    [('age', 'integer', 'quasi-identifier'), ('class', 'categorical', 'target')]
-    >>> print(*notices)
-    Types and roles were drafted from 32 of 100 rows.
     """
     if rows < _PLACES:
         raise ParameterError(f"A draft needs {_PLACES} rows or more, not {rows}. Choose a larger number.")
@@ -81,16 +58,6 @@ def shared_values(stream: Stream, names: Sequence[str], scratch: Path) -> dict[s
 
     Values are told apart by marks of 128 bits, sorted in buckets on disk: two values have the same mark with a
     probability below one in 10^20 for a billion rows.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from incrowd.tables.streams.stream import open_stream
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.parquet")
-    ...     pl.DataFrame({"id": ["a", "b", None, "a"]}).write_parquet(file)
-    ...     shared_values(open_stream(file), ["id"], Path(folder))
-    {'id': Shared(rows=3, values=2)}
     """
     if not names:
         return {}

@@ -164,19 +164,6 @@ def encode_stream(
     resources
         A quarter of their memory is for the distinct values of all columns, which are held whole; a table with more is
         refused as soon as that is known.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from incrowd.tables.streams.stream import open_stream
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.parquet")
-    ...     pl.DataFrame({"age": [39, 7, None]}).write_parquet(file)
-    ...     age = Schema((Column("age", type=ColumnType.INTEGER),))
-    ...     blocks = encode_stream(open_stream(file), age, ["age"], Path(folder), threads=1, rows=2)
-    ...     [block["age"].codes.tolist() for block in blocks], blocks.columns["age"].dictionary.to_list()
-    ([[1, 0], [2]], [7, 39])
     """
     if threads < 1:
         raise ParameterError(f"threads must be at least 1, not {threads}.")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,18 +28,7 @@ _FIRST_BITS = 10  # 1,024 slots to begin with; they grow as they fill
 
 
 class NumberCodes:
-    """A growing dictionary of 64-bit words: the first has code 1, the next 2, and so on.
-
-    Examples
-    --------
-    >>> known = NumberCodes()
-    >>> known.codes(np.array([7, 9, 7], np.uint64), np.array([True, True, True])).tolist()
-    [1, 2, 1]
-    >>> known.codes(np.array([3, 9], np.uint64), np.array([True, False])).tolist()
-    [3, 0]
-    >>> known.words.tolist()
-    [7, 9, 3]
-    """
+    """A growing dictionary of 64-bit words: the first has code 1, the next 2, and so on."""
 
     def __init__(self) -> None:
         self._bits = _FIRST_BITS
@@ -107,35 +95,8 @@ def _code(
     return len(words), size
 
 
-class Growing(Protocol):
-    """A dictionary that grows."""
-
-    @property
-    def size(self) -> int:
-        """Number of values so far."""
-        ...
-
-    @property
-    def values(self) -> pl.Series:
-        """The values, by raw code from 1 on."""
-        ...
-
-    def codes(self, series: pl.Series) -> RawCodes:
-        """The raw codes of the rows of a frame, new values added."""
-        ...
-
-
 class Texts:
-    """Texts, coded by a categorical type of polars that belongs to this column alone.
-
-    Examples
-    --------
-    >>> texts = Texts()
-    >>> texts.codes(pl.Series(["m", None, "f"])).tolist(), texts.codes(pl.Series(["f"])).tolist()
-    ([1, 0, 2], [2])
-    >>> texts.values.to_list()
-    ['m', 'f']
-    """
+    """Texts, coded by a categorical type of polars that belongs to this column alone."""
 
     def __init__(self) -> None:
         self._type = pl.Categorical(pl.Categories.random())
@@ -191,14 +152,8 @@ class Numbers:
         return self._known.codes(_words(series), present)
 
 
-def growing(dtype: pl.DataType) -> Growing:
-    """An empty dictionary for a column of the given type.
-
-    Examples
-    --------
-    >>> isinstance(growing(pl.UInt64()), Texts), isinstance(growing(pl.Int64()), Numbers)
-    (True, True)
-    """
+def growing(dtype: pl.DataType) -> Texts | Numbers:
+    """An empty dictionary for a column of the given type."""
     coded = as_coded(pl.DataFrame({"": pl.Series([], dtype=dtype)})).to_series().dtype
     return Texts() if coded == pl.String else Numbers(coded)
 
@@ -250,15 +205,6 @@ class GatheredColumn:
 
 class Gathering:
     """A column whose values are gathered frame by frame.
-
-    Parameters
-    ----------
-    column
-        As the schema says.
-    dtype
-        The polars type of its frames.
-    limit
-        Most distinct values.
 
     Examples
     --------

@@ -77,17 +77,7 @@ class JsonLinesBody:
 def read_json_lines(
     path: Path, *, compression: Compression | None = None, missing: tuple[str, ...] = MISSING_MARKERS
 ) -> Source:
-    r"""Read the whole file, perhaps packed, with its types.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.jsonl")
-    ...     _ = file.write_text('{"age": 39, "job": "nurse"}\n{"age": 50}\n')
-    ...     read_json_lines(file).frame.rows()
-    [(39, 'nurse'), (50, None)]
-    """
+    """Read the whole file, perhaps packed, with its types."""
     body = open_json_lines(path, compression)
     frames = body.pieces(MARKED_ROWS, list(body.schema)) if body.schema else iter([pl.DataFrame()])
     table = pl.concat(frames, rechunk=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,9 +12,10 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError
 from incrowd.tables.reading.columnar import damaged, is_arrow_file, refused, sound
+from incrowd.tables.reading.dialect import Dialect
 from incrowd.tables.reading.frames import check_arrow, check_types, plain_text
 from incrowd.tables.reading.keyed import KeyedCells, keyed_notices
-from incrowd.tables.reading.read import check_file, dialect_of, missing_markers
+from incrowd.tables.reading.read import check_file, missing_markers
 from incrowd.tables.reading.source import Origin, spellings, without_markers
 from incrowd.tables.streams.body import Body, Stamp, changed, exact, regrouped
 from incrowd.vocabulary.coarsening import coarsenings
@@ -145,16 +146,6 @@ class Stream:
         Orders that the file itself declares.
     keyed
         What makes the cells of columns that a key makes, if there are some.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.parquet")
-    ...     pl.DataFrame({"age": [39, 50, 7]}).write_parquet(file)
-    ...     stream = open_stream(file)
-    ...     [frame["age"].to_list() for frame in stream.frames(rows=2)]
-    [[39, 50], [7]]
     """
 
     columns: tuple[str, ...]
@@ -176,13 +167,6 @@ class Stream:
         """The rows in frames of exactly ``rows`` rows, the last perhaps with fewer.
 
         Cells are as the reader of small files gives them: a marker of missing values is null, categories are text.
-
-        Parameters
-        ----------
-        rows
-            Rows of a frame.
-        columns
-            Names of the columns wanted, in the order wanted; all if not given.
         """
         names = self._chosen(columns)
         needed = names if self.keyed is None else self.keyed.needed(names)
@@ -241,17 +225,12 @@ class Stream:
 def open_stream(
     source: str | Path,
     *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
     missing: Sequence[str] | None = None,
-    header: bool | None = None,
-    names: Iterable[str] | None = None,
-    decimal: str | None = None,
-    dates: str | None = None,
     sheet: str | None = None,  # noqa: ARG001 (workbooks are read whole)
     header_row: int | None = None,  # noqa: ARG001
     coarsen: Mapping[str, str] | None = None,
     scratch: Path | None = None,
+    **text: Any,
 ) -> Stream:
     """Open a table on disk without reading it into memory, and refuse what is not sound.
 
@@ -259,30 +238,20 @@ def open_stream(
     ----------
     source
         Delimited text (perhaps gzip or zstd), Parquet, Arrow or Feather, JSON Lines, or a folder of Parquet files.
-    delimiter, encoding, missing, header, names, decimal, dates, sheet, header_row
+    missing, sheet, header_row, text
         As for :func:`incrowd.tables.reading.read.read`.
     coarsen
         Refused: columns are coarsened where the whole table is in memory.
     scratch
         Folder for the unpacked text of a compressed or recoded file; it is kept in a file without a name. The
         usual folder for temporary files if not given.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.csv")
-    ...     _ = file.write_text("age,job" + chr(10) + "39,?" + chr(10))
-    ...     stream = open_stream(file)
-    ...     stream.rows, [frame.rows() for frame in stream.frames()]
-    (1, [[('39', None)]])
     """
     if coarsenings(coarsen):
         raise ParameterError(
             "Columns are coarsened where the whole table is in memory, and this one is worked on in blocks. Give one "
             "file and no limit of memory, or coarsen the columns before."
         )
-    path, markers = Path(source), missing_markers(missing)
+    path, markers, dialect = Path(source), missing_markers(missing), Dialect(**text)
     if path.is_dir():
         return _parquet(path, markers)
     kind, compression = check_file(path)
@@ -291,7 +260,6 @@ def open_stream(
         from incrowd.tables.reading.layout import guess_notice
         from incrowd.tables.streams.text import open_text
 
-        dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
         body = open_text(path, dialect, compression=compression, folder=scratch)
         origin = origin_of(path, body.layout, body.encoding, compression, markers)
         schema: dict[str, pl.DataType] = dict.fromkeys(body.layout.kept, pl.String())
@@ -300,7 +268,8 @@ def open_stream(
     if kind == "Parquet":
         return _parquet(path, markers)
     if kind == "Arrow":
-        return _arrow(path, markers)
+        arrow = open_arrow(path)
+        return _typed(arrow, arrow.schema, arrow.rows, arrow.stamp.size, Origin("arrow", str(path), missing=markers))
     if kind == "JSON Lines" and compression is None:
         from incrowd.tables.streams.json_lines import open_json_lines
 
@@ -317,13 +286,6 @@ def _parquet(path: Path, missing: tuple[str, ...]) -> Stream:
     body = open_parquet(path)
     size = sum(part.stamp.size for part in body.parts)
     return _typed(body, body.parts[0].schema, body.rows, size, Origin("parquet", str(path), missing=missing))
-
-
-def _arrow(path: Path, missing: tuple[str, ...]) -> Stream:
-    from incrowd.tables.streams.stream import open_arrow
-
-    body = open_arrow(path)
-    return _typed(body, body.schema, body.rows, body.stamp.size, Origin("arrow", str(path), missing=missing))
 
 
 def _typed(body: Body, schema: dict[str, pl.DataType], rows: int, size: int, origin: Origin) -> Stream:

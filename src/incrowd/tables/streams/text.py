@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -45,22 +44,8 @@ MOST_RECORD_BYTES = 256 << 20
 _STEP = 1 << 22  # bytes that are recoded at once: a text is never held whole
 
 
-class Bytes(Protocol):
-    """UTF-8 text that can be read from any place."""
-
-    size: int
-
-    def read(self, start: int, size: int) -> bytes:
-        """So many bytes from a place; fewer only at the end."""
-        ...
-
-    def check(self) -> None:
-        """Refuse to go on if the file is not what it was."""
-        ...
-
-
 class PlainFile:
-    """A file that is UTF-8 text already."""
+    """A file that is UTF-8 text already, read from any place."""
 
     def __init__(self, path: Path) -> None:
         self._stamp = Stamp.of(path)
@@ -80,11 +65,11 @@ class PlainFile:
         self._stamp.check()
 
 
-class Unpacked:
+class Unpacked(PlainFile):
     """Text that was unpacked or recoded into a file without a name, which ends with the process at the latest."""
 
     def __init__(self, path: Path, pieces: Iterable[bytes], folder: Path | None) -> None:
-        self._stamp = Stamp.of(path)
+        super().__init__(path)
         self._lock = threading.Lock()
         with _scratch_errors():
             self._file = TemporaryFile(dir=folder)  # noqa: SIM115 (closed by the finalizer)
@@ -99,10 +84,6 @@ class Unpacked:
         with self._lock:
             self._file.seek(start)
             return self._file.read(size)
-
-    def check(self) -> None:
-        """Refuse to go on if the packed file is not what it was."""
-        self._stamp.check()
 
 
 @contextmanager
@@ -132,7 +113,7 @@ class Piece:
 class TextBody:
     """A delimited text whose structure was found sound, with the places where pieces of it start."""
 
-    data: Bytes
+    data: PlainFile
     layout: Layout
     encoding: str
     parts: tuple[Piece, ...]
@@ -203,9 +184,11 @@ def _open(
     return body
 
 
-def _utf8(path: Path, declared: str | None, compression: Compression | None, folder: Path | None) -> tuple[Bytes, str]:
+def _utf8(
+    path: Path, declared: str | None, compression: Compression | None, folder: Path | None
+) -> tuple[PlainFile, str]:
     """The text as UTF-8, and the encoding it had."""
-    data: Bytes = PlainFile(path)
+    data = PlainFile(path)
     if compression is not None:
         data = Unpacked(path, unpacked(path, compression), folder)
         if not data.size:
@@ -217,7 +200,7 @@ def _utf8(path: Path, declared: str | None, compression: Compression | None, fol
     return Unpacked(path, (text.encode() for text in decoded(pieces, encoding)), folder), encoding
 
 
-def _without_mark(data: Bytes) -> Iterator[bytes]:
+def _without_mark(data: PlainFile) -> Iterator[bytes]:
     """The text without a byte order mark."""
     for start in range(0, data.size, _STEP):
         piece = data.read(start, _STEP)
@@ -231,7 +214,7 @@ def _beginning(path: Path, compression: Compression | None) -> bytes:
     return next(iter(unpacked(path, compression)), b"")
 
 
-def _head(data: Bytes) -> bytes:
+def _head(data: PlainFile) -> bytes:
     """The sample to look at, up to the end of a line."""
     head = data.read(0, SAMPLE_BYTES)
     line_end = sniff_line_end(head).encode()
@@ -244,7 +227,7 @@ def _head(data: Bytes) -> bytes:
     return head
 
 
-def _scanned(data: Bytes, layout: Layout, encoding: str) -> Iterator[Piece]:
+def _scanned(data: PlainFile, layout: Layout, encoding: str) -> Iterator[Piece]:
     """The pieces of a text, once nothing is wrong with its structure and its encoding."""
     scanner = Scanner(layout.delimiter, layout.line_end, headless=layout.headless)
     start, size, undecoded = 0, SCANNED_BYTES, 0
