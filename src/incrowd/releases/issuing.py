@@ -12,15 +12,7 @@ from incrowd.errors import Notice, VerificationError, named_option
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
 from incrowd.releases.job import Job
 from incrowd.releases.measured import measure
-from incrowd.report.certificate import (
-    WrittenRelease,
-    certificate,
-    certified_keying,
-    form_facts,
-    hmac_of,
-    owner_key,
-    sha256_of,
-)
+from incrowd.report.certificate import certificate, certified_keying, hmac_of, owner_key, sha256_of
 from incrowd.report.facts import facts_of
 from incrowd.report.outcome import Release
 from incrowd.tables.databases.tables import Query
@@ -64,7 +56,7 @@ def describe(
         earlier=beside.facts if beside else None,
         unchanged=verdict.unchanged,
         written=held.writes if outputs.table is None else "table",
-        seconds=job.clock.seconds,
+        seconds=dict(job.clock.seconds),
         columns=held.columns,
         class_sensitive=job.recipe.class_sensitive,
         preset=job.recipe.preset.name if job.recipe.preset else None,
@@ -75,10 +67,11 @@ def describe(
     )
     issued = certificate(
         facts,
-        WrittenRelease(_output(job, verdict, draft), _released(plan, job.form), plan.requirement.to_json()),
+        output=_output(job, verdict, draft),
+        columns=_released(plan, job.form),
+        requirement=plan.requirement.to_json(),
         recipe_sha256=_recipe_hash(job.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
-        responsible=job.responsible,
     )
     if job.sign is not None:
         from incrowd.report.signature import signed
@@ -113,7 +106,7 @@ def _output(job: Job, verdict: Verdict, draft: Unverified) -> dict[str, Any]:
     if tuple(map(sha256_of, draft.files)) != verdict.digests:
         raise VerificationError("The written file changed after it was verified. Nothing was published.")
     digests = verdict.digests if job.outputs.release else ()
-    file = {"file": job.outputs.name, "sha256": next(iter(digests), None), "form": form_facts(job.form)}
+    file = {"file": job.outputs.name, "sha256": next(iter(digests), None), "form": asdict(job.form)}
     groups = {"file": draft.files[1].name, "sha256": digests[1]} if job.pair and digests else None
     return file | ({"groups": groups} if groups else {})
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import Notice
-from incrowd.risk.safe_harbor import OLDEST, KindFinding, found_kinds, this_year
+from incrowd.risk.safe_harbor import OLDEST, ItemFinding, found_kinds, this_year
 from incrowd.tables.preset import Preset
 from incrowd.tables.reading.coarsen import coarsened, unreadable
 from incrowd.tables.reading.source import Source
@@ -50,10 +50,10 @@ def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, 
     return replace(recipe, columns=columns, reading=reading), coarsened(source, mine, why)
 
 
-def _by_column(frame: pl.DataFrame, preset: Preset, columns: Mapping[str, Mapping[str, Any]]) -> list[KindFinding]:
+def _by_column(frame: pl.DataFrame, preset: Preset, columns: Mapping[str, Mapping[str, Any]]) -> list[ItemFinding]:
     """For each column the kind that decides: one that is not released; where a stated role keeps it, one that is."""
 
-    def comes_later(found: KindFinding) -> bool:
+    def comes_later(found: ItemFinding) -> bool:
         return (preset.kinds[found.kind] in NOT_RELEASED) == ("role" in columns.get(found.column, {}))
 
     known = [found for found in found_kinds(frame) if found.kind in preset.kinds]

@@ -46,12 +46,7 @@ def check_measurable(job: Job, held: Held) -> None:
         return
     rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
     ledger, measuring = (job.ledger, "A ledger is kept"), job.measuring
-    for wanted, what in (
-        ledger,
-        rarest,
-        (measuring.risk, "Risk is measured"),
-        (measuring.attacks, "Attacks run"),
-    ):
+    for wanted, what in (ledger, rarest, (measuring.risk, "Risk is measured"), (measuring.attacks, "Attacks run")):
         if wanted:
             raise ParameterError(
                 f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "
@@ -106,11 +101,7 @@ def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str)
         *([schema.target] if schema.target and job.recipe.class_sensitive is not False else []),
     ]
     risk = measure_risk(
-        table,
-        quasi_identifiers=schema.quasi_identifiers,
-        sensitive=secret,
-        after=released,
-        missing=held.origin.missing,
+        table, quasi_identifiers=schema.quasi_identifiers, sensitive=secret, after=released, missing=held.origin.missing
     )
     after = risk.after and replace(risk.after, source=job.outputs.name or "the release")
     return replace(risk, source=source, after=after)

@@ -38,13 +38,7 @@ from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import groups_path
-from incrowd.vocabulary.randomness import (
-    KeyedRandomness,
-    Randomness,
-    SeededRandomness,
-    SystemRandomness,
-    permutation,
-)
+from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, SeededRandomness, SystemRandomness, permutation
 from incrowd.vocabulary.requirement import check_columns, subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema

@@ -83,21 +83,10 @@ class AttackFacts:
 def attacks_of(
     after: Mapping[str, Any], before: Mapping[str, Any] | None = None, asks: Mapping[str, str] | None = None
 ) -> AttackFacts:
-    """The facts of an attack report in its plain form (its ``to_json()``).
+    """The facts of attack reports, on the release and on the table itself, in their plain form (``to_json()``).
 
-    Parameters
-    ----------
-    after, before
-        Reports of the attacks on the release, and on the table itself.
-    asks
-        What each attacker does, by the name of the attack. Give them all: those that the report on the release does not
-        mention are entered as not run.
-
-    Examples
-    --------
-    >>> finding = {"attack": "row order", "verdict": "not run", "words": "No order."}
-    >>> attacks_of({"findings": [finding]}).to_json()["after"]
-    [{'attack': 'row order', 'verdict': 'not run', 'reason': 'No order.'}]
+    ``asks`` has what each attacker does, by the name of the attack. Give them all: those that the report on the release
+    does not mention are entered as not run.
     """
     questions = asks or {}
 

@@ -19,7 +19,6 @@ import platform
 import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -27,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
 from incrowd.report.unchanged_facts import certified_unchanged
-from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import Keying
 
@@ -39,38 +37,6 @@ if TYPE_CHECKING:
 VERSION = 3
 KEY_BYTES = 32
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
-
-
-@dataclass(frozen=True, eq=False)
-class WrittenRelease:
-    """What a certificate says of the written release, so that it can be recounted with nothing typed again.
-
-    Parameters
-    ----------
-    output
-        The ``file`` with its ``sha256`` and ``form``, of a release of two tables also that of ``groups``; or the
-        ``database`` and ``table``.
-    columns
-        The released columns in their order: ``name``, the column of the table it is ``from``, its ``role``, and ``as``
-        what it is written: ``value``, ``counts``, ``low end`` or ``high end``.
-    requirement
-        The requirement as plain data.
-    """
-
-    output: Mapping[str, Any]
-    columns: Sequence[Mapping[str, str]]
-    requirement: Mapping[str, Any]
-
-
-def form_facts(form: FileForm) -> dict[str, Any]:
-    """How a file is to be read.
-
-    Examples
-    --------
-    >>> form_facts(FileForm.of("release.tsv.gz"))
-    {'kind': 'csv', 'delimiter': '\\t', 'compression': 'gzip', 'missing': ''}
-    """
-    return asdict(form)
 
 
 def statement_of(requirement: str, written: str = "file") -> str:
@@ -86,28 +52,34 @@ def statement_of(requirement: str, written: str = "file") -> str:
 
 def certificate(
     facts: Facts,
-    written: WrittenRelease,
     *,
+    output: Mapping[str, Any],
+    columns: Sequence[Mapping[str, str]],
+    requirement: Mapping[str, Any],
     recipe_sha256: str | None,
     input_hmac: str | None,
-    responsible: str | None = None,
 ) -> dict[str, Any]:
-    """The certificate as plain data. What it says of rows and cells is what the verdict counted."""
+    """The certificate as plain data. What it says of rows and cells is what the verdict counted.
 
+    So that the release can be recounted with nothing typed again: ``output`` is its ``file`` with ``sha256`` and
+    ``form``, of a release of two tables also that of ``groups``, or the ``database`` and ``table``; ``columns`` are the
+    released ones in their order, each with its ``name``, the column of the table it is ``from``, its ``role``, and
+    ``as`` what it is written: ``value``, ``counts``, ``low end`` or ``high end``.
+    """
     data: dict[str, Any] = {
         "incrowd_certificate": VERSION,
         "statement": statement_of(facts.requirement, facts.written)
         if facts.verdict.passed
         else "The release was not verified.",
         "made": facts.when.isoformat(timespec="seconds"),
-        "responsible": responsible or facts.responsible,
-        "output": dict(written.output),
+        "responsible": facts.responsible,
+        "output": dict(output),
         "recipe_sha256": recipe_sha256,
         "input_hmac_sha256": input_hmac,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
         "columns": [{"name": c.name, "role": str(c.role), "type": str(c.type)} for c in facts.schema.columns],
-        "released_columns": [dict(column) for column in written.columns],
-        "requirement": dict(written.requirement),
+        "released_columns": [dict(column) for column in columns],
+        "requirement": dict(requirement),
         "requirement_asked": facts.requirement,
         "requirement_recounted": [
             {"promise": check.name, "passed": check.passed, "found": check.finding}
@@ -180,13 +152,7 @@ def certified_keying(keying: Keying, key: str) -> dict[str, Any]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) that every certificate of this version keeps.
-
-    Examples
-    --------
-    >>> schema()["properties"]["incrowd_certificate"]["const"]
-    3
-    """
+    """The JSON schema (draft 2020-12) that every certificate of this version keeps."""
     text = files("incrowd.report").joinpath("certificate.schema.json").read_text(encoding="utf-8")
     parsed: dict[str, Any] = json.loads(text)
     return parsed

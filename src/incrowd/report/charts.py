@@ -69,14 +69,7 @@ class Bucket:
 
 
 def size_histogram(sizes: ClassSizes) -> Html:
-    """How many groups there are of which size, in buckets that widen with the size.
-
-    Examples
-    --------
-    >>> drawing = size_histogram(ClassSizes(44, 4, 10, ((10, 1), (11, 2), (12, 1))))
-    >>> "11: 2 groups, 22 rows" in drawing
-    True
-    """
+    """How many groups there are of which size, in buckets that widen with the size."""
     ranges = buckets(sizes.histogram)
     most = max((bucket.classes for bucket in ranges), default=1)
     groups = [_single(bucket.label, bucket.classes, bucket.note, _AFTER) for bucket in ranges]
@@ -178,13 +171,7 @@ def _rows(histogram: Histogram) -> int:
 
 # Charts of risk: rows by the size of their class, and how many rows have at least a given risk.
 def size_chart(tables: Tables) -> Html:
-    """Rows by the size of their class, one bar for each table in each range of sizes.
-
-    Examples
-    --------
-    >>> "classes of 1: 1 row before, 33.3 %" in size_chart([("before", ((1, 1), (2, 1)))])
-    True
-    """
+    """Rows by the size of their class, one bar for each table in each range of sizes."""
     merged: dict[int, int] = {}
     for size, classes in (pair for _, histogram in tables for pair in histogram):
         merged[size] = merged.get(size, 0) + classes
@@ -206,13 +193,7 @@ def _rows_bar(name: str, histogram: Histogram, bucket: Bucket) -> Bar:
 
 
 def risk_curve(tables: Tables) -> Html:
-    """The share of rows whose risk 1 / f is at least as high as each risk, from high risks to low ones.
-
-    Examples
-    --------
-    >>> "before: 33.3 % at least 100 %" in risk_curve([("before", ((1, 1), (2, 1)))])
-    True
-    """
+    """The share of rows whose risk 1 / f is at least as high as each risk, from high risks to low ones."""
     largest = max(2, *(size for _, histogram in tables for size, _ in histogram[-1:]), 2)
     across = Scale(tuple(_round_numbers((1, 2, 5), largest)), 1, largest, LEFT, WIDTH - RIGHT, math.log)
     up, parts = plot(

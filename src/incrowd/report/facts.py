@@ -147,7 +147,7 @@ class Facts:
     attributes: tuple[AttributeFacts, ...]
     largest_groups: tuple[Group, ...]
     verdict: Verdict
-    notices: tuple[Notice, ...]
+    notices: tuple[Notice, ...] = ()
     k: int = 1
     promises: tuple[str, ...] = ()
     meanings: tuple[tuple[str, str], ...] = ()
@@ -173,58 +173,15 @@ class Facts:
 
 
 def facts_of(
-    plan: ReleasePlan,
-    verdict: Verdict,
-    *,
-    source: str,
-    output: str | None,
-    notices: Sequence[Notice] = (),
-    accuracy: Accuracy | None = None,
-    written: str = "file",
-    seconds: dict[str, float] | None = None,
-    columns: Mapping[str, EncodedColumn] | None = None,
-    class_sensitive: bool | None = None,
-    preset: str | None = None,
-    coarsened: Mapping[str, str] | None = None,
-    limits: Mapping[str, Any] | None = None,
-    keyed: Mapping[str, Any] | None = None,
-    responsible: str | None = None,
-    risk: Risk | None = None,
-    attacks: AttackFacts | None = None,
-    earlier: Earlier | None = None,
-    unchanged: UnchangedCounts | None = None,
+    plan: ReleasePlan, verdict: Verdict, *, columns: Mapping[str, EncodedColumn] | None = None, **stated: Any
 ) -> Facts:
-    """The facts of a plan and its verdict.
+    """The facts of a plan and its verdict; ``stated`` are fields of :class:`Facts` that do not follow from them.
 
-    Parameters
-    ----------
-    plan, verdict
-        What was decided, and what was recounted.
-    source, output
-        Names of the table and of the file of the release.
-    written
-        What was written and read again: a file, files or a table.
-    notices, accuracy, seconds
-        What should be known, what a learner keeps, how long each stage took.
-    columns
-        The encoded columns of the table, to measure what the plan loses of it; without them the loss is not measured.
-    class_sensitive, responsible
-        Whether the class itself is sensitive, and who answers for the release, where that was said.
-    preset, coarsened
-        The preset that was named, and the columns that were made coarser as they were read, each with its rule.
-    limits
-        Weights and limits that were asked for, as plain data.
-    keyed
-        What is stated of columns that a key makes.
-    risk, attacks, earlier
-        What was measured, what was tried, which releases came before; see :class:`Facts`.
-    unchanged
-        What unchanged columns undo.
+    ``columns`` are the encoded columns of the table, to measure what the plan loses of it; without them the loss is not
+    measured.
     """
     rows = plan.rows if verdict.input_rows is None else verdict.input_rows
     return Facts(
-        source=source,
-        output=output,
         schema=plan.schema,
         requirement=str(plan.requirement),
         method=plan.method,
@@ -237,28 +194,15 @@ def facts_of(
         attributes=tuple(_attribute(plan, name) for name in plan.names),
         largest_groups=tuple(sorted(plan.groups, key=lambda group: -group.rows)[:12]),
         verdict=verdict,
-        notices=tuple(notices),
         k=plan.requirement.smallest_group,
         promises=plan.requirement.promises,
         meanings=promises_of(plan.requirement),
-        class_sensitive=class_sensitive,
-        preset=preset,
-        coarsened=dict(coarsened or {}),
-        limits=dict(limits or {}),
-        keyed=dict(keyed or {}),
-        responsible=responsible,
         utility=None if columns is None else utility_of(plan, columns, verdict.sizes),
-        risk=risk,
-        attacks=attacks,
-        earlier=earlier,
-        unchanged=unchanged,
         empty=tuple(name for name in plan.names if columns is not None and not columns[name].counts[:-1].any()),
         parts=_parts(plan),
         reasons=plan.reasons,
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},
-        accuracy=accuracy,
-        written=written,
-        seconds=dict(seconds or {}),
+        **stated,
     )
 
 

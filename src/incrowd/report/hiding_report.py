@@ -189,13 +189,7 @@ def _price(facts: HidingFacts) -> Html:
 
 
 def costs_in_words(costs: CostFacts) -> dict[str, str]:
-    """The metrics, each with its name.
-
-    Examples
-    --------
-    >>> costs_in_words(CostFacts(("a",), 3, 0.25, 0, 1.5, 0.01, 0.02))["Kullback-Leibler"]
-    '0.25 bits, summed over columns'
-    """
+    """The metrics, each with its name."""
     gone = f"; infinite, as {counted(costs.vanished, 'value')} lost all cells" if costs.vanished else ""
     bits = "" if costs.vanished else f"{costs.divergence:.4g} bits, "
     return {

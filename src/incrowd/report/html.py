@@ -8,19 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from incrowd.drawing.markup import Html, element, join, text, texts
-from incrowd.drawing.page import (
-    bullets,
-    contents,
-    figure,
-    folded,
-    head,
-    page,
-    pairs,
-    paragraph,
-    section,
-    table,
-    tiles,
-)
+from incrowd.drawing.page import bullets, contents, figure, folded, head, page, pairs, paragraph, section, table, tiles
 from incrowd.drawing.page import standing as standing_line
 from incrowd.drawing.wording import Tone, counted, listed, percent, sentence
 from incrowd.plan.explain import group_values, in_words
@@ -63,16 +51,9 @@ _RELEASED = dict.fromkeys(NOT_RELEASED, "left out") | {
 
 
 def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str, Any] | None = None) -> str:
-    """The report of a release.
+    """The report of a release: a page of its own, or a fragment for a notebook whose styles touch nothing else.
 
-    Parameters
-    ----------
-    facts
-        What happened.
-    whole_page
-        A page of its own, or a fragment for a notebook whose styles touch nothing else.
-    certificate
-        The certificate of the release: its digests then stand in the report, and whoever signs signs for these bytes.
+    With the certificate its digests stand in the report, and whoever signs signs for these bytes.
     """
     parts: tuple[Html, ...] = (
         request(facts),

@@ -20,15 +20,7 @@ NOT_MEASURED = "Risk was not measured, so nothing is known about it. To measure 
 
 
 def risk_html(measured: Risk, whole_page: bool = True) -> str:
-    """The measured risk of a table, and of its release beside it.
-
-    Parameters
-    ----------
-    measured
-        What was measured.
-    whole_page
-        A page of its own, or a fragment for a notebook or a report.
-    """
+    """The measured risk of a table, and of its release beside it; a page of its own, or a fragment."""
     from incrowd.risk.telling import drawn_part, headline, parts_of
 
     columns = paragraph(f"Quasi-identifiers: {', '.join(measured.quasi_identifiers)}.", class_="aside")

@@ -69,10 +69,7 @@ class PublicKey:
 def make_key(key: str | Path) -> tuple[Path, PublicKey]:
     """Make a pair of keys in two new files: the private one, for its owner alone, and beside it the public one.
 
-    Returns
-    -------
-    tuple
-        Where the private key is, and the public key, which is also in the file of that name and ``.pub``.
+    Gives where the private key is, and the public key, which is also in the file of that name and ``.pub``.
     """
     ed25519 = _ed25519()
     path, private = key_path(key), ed25519.Ed25519PrivateKey.generate()

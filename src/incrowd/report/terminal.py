@@ -62,17 +62,7 @@ class Screen:
         yield from (f"  {'notice':<{room}} {plain(words)}" for words in grouped(self.notices))
 
     def show(self, console: Console, files: Mapping[str, str], details: RenderableType | None = None) -> None:
-        """Print it with colours.
-
-        Parameters
-        ----------
-        console
-            Where to print.
-        files
-            What was written where: a word for each file, and its path.
-        details
-            In place of its own, which are plain lines.
-        """
+        """Print it with colours; ``files`` are words for what was written, and paths, ``details`` stand for its own."""
         from rich.panel import Panel
         from rich.text import Text
 

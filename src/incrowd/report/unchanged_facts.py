@@ -13,18 +13,7 @@ _NOTHING_SAID = "other"
 
 
 def headline_lines(counts: UnchangedCounts | None) -> tuple[str, ...]:
-    """The lines beside the sentence about the guarantee.
-
-    Examples
-    --------
-    >>> from incrowd.verification.unchanged_counts import SetCounts
-    >>> by_weight = SinglingSet(("weight",), 30)
-    >>> alone = Alone(40, 40, 40, 40, (by_weight,), by_weight, {"weight": "other"})
-    >>> counts = UnchangedCounts(60, (SetCounts(("sex",), 5, 4, 4),), 4, 60, 56, (), alone)
-    >>> print("\\n".join(headline_lines(counts)))
-    effective k 4: unchanged columns give back 56 of 60 hidden cells; 4 of 60 people are in groups smaller than 5
-    alone by unchanged columns: 40 (30 by weight, without a stated role)
-    """
+    """The lines beside the sentence about the guarantee."""
     if counts is None:
         return (f"effective k and people alone by unchanged columns: {NOT_COUNTED}",)
     return effective_sentence(counts), alone_sentence(counts)
@@ -105,14 +94,8 @@ def singling_out_line(counts: UnchangedCounts, alone_by_quasi_identifiers: int) 
 def refusal(counts: UnchangedCounts, *, despite: bool = False, alone_at_most: int | None = None) -> str | None:
     """Why a release must not appear, and what to do; None if it may.
 
-    Parameters
-    ----------
-    counts
-        What was counted of the written release.
-    despite
-        Whether it is to appear although unchanged columns leave fewer than k.
-    alone_at_most
-        How many people may be alone by unchanged columns that are not private; None for any number.
+    ``despite``: it is to appear although unchanged columns leave fewer than k. ``alone_at_most``: how many people may
+    be alone by unchanged columns that are not private; None for any number.
     """
     if not counts.sound and not despite:
         return f"Not published: {_reasons(counts)}. {_cure(counts)} Or use {named_option(despite_unchanged=True)}."

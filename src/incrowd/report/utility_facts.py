@@ -41,17 +41,7 @@ Cells = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The values of an attribute that occur in the table.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> ages = pl.Series([20, 30, 40, 50])
-    >>> age = Domain(EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 2, 3, 4], np.int32), ages))
-    >>> age.size, age.covered(Interval(20, 40)), age.covered(Shown(30)), age.covered(ValueSet((20, 30)))
-    (5, 2, 1, 2)
-    """
+    """The values of an attribute that occur in the table."""
 
     column: EncodedColumn
     hierarchy: Hierarchy | None = None
@@ -118,13 +108,7 @@ def certainty_penalty(cells: Cells, size: int) -> float:
     Xu, Wang, Pei, Wang, Shi, Fu, "Utility-Based Anonymization Using Local Recoding" (KDD 2006): a cell that stands for
     u of the A values of its attribute costs u / A, and nothing if u = 1; the mean over all cells. The penalty of a
     release is the mean over its attributes. For numbers the paper takes widths of intervals; here values are counted.
-
-    Parameters
-    ----------
-    cells
-        How many values cells stand for, in how many rows; a row that is left out stands for all values.
-    size
-        How many values the attribute has.
+    ``size`` is A; a row that is left out stands for all values.
 
     Examples
     --------
@@ -157,14 +141,7 @@ def discernibility(histogram: Iterable[tuple[int, int]], left_out: int = 0) -> i
 
     Bayardo, Agrawal, "Data Privacy through Optimal k-Anonymization" (ICDE 2005): :math:`\sum_E |E|^2`, and for every
     row that is left out the number of all rows of the table. The smaller, the more is told apart; the least is the
-    number of rows.
-
-    Parameters
-    ----------
-    histogram
-        Pairs of group size and number of groups of that size.
-    left_out
-        Rows of the table that are not in the release.
+    number of rows. The histogram has pairs of group size and number of groups of that size.
 
     Examples
     --------
@@ -204,17 +181,7 @@ class AttributeLoss:
 
 @dataclass(frozen=True)
 class Utility:
-    """What is left of a table.
-
-    Parameters
-    ----------
-    attributes
-        The loss of each quasi-identifier.
-    cells
-        All quasi-identifier cells of the table.
-    discernibility, average_group
-        Of the groups as they were recounted; see :mod:`incrowd.report.utility_facts`.
-    """
+    """What is left of a table: of each quasi-identifier, of all its ``cells``, and of the groups as recounted."""
 
     attributes: tuple[AttributeLoss, ...]
     cells: int
@@ -255,17 +222,7 @@ class Utility:
 
 
 def utility_of(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], sizes: ClassSizes) -> Utility:
-    """The losses of a plan for a table, and the figures of the groups that were recounted.
-
-    Parameters
-    ----------
-    plan
-        What each row shows.
-    columns
-        The encoded columns of the table it was made for.
-    sizes
-        The groups, recounted from the written file.
-    """
+    """The losses of a plan for a table, and the figures of the groups that were recounted."""
     return Utility(
         attributes=tuple(_loss(plan, columns, name) for name in plan.names),
         cells=plan.rows * len(plan.names),

@@ -65,21 +65,7 @@ def statement(facts: Facts) -> str:
 
 
 def little_use(facts: Facts) -> tuple[str, ...]:
-    """Why a release that keeps its promise is of little use, and what to try; nothing if it serves.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> one = AttributeFacts("age", {})
-    >>> schema = SimpleNamespace(target=None)
-    >>> facts = SimpleNamespace(cells_shown=0.0, schema=schema, accuracy=None, attributes=(one,), empty=(), groups=1)
-    >>> facts = SimpleNamespace(**vars(facts), rows=300, rows_dropped=0, k=50, method="kactus", source="people.csv")
-    >>> for line in little_use(facts):
-    ...     print(line)
-    of little use: it shows almost nothing, 0 % of the quasi-identifier cells
-    why: k = 50 is large: it leaves 300 rows room for 6 groups
-    try the same with k=25, or with method='kactus-plus'
-    """
+    """Why a release that keeps its promise is of little use, and what to try; nothing if it serves."""
     shortcomings = list(_shortcomings(facts))
     if not shortcomings:
         return ()
@@ -163,14 +149,7 @@ def class_answer(facts: Facts) -> str:
 
 
 def rows_sentence(facts: Facts) -> str:
-    """How many rows are released and how many left out.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> rows_sentence(SimpleNamespace(rows=1200, rows_dropped=3))
-    '1,197 of 1,200 rows released; 3 left out'
-    """
+    """How many rows are released and how many left out."""
     lost = f"{facts.rows_dropped:,} left out" if facts.rows_dropped else "none left out"
     return f"{facts.rows - facts.rows_dropped:,} of {counted(facts.rows, 'row')} released; {lost}"
 

@@ -6,7 +6,7 @@ import copy
 import datetime as dt
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import pytest
 from incrowd.api import release
 from incrowd.methods.catalog import METHODS
 from incrowd.report.attack_facts import attacks_of
-from incrowd.report.certificate import WrittenRelease, certificate, form_facts, schema
+from incrowd.report.certificate import certificate, schema
 from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.facts import Facts
 from incrowd.report.json_schema import faults
@@ -73,9 +73,9 @@ def issued(facts: Facts) -> dict[str, object]:
         for column in facts.schema.columns
         if column.role is not Role.IDENTIFIER
     ]
-    output = {"file": facts.output, "sha256": DIGEST, "form": form_facts(FileForm("csv"))}
-    written = WrittenRelease(output, columns, {"is": "k-anonymity", "k": 10})
-    made = certificate(facts, written, recipe_sha256=DIGEST, input_hmac=None, responsible="Data office")
+    output = {"file": facts.output, "sha256": DIGEST, "form": asdict(FileForm("csv"))}
+    written = {"output": output, "columns": columns, "requirement": {"is": "k-anonymity", "k": 10}}
+    made = certificate(replace(facts, responsible="Data office"), **written, recipe_sha256=DIGEST, input_hmac=None)
     return json.loads(json.dumps(made, allow_nan=False))
 
 

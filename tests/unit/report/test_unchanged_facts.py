@@ -1,11 +1,11 @@
 """What unchanged columns undo, in the words of summary, report, refusal and certificate."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
-from incrowd.report.certificate import WrittenRelease, certificate, form_facts, schema
+from incrowd.report.certificate import certificate, schema
 from incrowd.report.html import report_html
 from incrowd.report.json_schema import faults
 from incrowd.report.terminal import summary
@@ -130,10 +130,10 @@ def test_what_was_not_counted_is_told():
 @pytest.mark.parametrize("counts", [None, ADULT, SOUND])
 def test_the_certificate_keeps_its_schema(counts):
     facts = example(unchanged=counts)
-    output = {"file": facts.output, "sha256": None, "form": form_facts(FileForm("csv"))}
+    output = {"file": facts.output, "sha256": None, "form": asdict(FileForm("csv"))}
     columns = [{"name": c.name, "from": c.name, "role": str(c.role), "as": "value"} for c in facts.schema.columns[1:]]
-    written = WrittenRelease(output, columns, {"is": "k-anonymity", "k": 10})
-    data = certificate(facts, written, recipe_sha256=None, input_hmac=None)
+    written = {"output": output, "columns": columns, "requirement": {"is": "k-anonymity", "k": 10}}
+    data = certificate(facts, **written, recipe_sha256=None, input_hmac=None)
     assert list(faults(json.loads(json.dumps(data)), schema())) == []
     if counts is not None:
         entry = data["unchanged_columns"]

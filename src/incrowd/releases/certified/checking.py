@@ -33,13 +33,7 @@ SUFFIX = ".certificate.json"
 
 
 def certificate_beside(release: Path) -> Path:
-    """Where the certificate of a release lies if nothing else is said.
-
-    Examples
-    --------
-    >>> certificate_beside(Path("release.csv.gz")).name
-    'release.csv.gz.certificate.json'
-    """
+    """Where the certificate of a release lies if nothing else is said."""
     return release.with_name(release.name + SUFFIX)
 
 
@@ -113,18 +107,9 @@ def check_release(
 ) -> CertificateVerdict:
     """Hold a release next to its certificate: what of the certificate is true of it?
 
-    Parameters
-    ----------
-    release
-        A file, a folder of Parquet files, a data frame, or a table of a database.
-    certificate
-        The certificate, or its file; beside a release in a file it is found by itself.
-    signed_by
-        The public key of who must have signed the certificate.
-    hierarchies
-        Hierarchies of columns, for promises that are measured by them.
-    memory
-        How much memory may be used, such as ``"4GB"``.
+    The release is a file, a folder of Parquet files, a data frame, or a table of a database; beside a file its
+    certificate is found by itself. ``signed_by`` is the public key of who must have signed it; ``hierarchies`` are for
+    promises that are measured by them.
     """
     key = None if signed_by is None else public_key(signed_by)
     data = read_certificate(_beside(release) if certificate is None else certificate)

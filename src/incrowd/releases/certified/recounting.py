@@ -32,33 +32,27 @@ POPULATION = "it needs the table of the population: recount it with --require an
 
 
 @dataclass(frozen=True)
-class StatedPart:
-    """A promise about a column that can be recounted: the column in the file, its type, its hierarchy."""
-
-    part: Columnwise
-    name: str
-    type: ColumnType
-    hierarchy: Hierarchy | None
-
-
-@dataclass(frozen=True)
 class Sought:
     """The promises beyond k: those that can be recounted, and statements about those that cannot."""
 
-    parts: tuple[StatedPart, ...] = ()
+    parts: tuple[Further, ...] = ()
     unknown: tuple[Statement, ...] = ()
 
     @classmethod
     def of(
         cls, certificate: Mapping[str, Any], requirement: Requirement, hierarchies: Mapping[str, Hierarchy]
     ) -> Sought:
-        """Those of a certificate; ``hierarchies`` are known by the names of columns of the table."""
+        """Those of a certificate; ``hierarchies`` are known by the names of columns of the table.
+
+        In a release a missing value is an empty cell, and no word. Where the order of a column matters it is asked for
+        elsewhere; for all else it does not.
+        """
         if not isinstance(requirement, Together):
             return cls()
         written = {column["from"]: column["name"] for column in certificate["released_columns"]}
         types = {column["name"]: ColumnType(column["type"]) for column in certificate["columns"]}
         target = next((column["name"] for column in certificate["columns"] if column["role"] == "target"), None)
-        parts: list[StatedPart] = []
+        parts: list[Further] = []
         unknown = [left_open(str(part), POPULATION, promised=True) for part in requirement.on_population]
         for part in requirement.on_columns:
             source = part.on or target
@@ -66,12 +60,14 @@ class Sought:
                 unknown.append(left_open(str(part), "the release has no such column", promised=True))
                 continue
             assert source is not None
-            hierarchy = hierarchies.get(source)
-            missing = _missing(part, types[source], certificate["hierarchies"].get(source), hierarchy)
+            hierarchy, kind = hierarchies.get(source), types[source]
+            missing = _missing(part, kind, certificate["hierarchies"].get(source), hierarchy)
             if missing:
                 unknown.append(left_open(str(part), missing, promised=True))
             else:
-                parts.append(StatedPart(part, written[source], types[source], hierarchy))
+                plain = ColumnType.CATEGORICAL if kind is ColumnType.ORDERED else kind
+                tree = hierarchy if isinstance(part, TCloseness) else None
+                parts.append(Further(part, written[source], plain, (), tree))
         return cls(tuple(parts), tuple(unknown))
 
 
@@ -84,25 +80,6 @@ def _missing(part: Columnwise, kind: ColumnType, digest: str | None, hierarchy: 
             return HIERARCHY
         return None if sha256_of_hierarchy(hierarchy) == digest else OTHER_HIERARCHY
     return ORDER if kind is ColumnType.ORDERED else None
-
-
-def further_stated(sought: Sought) -> tuple[Further, ...]:
-    """What the recount has to know of these promises; in a release a missing value is an empty cell, and no word."""
-    return tuple(
-        Further(
-            part.part,
-            part.name,
-            _plain(part.type),
-            (),
-            part.hierarchy if isinstance(part.part, TCloseness) else None,
-        )
-        for part in sought.parts
-    )
-
-
-def _plain(kind: ColumnType) -> ColumnType:
-    """Where an order matters it is asked for elsewhere; for all else it does not."""
-    return ColumnType.CATEGORICAL if kind is ColumnType.ORDERED else kind
 
 
 QUASI_IDENTIFIER = "quasi-identifier"
@@ -150,7 +127,7 @@ def recount_certificate(
         ],
         quasi_identifiers=[column["name"] for column in quasi],
         counts=[column["name"] for column in quasi if column["as"] == "counts"],
-        further=further_stated(sought),
+        further=sought.parts,
         unchanged=_roles(certificate),
         pseudonyms=[column["name"] for column in released if column["role"] == Role.PSEUDONYM],
     )

@@ -20,16 +20,8 @@ class StatementStanding(StrEnum):
 class Statement:
     """One statement of a certificate.
 
-    Parameters
-    ----------
-    name
-        What it is about.
-    standing
-        Whether it is true.
-    words
-        What was counted; where it fails, what the certificate says and what was counted; why it was not recounted.
-    promised
-        Whether it is part of the requirement: if it was not recounted, nothing can be said about the release.
+    ``words`` say what was counted; where it fails, what the certificate says and what was counted; or why it was not
+    recounted. Where a promise, part of the requirement, was not recounted, nothing can be said about the release.
     """
 
     name: str

@@ -91,14 +91,7 @@ def read_old(file: Path) -> Old:
 
 
 def table_mark(frame: pl.DataFrame, key: bytes) -> str:
-    """By what version 1 knew a table again: a keyed hash of its names and cells as text, in their order.
-
-    Examples
-    --------
-    >>> table = pl.DataFrame({"age": [39, None]})
-    >>> table_mark(table, b"key") == table_mark(table.cast(pl.String), b"key")
-    True
-    """
+    """By what version 1 knew a table again: a keyed hash of its names and cells as text, in their order."""
     digest = hmac.new(key, digestmod="sha256")
     digest.update(json.dumps([frame.height, frame.columns]).encode())
     for column in frame.iter_columns():
@@ -121,22 +114,7 @@ class PreparedEntry:
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """The book, open for one run.
-
-    Parameters
-    ----------
-    folder
-        Where it is.
-    key
-        The secret of its marks and of its chain.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with open_ledger(Path(tempfile.mkdtemp()) / "book") as book:
-    ...     book.fault, book.read()
-    ('sound', [])
-    """
+    """The book, open for one run; the key is the secret of its marks and of its chain."""
 
     folder: Path
     key: bytes

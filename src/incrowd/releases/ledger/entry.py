@@ -51,13 +51,6 @@ class LedgerEntry:
         The file of version 1 that this entry stands for.
     was
         The MAC of the entry that was marked again, or entered again.
-
-    Examples
-    --------
-    >>> LedgerEntry(kind=RELEASE, k="5")
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.LedgerError: its k is not a whole number of at least 1
     """
 
     kind: str

@@ -20,14 +20,8 @@ CANNOT = "cannot be told"  # the word of the specification and its goldens
 class Beside:
     """A table beside the entries of the book.
 
-    Parameters
-    ----------
-    table, entries
-        The people of now, and the releases of the book.
-    request
-        The digest of what decides the groups.
-    other_people
-        Numbers of entries that are about other people, as somebody vouches.
+    ``request`` is the digest of what decides the groups; ``other_people`` are numbers of entries that are about other
+    people, as somebody vouches.
     """
 
     table: MarkedTable

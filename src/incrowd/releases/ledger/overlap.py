@@ -35,17 +35,7 @@ SKETCH = 4096
 
 @dataclass(frozen=True, eq=False)
 class MarkedTable:
-    """The people of a table.
-
-    Parameters
-    ----------
-    source, schema
-        Cells as they were read, and what the columns are.
-    marker
-        Makes marks with the key of the book.
-    same_columns
-        What a column of this table was called in earlier ones.
-    """
+    """The people of a table; ``same_columns`` says what a column of it was called in earlier ones."""
 
     source: Source
     schema: Schema

@@ -50,15 +50,7 @@ _WAY_OUT = (
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """The releases of the book, while a further one is made.
-
-    Parameters
-    ----------
-    job, book
-        What is asked for, and the ledger.
-    as_read
-        The table, its rows in the order they came in.
-    """
+    """The releases of the book, while a further one is made; ``as_read`` has the rows in the order they came in."""
 
     job: Job
     book: Ledger
