@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
@@ -51,13 +51,7 @@ def this_year() -> int:
 
 
 def is_birth(name: str) -> bool:
-    """Whether a column is named like one of dates of birth.
-
-    Examples
-    --------
-    >>> is_birth("date_of_birth"), is_birth("admitted")
-    (True, False)
-    """
+    """Whether a column is named like one of dates of birth."""
     return bool(_BIRTH.intersection(words_of(name)))
 
 
@@ -143,13 +137,7 @@ def place_in(series: pl.Series, people: Mapping[str, int] | None) -> SmallPlace:
 
 
 def has_zip_codes(series: pl.Series) -> bool:
-    """Whether a column has ZIP codes, by its name or its cells.
-
-    Examples
-    --------
-    >>> has_zip_codes(pl.Series("home", ["02139"])), has_zip_codes(pl.Series("city", ["Troy"]))
-    (True, False)
-    """
+    """Whether a column has ZIP codes, by its name or its cells."""
     return bool(_WORDS.intersection(words_of(series.name))) or _looks_like_zip(series)
 
 
@@ -250,21 +238,12 @@ def safe_harbor(frame: pl.DataFrame, people: Mapping[str, int] | None = None) ->
     return (*items.values(), _other(columns, taken))
 
 
-@dataclass(frozen=True)
-class KindFinding:
-    """A column in which a kind of identifier was found: one of the eighteen, of which two are parted further."""
-
-    column: str
-    kind: str
-    why: str
-
-
 ZIP_CODES, PLACES = "ZIP codes", "other places smaller than a state"
 DATES, BIRTHS, AGES = "dates finer than a year", "dates of birth", "ages over 89"
 
 
-def found_kinds(frame: pl.DataFrame) -> tuple[KindFinding, ...]:
-    """The kinds of identifiers that are found in a table, by name and content.
+def found_kinds(frame: pl.DataFrame) -> tuple[ItemFinding, ...]:
+    """The kinds of identifiers that are found in a table, by name and content; of two of the eighteen there are more.
 
     Examples
     --------
@@ -272,9 +251,7 @@ def found_kinds(frame: pl.DataFrame) -> tuple[KindFinding, ...]:
     [('zip', 'ZIP codes'), ('dob', 'dates of birth')]
     """
     return tuple(
-        KindFinding(finding.column, finding.kind or item.title, finding.why)
-        for item in safe_harbor(frame)
-        for finding in item.findings
+        replace(finding, kind=finding.kind or item.title) for item in safe_harbor(frame) for finding in item.findings
     )
 
 
