@@ -138,11 +138,7 @@ class _Attempt:
 
 
 def decide_within(
-    method: Method,
-    population: Population,
-    requirement: Requirement,
-    randomness: Randomness,
-    preferences: Preferences,
+    method: Method, population: Population, requirement: Requirement, randomness: Randomness, preferences: Preferences
 ) -> tuple[Step, ...]:
     """What the method decides; with rows left out, within the limit, where that keeps more of the others.
 

@@ -127,15 +127,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def check_not_negative(name: str, value: object) -> None:
-    """Raise unless the parameter is a finite number of at least 0.
-
-    Examples
-    --------
-    >>> check_not_negative("delta_d", -1)
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: delta_d must be a number of at least 0.
-    """
+    """Raise unless the parameter is a finite number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         raise ParameterError(f"{name} must be a number of at least 0.")
 

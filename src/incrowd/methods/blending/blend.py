@@ -91,11 +91,6 @@ class Blend:
     scores
         What parting rows by their score alone counts, beside 1 for parting them by an attribute, which keeps more of
         what attributes tell together. 0: rows are not parted by their score.
-
-    Examples
-    --------
-    >>> Blend(guide="forest").parameters()["guide"]
-    'forest'
     """
 
     guide: Any = AUTO
@@ -119,13 +114,7 @@ class Blend:
         return {**vars(self), "guide": _called(self.guide)}
 
     def in_plain_values(self) -> Blend:
-        """The same for groups that show what their rows have in common, which rows parted by their score have not.
-
-        Examples
-        --------
-        >>> Blend().in_plain_values().scores
-        0.0
-        """
+        """The same for groups that show what their rows have in common, which rows parted by their score have not."""
         return replace(self, scores=0.0)
 
     def decide(

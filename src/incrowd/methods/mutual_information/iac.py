@@ -298,11 +298,6 @@ class IACk:
     on_small
         What to do, if strict, when they are fewer: ``"suppress"`` (default) hides the smallest combination that is
         left as well; ``"drop"`` leaves them out.
-
-    Examples
-    --------
-    >>> IACk().name
-    'iack'
     """
 
     numeric: str = "interval"
@@ -356,11 +351,6 @@ class IACc:
         H(A') and H(C) / H(A'). ``"absolute"``: they are the paper's plain thresholds.
     numeric, min_entropy, strict, on_small
         As in :class:`~incrowd.methods.mutual_information.iac.IACk`.
-
-    Examples
-    --------
-    >>> IACc().name
-    'iacc'
     """
 
     delta_d: float = 0.05

@@ -68,15 +68,6 @@ class Mondrian:
         ``"splits"`` (default): an interval ends where the table was cut, and is open where it was not.
         ``"extremes"``: it goes from the smallest to the largest number of the group, as in the paper; this gives
         away that somebody has exactly these numbers. Only with ``numeric="interval"``.
-
-    Examples
-    --------
-    >>> Mondrian().name
-    'mondrian'
-    >>> Mondrian("mean", "extremes")
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: boxes=extremes shows smallest and largest numbers. Use it with numeric=interval.
     """
 
     numeric: str = "interval"
@@ -118,11 +109,6 @@ class InfoGainMondrian(Mondrian):
     min_gain
         A cut must gain at least so many bits of class information per row. None (default): go on while an allowable
         cut is left, also if it gains nothing; smaller groups keep more of the other attributes.
-
-    Examples
-    --------
-    >>> InfoGainMondrian(min_gain=0.01).parameters()["min_gain"]
-    0.01
     """
 
     min_gain: float | None = None

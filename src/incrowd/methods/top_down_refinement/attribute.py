@@ -85,13 +85,7 @@ def best_of(figures: Gains) -> npt.NDArray[np.bool_]:
 
 
 def is_mixed(histogram: Counts) -> bool:
-    """Whether rows of more than one class are present: only then is a refinement of any use.
-
-    Examples
-    --------
-    >>> is_mixed(np.array([3, 0, 1])), is_mixed(np.array([0, 7]))
-    (True, False)
-    """
+    """Whether rows of more than one class are present: only then is a refinement of any use."""
     return int(np.count_nonzero(histogram)) > 1
 
 

@@ -312,13 +312,7 @@ class Partitions:
         """
         first = self.first[attribute]
         changed, part_of, heads, self._number = split(
-            self._records,
-            self._leaves,
-            self._number,
-            attribute,
-            int(self._heads[first + shown]),
-            position,
-            len(into),
+            self._records, self._leaves, self._number, attribute, int(self._heads[first + shown]), position, len(into)
         )
         self._heads[first + np.array(into)] = heads
         self._count(changed, part_of, len(into), self._sets[:, attribute])
@@ -329,11 +323,7 @@ class Partitions:
         return np.array([self._records.weights[begin:end].sum() for begin, end in leaves])
 
     def _count(
-        self,
-        changed: npt.NDArray[np.int64],
-        part_of: npt.NDArray[np.int64],
-        parts: int,
-        sets: npt.NDArray[np.bool_],
+        self, changed: npt.NDArray[np.int64], part_of: npt.NDArray[np.int64], parts: int, sets: npt.NDArray[np.bool_]
     ) -> None:
         """Read the changed leaves, and lower the minima of the sets that are concerned."""
         concerned = np.logical_or.reduce(self._sets[sets], axis=0)

@@ -237,11 +237,6 @@ class TDR:
         (``"related"``, default, as in the paper) or over ``"all"`` sets (as in the authors' program).
     criterion
         ``"score"`` (default): gain per loss. ``"gain"``: the information gain alone.
-
-    Examples
-    --------
-    >>> TDR(criterion="gain").parameters()
-    {'numeric': 'interval', 'loss_average': 'related', 'criterion': 'gain'}
     """
 
     numeric: str = "interval"
@@ -274,52 +269,35 @@ class TDR:
     def begin(
         self, population: Population, requirement: Requirement, preferences: Preferences = INDIFFERENT
     ) -> Refinement:
-        """The search before its first refinement."""
-        score = self.criteria[self.criterion]
-        return begin(population, requirement, score, self.loss_average, self.one_by_one, preferences)
-
-
-def begin(
-    population: Population,
-    requirement: Requirement,
-    score: Score,
-    average: str,
-    one_by_one: bool,
-    preferences: Preferences = INDIFFERENT,
-) -> Refinement:
-    """The table with nothing shown.
-
-    ``score``, ``average``: see :class:`~incrowd.methods.top_down_refinement.tdr.Refinement`. ``one_by_one``: whether
-    categories without hierarchy and order are disclosed one by one.
-    """
-    schema = population.schema
-    target_of(schema, "Top-down refinement")
-    requirement.check_possible(population.rows)
-    judge = Judge.of(requirement, population)
-    names = schema.quasi_identifiers
-    table = population.sample()
-    check_limits(population, judge, requirement.sets(names), preferences)
-    attributes = [
-        attribute_of(
-            table[name],
-            population.contingency(name),
-            schema[name].hierarchy,
-            one_by_one,
-            limit_of(table[name], schema[name], preferences),
+        """The search before its first refinement: the table with nothing shown."""
+        schema = population.schema
+        target_of(schema, "Top-down refinement")
+        requirement.check_possible(population.rows)
+        judge = Judge.of(requirement, population)
+        names = schema.quasi_identifiers
+        table = population.sample()
+        check_limits(population, judge, requirement.sets(names), preferences)
+        attributes = [
+            attribute_of(
+                table[name],
+                population.contingency(name),
+                schema[name].hierarchy,
+                self.one_by_one,
+                limit_of(table[name], schema[name], preferences),
+            )
+            for name in names
+        ]
+        evidence = None if judge.by_size else judge.records(population, names)
+        held = population.combinations(names)
+        return Refinement(
+            held=held,
+            attributes=attributes,
+            sets=requirement.sets(names),
+            score=self.criteria[self.criterion],
+            average=self.loss_average,
+            evidence=evidence,
+            weights=preferences.factors(names),
         )
-        for name in names
-    ]
-    evidence = None if judge.by_size else judge.records(population, names)
-    held = population.combinations(names)
-    return Refinement(
-        held=held,
-        attributes=attributes,
-        sets=requirement.sets(names),
-        score=score,
-        average=average,
-        evidence=evidence,
-        weights=preferences.factors(names),
-    )
 
 
 def finish(refinement: Refinement, population: Population, requirement: Requirement, numeric: str) -> tuple[Step, ...]:
@@ -380,11 +358,6 @@ class TDS(TDR):
     """Top-down specialization: TDR without disclosing values one by one, and with another score.
 
     The parameters are those of :class:`TDR`.
-
-    Examples
-    --------
-    >>> TDS().name
-    'tds'
     """
 
     name: ClassVar[str] = "tds"

@@ -69,11 +69,6 @@ class KActus:
     missing
         Rows whose tested value is missing: ``"stuck"`` at the node, where the attribute is suppressed for them;
         or ``"branch"``, missing is a value with a branch of its own.
-
-    Examples
-    --------
-    >>> KActus().name
-    'kactus'
     """
 
     inducer: Inducer | None = None

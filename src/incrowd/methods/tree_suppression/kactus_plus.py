@@ -66,11 +66,6 @@ class KActusPlus:
         Split finished groups further while every part keeps k rows.
     largest_set
         A value set may hold at most this share of the attribute's values, and 100; a larger one is suppressed.
-
-    Examples
-    --------
-    >>> KActusPlus().parameters()["largest_set"]
-    0.5
     """
 
     inducer: Inducer | None = None
@@ -124,12 +119,7 @@ class KActusPlus:
         return *binned.steps, place, again, Show(names, tuple(regrown))
 
     def _released(
-        self,
-        population: Population,
-        tree: Tree,
-        judge: Judge,
-        randomness: Randomness,
-        shown: Callable[[Bundle], int],
+        self, population: Population, tree: Tree, judge: Judge, randomness: Randomness, shown: Callable[[Bundle], int]
     ) -> tuple[list[Bundle], Place]:
         """What is released under which path, and the step that puts rows there."""
         counts, largest = population.count(tree), self._largest(population)
@@ -269,12 +259,7 @@ def _set_bundle(attribute: str, parts: Sequence[tuple[Predicate, Pool]], path: t
 
 
 def without_loss(
-    bundles: Sequence[Bundle],
-    left: Pool,
-    k: int,
-    classes: int,
-    randomness: Randomness,
-    shown: Callable[[Bundle], int],
+    bundles: Sequence[Bundle], left: Pool, k: int, classes: int, randomness: Randomness, shown: Callable[[Bundle], int]
 ) -> list[Bundle]:
     """The bundles after the rows left at the root are taken in, fully suppressed, at the lower cost in cells.
 

@@ -2,13 +2,14 @@
 
 import datetime
 import json
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError, RequirementError, SchemaError, ValuesError
-from incrowd.methods.top_down_refinement.tdr import TDR, TDS, begin
+from incrowd.methods.top_down_refinement.tdr import TDR, TDS
 from incrowd.plan.steps import Part, Reasons, Recode, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -22,6 +23,12 @@ CHANCE = SystemRandomness()
 JOB = Hierarchy.from_paths(
     "job", [["cook", "service", "*"], ["waiter", "service", "*"], ["nurse", "health", "*"], ["doctor", "health", "*"]]
 )
+
+
+class Indifferent(TDR):
+    """TDR for which all refinements are equally good."""
+
+    criteria: ClassVar = {"score": lambda gain, loss: np.ones(len(gain))}
 
 
 def population(attributes, classes, *, dictionaries=None, target=True):
@@ -184,7 +191,7 @@ def test_ties_go_to_the_larger_gain_then_to_the_first_attribute():
         },
         "xxyy",
     )
-    refinement = begin(table, KAnonymity(1), lambda gain, loss: np.ones(len(gain)), "related", one_by_one=True)
+    refinement = Indifferent().begin(table, KAnonymity(1))
     assert [step.candidate.attribute for step in refinement.run()] == ["first", "second", "dull"]
 
 
@@ -192,7 +199,7 @@ def test_ties_go_to_the_first_value():
     table = population(
         {"a": (ColumnType.CATEGORICAL, ["w", "v", "u", "u"], None)}, "xyxy", dictionaries={"a": ["w", "v", "u"]}
     )
-    refinement = begin(table, KAnonymity(1), lambda gain, loss: np.ones(len(gain)), "related", one_by_one=True)
+    refinement = Indifferent().begin(table, KAnonymity(1))
     assert next(refinement.run()).candidate.into == "w, hidden values"
 
 
