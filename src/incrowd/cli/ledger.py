@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from incrowd.releases.ledger.entry import Recorded
 
 ledger_app = typer.Typer(
-    name="ledger",
-    help="The private book of releases: list, check and keep it.",
-    no_args_is_help=True,
+    name="ledger", help="The private book of releases: list, check and keep it.", no_args_is_help=True
 )
 Book = Annotated[Path, typer.Argument(help="The folder of the ledger.")]
 Key = Annotated[
@@ -68,9 +66,7 @@ def check(
 
 @ledger_app.command()
 def withdraw(
-    book: Book,
-    number: Annotated[int, typer.Argument(help="The number of the release.", min=0)],
-    ledger_key: Key = None,
+    book: Book, number: Annotated[int, typer.Argument(help="The number of the release.", min=0)], ledger_key: Key = None
 ) -> None:
     """Say that a release never went out. The entry stays; it is counted no more."""
     from incrowd.releases.ledger.upkeep import withdraw as withdrawn

@@ -25,12 +25,7 @@ _WHY = (
 
 @takes(RELEASE, needed=("to",))
 def release(
-    file: FileOrTable,
-    *,
-    table: Table = None,
-    query: Select = None,
-    json: Json = False,
-    **options: Any,
+    file: FileOrTable, *, table: Table = None, query: Select = None, json: Json = False, **options: Any
 ) -> None:
     """Release a table: every combination of quasi-identifier values is shared by at least k rows.
 

@@ -27,11 +27,6 @@ def enough_memory(file: _File) -> _File:
 
     The libraries below end the process when they get no memory, so this is asked before they are loaded. A table of a
     database is read in pieces, so only they count for it.
-
-    Examples
-    --------
-    >>> enough_memory(Path("people.csv")).name
-    'people.csv'
     """
     limit = _address_space()
     size = Path(file).stat().st_size if Path(file).is_file() else 0

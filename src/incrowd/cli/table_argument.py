@@ -63,13 +63,7 @@ def called(table: Path | Query) -> str:
 
 
 def place(to: str | Path, replace: bool) -> Path | NewTable:
-    """Where a release goes: a file, or a new table.
-
-    Examples
-    --------
-    >>> print(place("postgresql:///clinic?table=release", replace=False))
-    table release of the database clinic
-    """
+    """Where a release goes: a file, or a new table."""
     from incrowd.tables.databases.tables import NewTable, is_address
 
     if is_address(str(to)):

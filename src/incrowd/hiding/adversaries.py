@@ -115,15 +115,6 @@ class SklearnAdversary:
         A classifier; a copy of it is trained.
     most_rows
         It is trained on at most so many rows, taken evenly from all; on all of them if not given.
-
-    Examples
-    --------
-    >>> SklearnAdversary("svm").name
-    'svm'
-    >>> SklearnAdversary("oracle")
-    Traceback (most recent call last):
-    ...
-    incrowd.errors.ParameterError: There is no adversary 'oracle'. Known: boosting, forest, knn, logistic, svm.
     """
 
     name: str

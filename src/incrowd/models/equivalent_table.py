@@ -37,7 +37,8 @@ def to_table(
 
     With a public class, every combination of public attributes and class is. A group of a hierarchy is shown by its
     name, a set of values joined by ``|``, an interval as ``(30, 40]``; nothing, and a missing value, is null. Where the
-    model has a value that stands for missing ones, that is what is shown.
+    model has a value that stands for missing ones, that is what is shown. Rows that the model was not grown on are
+    refused where a combination has too few of them.
 
     Parameters
     ----------
@@ -50,23 +51,6 @@ def to_table(
         value. ``"left out"``: the column is not there.
     randomness
         Where the order comes from; the operating system if not given.
-
-    Raises
-    ------
-    RequirementError
-        If a combination has too few rows: these are not the rows the model was grown on.
-
-    Examples
-    --------
-    >>> from incrowd.trees.tree import Tree
-    >>> from incrowd.vocabulary.schema import ColumnType
-    >>> ill = EncodedColumn("ill", ColumnType.CATEGORICAL, np.array([0, 1, 1], np.int32), pl.Series(["no", "yes"]))
-    >>> age = EncodedColumn("age", ColumnType.INTEGER, np.array([0, 1, 2], np.int32), pl.Series([20, 30, 40]))
-    >>> tree = Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes"))
-    >>> known = (PublishedAttribute("age", True, ColumnType.INTEGER),)
-    >>> model = PublishedTree("ill", ("no", "yes"), True, known, tree, (1,), (None,), {"k": 3}, (None,), 3, 1)
-    >>> sorted(to_table(model, EncodedTable.of([age, ill])).rows())
-    [(None, 'no'), (None, 'yes'), (None, 'yes')]
     """
     if private not in PRIVATE:
         raise ParameterError(f"private must be one of {', '.join(map(repr, PRIVATE))}.")

@@ -25,15 +25,6 @@ def to_pmml(model: PublishedTree) -> str:
     """The model as a PMML 4.4 document.
 
     Numbers are ``double``, dates days since 1970-01-01 (``dateDaysSince[1970]``), everything else text.
-
-    Examples
-    --------
-    >>> from incrowd.trees.tree import Node, Tree
-    >>> tree = Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes"))
-    >>> requirement = {"is": "k-anonymity of spans", "k": 2, "l": None, "max_confidence": None}
-    >>> model = PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), requirement, ((2, 3),), 5, 1)
-    >>> '<Node id="0" score="yes" recordCount="5">' in to_pmml(model)
-    True
     """
     used = [attribute for attribute in model.attributes if attribute.name in model.tree.attributes]
     root = Element("PMML", version="4.4", xmlns=NAMESPACE)

@@ -100,12 +100,6 @@ def one_thread() -> Callable[[], AbstractContextManager[object]]:
     """A way to run what is loaded by now on one thread; ask once, then use it as often as needed.
 
     On small tables, threads that wait for each other cost far more than they give.
-
-    Examples
-    --------
-    >>> alone = one_thread()
-    >>> with alone():
-    ...     pass
     """
     from threadpoolctl import ThreadpoolController
 

@@ -46,13 +46,7 @@ def xlogx(count: Any, table: npt.NDArray[np.float64]) -> float:
 
 @compiled
 def fill_histogram(
-    rows: Array,
-    weights: Any,
-    lo: int,
-    hi: int,
-    used: npt.NDArray[np.int64],
-    columns: Columns,
-    histogram: Array,
+    rows: Array, weights: Any, lo: int, hi: int, used: npt.NDArray[np.int64], columns: Columns, histogram: Array
 ) -> None:
     """Add the rows of a node to the histograms of the used attributes."""
     stride = np.uint64(columns.stride)

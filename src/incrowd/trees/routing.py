@@ -206,15 +206,7 @@ def _follow_blocks(ranges: Ranges, blocks: range, rest: npt.NDArray[np.int32]) -
         hi = min(lo + BLOCK, len(rest))
         for slot, column in enumerate(ranges.columns):
             codes[: hi - lo, slot] = column.codes[lo:hi]
-        descend(
-            codes[: hi - lo],
-            ranges.column,
-            ranges.dense,
-            ranges.begin,
-            ranges.start,
-            ranges.child,
-            rest[lo:hi],
-        )
+        descend(codes[: hi - lo], ranges.column, ranges.dense, ranges.begin, ranges.start, ranges.child, rest[lo:hi])
 
 
 @compiled

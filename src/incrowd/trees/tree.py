@@ -95,13 +95,7 @@ def predicate_to_json(predicate: Predicate) -> dict[str, Any]:
 
 
 def predicate_from_json(data: dict[str, Any]) -> Predicate:
-    """The predicate that :func:`predicate_to_json` wrote.
-
-    Examples
-    --------
-    >>> predicate_from_json({'is': 'eq', 'attribute': 'sex', 'value': 'f'})
-    Eq(attribute='sex', value='f')
-    """
+    """The predicate that :func:`predicate_to_json` wrote."""
     match data:
         case {"is": "eq", "attribute": attribute, "value": value}:
             return Eq(attribute, value)
@@ -226,15 +220,7 @@ class Inducer(Protocol):
 
 
 def check_tree(tree: Tree, attributes: Collection[str]) -> None:
-    """Refuse a tree that could send a row nowhere, or to two places, or tests what it may not see.
-
-    Raises
-    ------
-    SchemaError
-        If a test reads an attribute that is not among those given.
-    PlanError
-        If the nodes do not form a tree, a test reads several attributes, or its branches overlap.
-    """
+    """Refuse a tree that could send a row nowhere, or to two places, or tests what it may not see."""
     if not tree.nodes:
         raise PlanError("The tree has no nodes.")
     for number, node in enumerate(tree.nodes):

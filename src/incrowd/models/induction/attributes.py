@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from incrowd.measures.mdl import roundest
 from incrowd.trees.packing import Bins, exact_bins, quantile_bins
-from incrowd.trees.tree import Eq, Gt, In, Le, Missing, Predicate
+from incrowd.trees.tree import Eq, Gt, Le, Missing, Predicate, one_of
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType
@@ -158,11 +158,6 @@ class Thresholds:
 
 
 Attribute = Categories | Thresholds
-
-
-def one_of(name: str, values: Sequence[str]) -> Predicate:
-    """The test for one of these values."""
-    return Eq(name, values[0]) if len(values) == 1 else In(name, frozenset(values))
 
 
 def _domain(column: EncodedColumn, declared: Column) -> tuple[str, ...]:

@@ -81,12 +81,7 @@ def _partition(leaf_edges: list[float], edges: list[float]) -> Partition:
 
 
 def _joined(
-    name: str,
-    edges: list[float],
-    partitions: list[Partition],
-    low: float | None,
-    high: float | None,
-    dates: bool,
+    name: str, edges: list[float], partitions: list[Partition], low: float | None, high: float | None, dates: bool
 ) -> Hierarchy:
     ends = [low, *edges, high]
     leaves = [interval_text(a, b, dates=dates) for a, b in itertools.pairwise(ends)]

@@ -186,13 +186,7 @@ def _reals(values: pl.Series, tally: Tally, column: Column) -> Values:
     else:
         _refuse_temporal(values, column)
     numbers = _plain_zero(typed.values.cast(pl.Float64))
-    _refuse(
-        numbers.is_infinite(),
-        tally,
-        column,
-        "with an infinite number",
-        "Replace them by missing or by a limit.",
-    )
+    _refuse(numbers.is_infinite(), tally, column, "with an infinite number", "Replace them by missing or by a limit.")
     return replace(typed, values=numbers)
 
 
@@ -243,13 +237,7 @@ def _dates(values: pl.Series, tally: Tally, column: Column) -> Values:
             f"as {reading_option(dates='dmy')}, or write YYYY-MM-DD."
         )
     bad = dates.values.is_null() & values.is_not_null()
-    _refuse(
-        bad,
-        tally,
-        column,
-        "cannot be read as dates of one style",
-        "Write YYYY-MM-DD, or declare another type.",
-    )
+    _refuse(bad, tally, column, "cannot be read as dates of one style", "Write YYYY-MM-DD, or declare another type.")
     if dates.mixed_zones:
         raise ValuesError(f"Column {column.name!r} mixes time zones. Convert all times to one zone.")
     return _with_times(Values(dates.values, ColumnType.DATE), dates.has_times, column)

@@ -61,11 +61,7 @@ class Dialect:
 
 _SPACES = " \t\n\r\f\v"
 _NUMBERS = {
-    "comma": (
-        r"^([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+)$",
-        ".",
-        ",",
-    ),
+    "comma": (r"^([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+)$", ".", ","),
     "point": (r"^([+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)$", ",", "."),
 }
 """Numbers with marks for thousands or a decimal comma: their shape, the mark of thousands, that of decimals."""

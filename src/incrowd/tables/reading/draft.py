@@ -275,10 +275,7 @@ def _whole_type(numbers: pl.Series) -> tuple[ColumnType, str]:
 def _date_type(values: pl.Series) -> tuple[ColumnType, str] | None:
     dates = parse_dates(values)
     if dates.ambiguous or (dates.mixed_zones and not dates.values.null_count()):
-        return (
-            ColumnType.CATEGORICAL,
-            "look like dates that can be read in more than one way; write YYYY-MM-DD",
-        )
+        return (ColumnType.CATEGORICAL, "look like dates that can be read in more than one way; write YYYY-MM-DD")
     return (ColumnType.DATE, "dates") if dates.values.null_count() == 0 else None
 
 

@@ -38,8 +38,7 @@ class Reading(TypedDict, total=False):
         ),
     ]
     dates: Annotated[
-        str | None,
-        Option("The order of day, month and year in dates.", Kind.CHOICE, "dmy|mdy|ymd", recipe="reading"),
+        str | None, Option("The order of day, month and year in dates.", Kind.CHOICE, "dmy|mdy|ymd", recipe="reading")
     ]
     sheet: Annotated[
         str | None, Option("The sheet of a workbook, if it is not the first.", recipe="reading", example="NAME")

@@ -152,13 +152,7 @@ class TextBody:
         return exact(plain, names)
 
 
-def open_text(
-    path: Path,
-    dialect: Dialect,
-    *,
-    compression: Compression | None,
-    folder: Path | None,
-) -> TextBody:
+def open_text(path: Path, dialect: Dialect, *, compression: Compression | None, folder: Path | None) -> TextBody:
     """Look at every byte of a delimited text and refuse what the reader of small files refuses."""
     try:
         return _open(path, dialect, dialect.encoding, compression, folder)
