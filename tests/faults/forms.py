@@ -126,14 +126,14 @@ def _halved(form):
     )
 
 
-@plant("incrowd.tables.publishing.piece_writer:read_counts", (MEMORY,), form="pair")
+@plant("incrowd.tables.publishing.serialise:read_counts", (MEMORY,), form="pair")
 def counts_of_a_pair_are_off_by_one(original, text):
     """The table of groups counts a row too many."""
     counts = original(text)
     return tuple((value, rows + (place == 0)) for place, (value, rows) in enumerate(counts)) if counts else counts
 
 
-@plant("incrowd.tables.publishing.piece_writer:split_pair", (MEMORY,), form="pair")
+@plant("incrowd.tables.publishing.serialise:split_pair", (MEMORY,), form="pair")
 def rows_of_a_pair_name_another_group(original, frame, counted, randomness):
     """Two rows of the table of rows have each other's group."""
     rows, groups = original(frame, counted, randomness)
@@ -144,7 +144,7 @@ def rows_of_a_pair_name_another_group(original, frame, counted, randomness):
     return rows.with_columns(pl.Series(key, numbers)), groups
 
 
-@plant("incrowd.tables.publishing.piece_writer:split_pair", (MEMORY,), form="pair")
+@plant("incrowd.tables.publishing.serialise:split_pair", (MEMORY,), form="pair")
 def a_group_is_told_that_nobody_is_in(original, frame, counted, randomness):
     """The table of groups has a group more than the table of rows."""
     rows, groups = original(frame, counted, randomness)

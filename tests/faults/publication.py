@@ -150,7 +150,7 @@ def the_certificate_is_changed_after_it_was_checked(original, path):
 @plant(
     {
         MEMORY: "incrowd.tables.publishing.serialise:write_table",
-        BLOCKS: "incrowd.tables.publishing.piece_writer:write_pieces",
+        BLOCKS: "incrowd.tables.publishing.serialise:write_pieces",
     }
 )
 def nothing_is_written(original, rows, path, form):

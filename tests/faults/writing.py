@@ -21,7 +21,7 @@ from incrowd.vocabulary.randomness import SeededRandomness
 
 WRITE = {
     MEMORY: "incrowd.tables.publishing.serialise:write_table",
-    BLOCKS: "incrowd.tables.publishing.piece_writer:write_pieces",
+    BLOCKS: "incrowd.tables.publishing.serialise:write_pieces",
     SPARK: "incrowd.rows.spark.writing:write_pieces",
 }
 EVERYWHERE = (*BOTH, SPARK)
@@ -125,13 +125,13 @@ def a_seed_is_left_in_the_program(original):
     return SeededRandomness(1)
 
 
-@plant("incrowd.tables.publishing.piece_writer:permutation", (MEMORY,), form="pair")
+@plant("incrowd.tables.publishing.serialise:permutation", (MEMORY,), form="pair")
 def groups_are_numbered_in_the_order_of_rows(original, count, randomness):
     """The groups of a pair of tables are numbered as they come."""
     return np.arange(count)
 
 
-@plant("incrowd.tables.publishing.piece_writer:split_pair", (MEMORY,), form="pair")
+@plant("incrowd.tables.publishing.serialise:split_pair", (MEMORY,), form="pair")
 def groups_are_listed_in_the_order_of_rows(original, frame, counted, randomness):
     """The table of groups lists them in the order in which rows have them, not by their numbers."""
     rows, groups = original(frame, counted, randomness)
@@ -139,7 +139,7 @@ def groups_are_listed_in_the_order_of_rows(original, frame, counted, randomness)
     return rows, rows.select(key).unique(maintain_order=True).join(groups, on=key, maintain_order="left_right")
 
 
-@plant("incrowd.tables.publishing.piece_writer:split_pair", (MEMORY,), form="pair", written=("csv", "parquet"))
+@plant("incrowd.tables.publishing.serialise:split_pair", (MEMORY,), form="pair", written=("csv", "parquet"))
 def values_of_a_group_are_listed_in_another_order(original, frame, counted, randomness):
     """The table of groups lists the values of some groups the other way round: an order that may be that of rows."""
     rows, groups = original(frame, counted, randomness)
@@ -148,7 +148,7 @@ def values_of_a_group_are_listed_in_another_order(original, frame, counted, rand
     return rows, groups.sort(groups.columns[0], pl.col("attribute").rle_id(), backwards)
 
 
-@plant("incrowd.tables.publishing.piece_writer:split_pair", (MEMORY,), form="pair")
+@plant("incrowd.tables.publishing.serialise:split_pair", (MEMORY,), form="pair")
 def attributes_of_a_group_are_listed_in_another_order(original, frame, counted, randomness):
     """The table of groups lists the attributes of some groups from the last to the first."""
     rows, groups = original(frame, counted, randomness)

@@ -12,7 +12,7 @@ import pytest
 import incrowd
 from incrowd.errors import IncrowdError, OutputError, ParameterError, VerificationError
 from incrowd.recipients import decode
-from incrowd.tables.publishing import piece_writer, staging
+from incrowd.tables.publishing import serialise, staging
 
 HOSTILE = ["a|b:c", "%7C", "=1+2", "-5", "+x", "@cmd", "'=1", "ä𝔘", "line\nbreak", 'q"uote', "a,b", "*x", "\\", "group"]
 NAMES = ["job", "=age", "kind"]
@@ -69,12 +69,12 @@ def test_groups_are_numbered_at_random(people):
 
 def damaged(monkeypatch, change):
     """Change the two tables between their making and their writing."""
-    split = piece_writer.split_pair
+    split = serialise.split_pair
 
     def changed(*given):
         return change(*split(*given))
 
-    monkeypatch.setattr(piece_writer, "split_pair", changed)
+    monkeypatch.setattr(serialise, "split_pair", changed)
 
 
 def several(groups):

@@ -22,7 +22,7 @@ from incrowd.hiding.request import MOST_VALUES, HidingInput
 from incrowd.hiding.secret import Status
 from incrowd.hiding.taxonomy import HIDDEN
 from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, Judged, PatternFacts
-from incrowd.tables.publishing.piece_writer import write_pieces
+from incrowd.tables.publishing.serialise import write_pieces
 from incrowd.verification.hidden_cells import Withheld
 from incrowd.verification.inference import Inference
 from incrowd.verification.verdict import Verdict

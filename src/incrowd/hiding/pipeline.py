@@ -30,8 +30,7 @@ from incrowd.report.certificate import sha256_of
 from incrowd.report.hiding_facts import HidingFacts
 from incrowd.report.hiding_report import hiding_html, hiding_screen
 from incrowd.tables.hierarchies.read import hierarchies_in
-from incrowd.tables.publishing.piece_writer import write_rows
-from incrowd.tables.publishing.serialise import safe_name
+from incrowd.tables.publishing.serialise import safe_name, write_rows
 from incrowd.tables.publishing.staging import staged_files
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read_release

@@ -179,7 +179,7 @@ def _copied(path: Path, reading: dict[str, Any], resources: Resources) -> Path:
     import polars as pl
 
     from incrowd.rows.blocks.held import block_rows
-    from incrowd.tables.publishing.piece_writer import write_pieces
+    from incrowd.tables.publishing.serialise import write_pieces
     from incrowd.tables.streams.stream import open_stream
 
     assert resources.scratch is not None

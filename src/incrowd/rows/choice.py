@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from incrowd.errors import RequirementError
-from incrowd.tables.publishing.piece_writer import STREAMED
+from incrowd.tables.publishing.serialise import STREAMED
 from incrowd.tables.reading.read import check_file
 from incrowd.tables.reading.source import Compression
 from incrowd.vocabulary.forms import FileForm

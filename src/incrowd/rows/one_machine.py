@@ -19,7 +19,7 @@ from incrowd.errors import OutputError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.databases.tables import DatabaseFile, query_of
-from incrowd.tables.publishing.piece_writer import write_pair, write_rows
+from incrowd.tables.publishing.serialise import write_pair, write_rows
 from incrowd.tables.reading.read import missing_markers, read_release
 from incrowd.tables.reading.source import Origin
 from incrowd.verification.process import verdict_on

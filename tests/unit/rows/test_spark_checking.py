@@ -13,7 +13,7 @@ import pytest
 
 from incrowd.errors import OutputError
 from incrowd.rows.spark.checking import Comparing, _compare, _of_all
-from incrowd.tables.publishing.piece_writer import parquet_options
+from incrowd.tables.publishing.serialise import parquet_options
 from incrowd.verification.request import Expected, Original
 from incrowd.verification.verdict import Check
 

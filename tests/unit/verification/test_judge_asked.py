@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 from test_judge import COLUMNS, ROWS, failed, people, released, request
 
-from incrowd.tables.publishing.piece_writer import write_pair
-from incrowd.tables.publishing.serialise import write_table
+from incrowd.tables.publishing.serialise import write_pair, write_table
 from incrowd.verification import judge as judging
 from incrowd.verification.judge import asked_of, expected_columns, judge, written
 from incrowd.verification.request import Hint, InputFile, Request

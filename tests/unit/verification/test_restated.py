@@ -7,8 +7,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import FileFormatError
-from incrowd.tables.publishing.piece_writer import write_pair
-from incrowd.tables.publishing.serialise import write_table
+from incrowd.tables.publishing.serialise import write_pair, write_table
 from incrowd.verification import restated
 from incrowd.verification.requirements import Further
 from incrowd.verification.restated import Stated, recount_stated, recount_stated_table

@@ -17,7 +17,7 @@ from incrowd.rows.memory.drafting import draft_columns
 from incrowd.rows.spark.drafting import Mixing, Pieces, by_piece
 from incrowd.rows.spark.session import EXACT, ONE_BLOCK_AT_A_TIME, cells, errors_translated, mapped, set_for_a_while
 from incrowd.rows.spark.table import open_to_tasks
-from incrowd.tables.publishing.piece_writer import parquet_options
+from incrowd.tables.publishing.serialise import parquet_options
 
 
 # Folders on any file system that Hadoop knows: local, HDFS, object stores.

@@ -1,18 +1,25 @@
-"""A table as bytes in a file, carrying released data and nothing else."""
+"""A table as bytes in a file, whole or piece by piece, carrying released data and nothing else.
+
+Counts may be written as two tables: one of rows, each with the number of its group, and one of what the groups have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 import polars.selectors as cs
 
 from incrowd.errors import OutputError
 from incrowd.optional import optional
-from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.counts_text import read_counts
+from incrowd.vocabulary.forms import FileForm, groups_key, groups_path
+from incrowd.vocabulary.fresh import fresh_frame
+from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.statistics_files import DAY, NUMBER, TEXT, troubles, write_statistics
 
 # ARFF, the format of Weka.
@@ -79,8 +86,6 @@ def write_errors(path: Path) -> Iterator[None]:
 def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     match form.kind:
         case "csv" | "parquet" | "arrow" | "jsonl":
-            from incrowd.tables.publishing.piece_writer import write_pieces
-
             is_text = form.kind in ("csv", "jsonl")
             write_pieces([frame if is_text else frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
         case "excel":
@@ -135,3 +140,152 @@ def _escaped(column: pl.Series) -> pl.Series:
         return column
     formula &= column.cast(pl.Float64, strict=False).is_null()
     return pl.select(pl.when(formula).then("'" + column).otherwise(column).alias(column.name)).to_series()
+
+
+STREAMED = ("csv", "parquet", "arrow", "jsonl")
+
+
+def write_rows(pieces: Iterable[Any], path: Path, form: FileForm, *, whole: bool) -> None:
+    """Write tables, polars' or PyArrow's: one that is the whole, or many of PyArrow one after the other."""
+    if not whole:
+        write_pieces(pieces, path, form)
+        return
+    for piece in pieces:
+        write_table(pl.DataFrame(piece), path, form)
+
+
+def write_pieces(pieces: Iterable[Any], path: Path, form: FileForm) -> None:
+    """Write PyArrow tables of the same columns one after the other, for tables that do not fit into memory."""
+    if form.kind not in STREAMED:
+        raise OutputError(f"{form.kind} cannot be written piece by piece. Write CSV or Parquet.")
+    with write_errors(path):
+        _WRITERS[form.kind](pieces, path, form)
+
+
+def _opened(path: Path, form: FileForm) -> IO[bytes]:
+    """A file that packs what is written to it, if it should; its header holds neither a name nor a time."""
+    if form.compression is None:
+        return path.open("wb")
+    import pyarrow
+
+    stream: IO[bytes] = pyarrow.CompressedOutputStream(str(path), form.compression)
+    return stream
+
+
+def _write_csv(pieces: Iterable[Any], path: Path, form: FileForm) -> None:
+    with _opened(path, form) as file:
+        for place, piece in enumerate(pieces):
+            options: dict[str, Any] = {"separator": form.delimiter, "null_value": form.missing}
+            frame = pl.DataFrame(piece).with_columns(cs.categorical().cast(pl.String))
+            spreadsheet_safe(frame).write_csv(file, include_header=place == 0, **options)
+
+
+def _write_parquet(pieces: Iterable[Any], path: Path, _form: FileForm) -> None:
+    import pyarrow.parquet as pq
+
+    _write_tables(pieces, lambda schema: pq.ParquetWriter(path, schema, **parquet_options(schema)))
+
+
+def parquet_options(schema: Any, compression: str = "zstd") -> dict[str, Any]:
+    """How a release is written as Parquet: with nothing beside its cells.
+
+    The smallest and largest value of each part would help no reader, for rows are in random order. Of numbers no reader
+    shows what their dictionary holds, so they have none.
+    """
+    import pyarrow as pa
+
+    kinds = {field.name: getattr(field.type, "value_type", field.type) for field in schema}
+    texts = [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
+    return {"compression": compression, "store_schema": False, "write_statistics": False, "use_dictionary": texts}
+
+
+def _write_arrow(pieces: Iterable[Any], path: Path, _form: FileForm) -> None:
+    import pyarrow as pa
+
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    texts = map(_decoded, pieces)  # a file holds one dictionary a column
+    _write_tables(texts, lambda schema: pa.ipc.new_file(str(path), schema, options=options))
+
+
+def _write_json_lines(pieces: Iterable[Any], path: Path, form: FileForm) -> None:
+    """A line for each row, every column in each of them; what JSON has no word for is text."""
+    with _opened(path, form) as file:
+        for piece in pieces:
+            for row in _in_json(pl.DataFrame(piece)).iter_rows(named=True):
+                file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+
+
+def _in_json(frame: pl.DataFrame) -> pl.DataFrame:
+    if any(column.is_infinite().any() for column in frame.select(cs.float()).iter_columns()):
+        raise OutputError("JSON has no infinite numbers, and a column holds one. Write CSV or Parquet.")
+    plain = cs.string() | cs.boolean() | cs.integer() | cs.float() | cs.by_dtype(pl.Null)
+    return frame.with_columns((~plain).cast(pl.String), cs.float().fill_nan(None))
+
+
+def _write_tables(pieces: Iterable[Any], open_writer: Any) -> None:
+    """Hand the tables to a writer that is opened for the first."""
+    writer = None
+    try:
+        for piece in pieces:
+            writer = writer or open_writer(piece.schema)
+            writer.write_table(piece)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _decoded(table: Any) -> Any:
+    """The table with plain text where it has dictionaries."""
+    import pyarrow as pa
+
+    plain = [
+        pa.field(field.name, pa.large_string()) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(plain))
+
+
+_WRITERS = {"csv": _write_csv, "parquet": _write_parquet, "arrow": _write_arrow, "jsonl": _write_json_lines}
+
+
+def write_pair(
+    pieces: Iterable[Any], path: Path, form: FileForm, counted: Sequence[str], randomness: Randomness
+) -> None:
+    """Write a release of counts, given as one table, as a table of rows and, beside it, one of groups."""
+    rename = safe_name if form.kind == "csv" else str
+    for piece in pieces:
+        rows, groups = split_pair(pl.DataFrame(piece).rename(rename), [rename(name) for name in counted], randomness)
+        write_table(rows, path, form)
+        write_table(groups, groups_path(path), form)
+
+
+def split_pair(
+    frame: pl.DataFrame, counted: Sequence[str], randomness: Randomness
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The table of rows and the table of groups of a release of counts.
+
+    Groups are numbered at random. The table of groups has a row for each group, attribute and value with its count; a
+    missing value is null, and of a hidden attribute there is none.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.randomness import SystemRandomness
+    >>> frame = pl.DataFrame({"job": ["cook:1|?:1"] * 2, "ill": ["y", "n"]})
+    >>> rows, groups = split_pair(frame, ["job"], SystemRandomness())
+    >>> rows.rows(), groups.rows()
+    ([(1, 'y'), (1, 'n')], [(1, 'job', 'cook', 1), (1, 'job', None, 1)])
+    """
+    key = groups_key(frame.columns)
+    looks = frame.select(counted).unique(maintain_order=True)
+    numbers = permutation(looks.height, randomness) + 1
+    looks = looks.with_columns(pl.Series(key, numbers, pl.Int64))
+    rows = frame.join(looks, on=list(counted), how="left", maintain_order="left")
+    lines = [
+        (look[key], name, value, count)
+        for look in looks.sort(key).iter_rows(named=True)
+        for name in counted
+        for value, count in read_counts(look[name]) or ()
+    ]
+    schema = {key: pl.Int64, "attribute": pl.String, "value": pl.String, "count": pl.Int64}
+    groups = pl.DataFrame(lines, schema, orient="row")
+    return fresh_frame(rows.select(key, pl.exclude(key, *counted))), groups

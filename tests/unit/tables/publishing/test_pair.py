@@ -7,7 +7,7 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from incrowd.tables.publishing.piece_writer import split_pair, write_pair
+from incrowd.tables.publishing.serialise import split_pair, write_pair
 from incrowd.vocabulary.counts_text import read_counts, write_counts
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness, permutation
