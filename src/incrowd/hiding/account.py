@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,17 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import Notice
-from incrowd.hiding.adversaries import Adversary
+from incrowd.hiding.adversaries import Adversary, SklearnAdversary
 from incrowd.hiding.bayes_hiders import GroupHider
 from incrowd.hiding.evaluation import costs, pattern_attack
 from incrowd.hiding.methods import method_named
 from incrowd.hiding.planner import CellOutcome, HidingPlan, Prediction, replay
 from incrowd.hiding.published import PublishedTable
-from incrowd.hiding.request import MOST_VALUES, HidingInput
+from incrowd.hiding.request import MOST_VALUES, HidingInput, HidingRequest
 from incrowd.hiding.secret import Status
 from incrowd.hiding.taxonomy import HIDDEN
 from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, Judged, PatternFacts
-from incrowd.tables.publishing.serialise import write_pieces
+from incrowd.tables.publishing.serialise import safe_name, write_pieces
 from incrowd.verification.hidden_cells import Withheld
 from incrowd.verification.inference import Inference
 from incrowd.verification.verdict import Verdict
@@ -43,27 +44,37 @@ _BY_CHANCE = " An adversary guesses it even so: nothing of the row is shown, the
 
 
 @dataclass(frozen=True, eq=False)
-class Telling:
-    """A hiding, told to the verification in the column names of the written file (``rename``)."""
+class Account:
+    """What was asked for, of what, and what was done."""
 
-    plan: HidingPlan
+    request: HidingRequest
     source: HidingInput
-    rename: Callable[[str], str]
+    plan: HidingPlan
 
-    def of(self, adversaries: Sequence[str], confidential: Sequence[tuple[int, str]]) -> Withheld:
-        """Everything that is told: the adversaries are those that judged, in their order, the cells what was asked."""
+    @property
+    def rename(self) -> Callable[[str], str]:
+        """The names of columns in the written file."""
+        return safe_name if self.request.form.kind == "csv" else str
+
+    @cached_property
+    def _judges(self) -> tuple[Adversary, ...]:
+        return self.request.judges(large=self.source.rows.large)
+
+    def told(self) -> Withheld:
+        """What the verification is told, in the column names of the written file; the cells are those asked for."""
         outcomes, rename, schema = self.plan.outcomes, self.rename, self.source.schema
         return Withheld(
             columns=[rename(name) for name in schema.names],
-            confidential=[(row, rename(name)) for row, name in confidential],
+            confidential=[(row - self.request.first_row, rename(name)) for row, name in self.request.cells],
             changes={(change.row, rename(change.attribute)): change.shows for change in self.plan.changes},
             deleted={outcome.cell.row for outcome in outcomes if outcome.status is Status.DELETED},
             hierarchies={rename(c.name): c.hierarchy for c in schema.columns if c.hierarchy is not None},
-            inference=self._inference(adversaries),
+            inference=self._inference(),
         )
 
-    def _inference(self, adversaries: Sequence[str]) -> Inference | None:
+    def _inference(self) -> Inference | None:
         """What naive Bayes is said to guess; nothing where it did not judge, or where cells may show groups."""
+        adversaries = self.request.adversaries
         place = next((place for place, name in enumerate(adversaries) if name in _BLANKS_COUNT), None)
         if place is None or any(column.hierarchy is not None for column in self.source.schema.columns):
             return None
@@ -90,62 +101,38 @@ class Telling:
             rows = slice(start, start + at_once)
             yield pl.DataFrame({self.rename(name): _codes(table[name], rows) for name in names}).to_arrow()
 
-
-def _codes(column: EncodedColumn, rows: slice) -> pl.Series:
-    codes = pl.Series(np.asarray(column.codes[rows]).astype(np.int32))
-    return codes.replace(column.missing_code, None)
-
-
-@dataclass(frozen=True, eq=False)
-class Account:
-    """What the facts of a report are drawn from."""
-
-    plan: HidingPlan
-    source: HidingInput
-    adversaries: tuple[Adversary, ...]  # who judged
-    first_row: int = 0  # the number of the first row
-
-    def facts(
-        self,
-        verdict: Verdict,
-        *,
-        source: str,
-        output: str | None = None,
-        attack: bool = False,
-        notices: Sequence[Notice] = (),
-        seconds: Mapping[str, float] | None = None,
-    ) -> HidingFacts:
+    def facts(self, verdict: Verdict) -> HidingFacts:
         """All facts; the suppression-pattern attack only if asked for."""
-        plan = self.plan
-        not_run = self._cannot_attack() if attack else "not requested"
+        plan, request, first_row = self.plan, self.request, self.request.first_row
+        not_run = self._cannot_attack() if request.attack else "not requested"
         patterns = [None if not_run else self._pattern(outcome) for outcome in plan.outcomes]
         shows = {(change.row, change.attribute): change.shows for change in plan.changes}
         measured, not_measured = self._measured()
         return HidingFacts(
-            source=source,
-            output=output,
+            source=request.path.name if request.path else f"a {self.source.rows.origin.form} table",
+            output=request.to.name if request.to else None,
             method=plan.method,
             degree=plan.options.degree,
             rows=self.source.table.height,
             columns=self.source.schema.names,
             predictors=plan.predictors,
-            first_row=self.first_row,
+            first_row=first_row,
             cells=tuple(
                 self._cell(outcome, shows.get((outcome.cell.row, outcome.cell.attribute)), pattern)
                 for outcome, pattern in zip(plan.outcomes, patterns, strict=True)
             ),
             side_effects=tuple(
-                Change(change.row + self.first_row, change.attribute, change.shows) for change in plan.side_effects
+                Change(change.row + first_row, change.attribute, change.shows) for change in plan.side_effects
             ),
-            deleted=tuple(sorted({o.cell.row + self.first_row for o in plan.outcomes if o.status is Status.DELETED})),
+            deleted=tuple(sorted({o.cell.row + first_row for o in plan.outcomes if o.status is Status.DELETED})),
             success_rate=float(plan.success_rate),
             bound=self.bound,
             costs=self._costs(measured) if measured else None,
             verdict=verdict,
             costs_not_measured=not_measured,
             pattern_not_run=not_run,
-            notices=(*notices, *self._exposed()),
-            seconds=dict(seconds or {}),
+            notices=(*self.source.notices, *self._sampled(), *self._exposed()),
+            seconds=dict(request.clock.seconds),
         )
 
     @property
@@ -156,7 +143,7 @@ class Account:
 
     def _cell(self, outcome: CellOutcome, shows: str | None, pattern: PatternFacts | None) -> CellFacts:
         return CellFacts(
-            row=outcome.cell.row + self.first_row,
+            row=outcome.cell.row + self.request.first_row,
             column=outcome.cell.attribute,
             status=str(outcome.status),
             reason=_REASONS[outcome.status] + (_BY_CHANCE if outcome.only_by_chance else ""),
@@ -166,19 +153,26 @@ class Account:
             pattern=pattern,
         )
 
-    def _exposed(self) -> list[Notice]:
+    def _sampled(self) -> Iterator[Notice]:
+        """Who has not learnt from all rows."""
+        for judge in self._judges:
+            if isinstance(judge, SklearnAdversary) and judge.most_rows is not None:
+                message = (
+                    f"learns from at most {judge.most_rows:,} rows, taken evenly: the table is larger than memory."
+                )
+                yield Notice("adversary-sampled", judge.name, message)
+
+    def _exposed(self) -> Iterator[Notice]:
         """Who still guesses how many cells."""
         cells = len(self.plan.outcomes)
-        notices = []
-        for place, adversary in enumerate(self.adversaries):
+        for place, adversary in enumerate(self._judges):
             right = sum(outcome.predictions[place].right_after for outcome in self.plan.outcomes)
             if right:
                 message = f"still guesses {right} of {cells} confidential cells. See the report for which, and why."
-                notices.append(Notice("still-guessed", adversary.name, message))
-        return notices
+                yield Notice("still-guessed", adversary.name, message)
 
     def _cannot_attack(self) -> str:
-        hider = method_named(self.plan.method, self.adversaries).make(self.plan.options)
+        hider = method_named(self.plan.method, self._judges).make(self.plan.options)
         return "the method takes several cells together" if isinstance(hider, GroupHider) else ""
 
     def _pattern(self, outcome: CellOutcome) -> PatternFacts:
@@ -187,7 +181,7 @@ class Account:
         for other in self.plan.outcomes:
             if other is not outcome:
                 published.show([other.cell.row], other.cell.attribute, HIDDEN)
-        hider = method_named(self.plan.method, self.adversaries).make(self.plan.options)
+        hider = method_named(self.plan.method, self._judges).make(self.plan.options)
         assert not isinstance(hider, GroupHider)
         attack = pattern_attack(published, outcome.cell.row, outcome.cell.attribute, hider)
         return PatternFacts(float(attack.lift), float(attack.worst_lift), attack.patterns)
@@ -215,6 +209,11 @@ class Account:
             information_difference=price.information.difference,
             uncertainty=price.uncertainty,
         )
+
+
+def _codes(column: EncodedColumn, rows: slice) -> pl.Series:
+    codes = pl.Series(np.asarray(column.codes[rows]).astype(np.int32))
+    return codes.replace(column.missing_code, None)
 
 
 def _judged(prediction: Prediction) -> Judged:

@@ -120,16 +120,12 @@ class SklearnAdversary:
     name: str
     estimator: Any = None
     most_rows: int | None = None
+    costly = True  # training takes long
 
     def __post_init__(self) -> None:
         if self.estimator is None and self.name not in ESTIMATORS:
             known = ", ".join(sorted(ESTIMATORS))
             raise ParameterError(f"There is no adversary {self.name!r}. Known: {known}.")
-
-    @property
-    def costly(self) -> bool:
-        """Training takes long."""
-        return True
 
     def study(self, published: PublishedTable, attribute: str, shown: int) -> SklearnStudent:
         """Train on the rows that show a value below the given node."""

@@ -29,15 +29,8 @@ _SAME = 1e-10  # gains per row closer than this are a tie
 class ID3Adversary:
     """ID3 over what is published (Quinlan 1986)."""
 
-    @property
-    def name(self) -> str:
-        """``id3``."""
-        return "id3"
-
-    @property
-    def costly(self) -> bool:
-        """The tree grows only where it is walked."""
-        return False
+    name = "id3"
+    costly = False  # the tree grows only where it is walked
 
     def study(self, published: PublishedTable, attribute: str, shown: int) -> TreeStudent:
         """The tree over all rows that show a value below the given node."""

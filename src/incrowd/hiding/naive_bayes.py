@@ -16,7 +16,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import ParameterError
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.taxonomy import HIDDEN, CellTaxonomy
 
@@ -49,25 +48,12 @@ class BayesAdversary:
     """A naive Bayes classifier over what is published."""
 
     unknown: Unknown = "counted"  # what a hidden cell of a training row does to likelihoods (see the module)
-    smoothing: Fraction = Fraction(0)  # added to every count (Laplace: 1)
-
-    def __post_init__(self) -> None:
-        if self.unknown not in ("counted", "ignored", "shared"):
-            raise ParameterError("unknown must be 'counted', 'ignored' or 'shared'.")
-        if self.smoothing < 0:
-            raise ParameterError("smoothing must be at least 0. Use 0 for none, 1 for Laplace's.")
-        object.__setattr__(self, "smoothing", Fraction(self.smoothing))
+    costly = False  # the counts are the model
 
     @property
     def name(self) -> str:
         """``nb``, with what is unusual about it."""
-        parts = ["nb", *[self.unknown] * (self.unknown != "counted"), *["smoothed"] * (self.smoothing > 0)]
-        return "-".join(parts)
-
-    @property
-    def costly(self) -> bool:
-        """The counts are the model."""
-        return False
+        return "nb" if self.unknown == "counted" else f"nb-{self.unknown}"
 
     def study(self, published: PublishedTable, attribute: str, shown: int) -> BayesStudent:  # noqa: ARG002
         """Nothing to learn beforehand: the counts of the table are the model."""
@@ -82,11 +68,11 @@ class BayesAdversary:
         counts = without(published.counts(attribute), shown)
         candidates = taxonomy.leaves_below(shown)
         everybody = counts[shown : taxonomy.ends[shown]] if self.unknown == "shared" else counts[1:]
-        total = Fraction(int(everybody.sum())) + self.smoothing * len(candidates)
+        total = int(everybody.sum())
         prior, likelihood = {}, {}
         for value in candidates if values is None else values:
             rows = self.support(taxonomy, counts, value, shown)
-            prior[value] = (rows + self.smoothing) / total if total else Fraction(0)
+            prior[value] = rows / total if total else Fraction(0)
             likelihood[value] = {
                 name: self._likelihood(published, row, name, attribute=attribute, value=value, rows=rows)
                 for name in known
@@ -97,7 +83,7 @@ class BayesAdversary:
         self, published: PublishedTable, row: int, attribute: str, values: Sequence[int] | None = None
     ) -> Scores:
         """The score of each candidate value, or of some: those of :meth:`belief`, by the shortest way."""
-        if self.unknown != "counted" or self.smoothing:
+        if self.unknown != "counted":
             return self.belief(published, row, attribute, values).scores
         shown = published.node(row, attribute)
         sizes = without(published.counts(attribute), shown).tolist()
@@ -119,9 +105,7 @@ class BayesAdversary:
         if published.node(row, attribute) == value:
             cells = without(cells, shown)
         known = rows - (int(cells[HIDDEN]) if self.unknown == "ignored" else 0)
-        whole = known + self.smoothing * len(taxonomy.leaves)
-        support = self.support(taxonomy, cells, shown) + self.smoothing * len(taxonomy.leaves_below(shown))
-        return support / whole if whole else Fraction(0)
+        return self.support(taxonomy, cells, shown) / known if known else Fraction(0)
 
     def support(self, taxonomy: CellTaxonomy, cells: npt.NDArray[np.int64], node: int, top: int = HIDDEN) -> Fraction:
         """How many of the counted cells speak for a node: those that show it; or its share of all below ``top``."""

@@ -19,9 +19,8 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from incrowd.errors import Notice, ParameterError, RequirementError, guarded
-from incrowd.hiding.account import Account, Telling
-from incrowd.hiding.adversaries import Adversary, SklearnAdversary
+from incrowd.errors import ParameterError, RequirementError, guarded
+from incrowd.hiding.account import Account
 from incrowd.hiding.methods import Options
 from incrowd.hiding.options import HidingOptions
 from incrowd.hiding.planner import Cell, CellChange, HidingPlan, plan_hiding
@@ -30,7 +29,7 @@ from incrowd.report.certificate import sha256_of
 from incrowd.report.hiding_facts import HidingFacts
 from incrowd.report.hiding_report import hiding_html, hiding_screen
 from incrowd.tables.hierarchies.read import hierarchies_in
-from incrowd.tables.publishing.serialise import safe_name, write_rows
+from incrowd.tables.publishing.serialise import write_rows
 from incrowd.tables.publishing.staging import staged_files
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.read import read_release
@@ -146,10 +145,11 @@ def run_hiding(request: HidingRequest) -> Hidden:
         plan = hide(request, source)
         with request.clock("writing"):
             write(request, source, plan, place)
+        account = Account(request, source, plan)
         with request.clock("verifying"):
-            verdict = verify(request, source, plan, place)
+            verdict = verify(account, place)
         with request.clock("measuring"):
-            facts = describe(request, source, plan, verdict)
+            facts = account.facts(verdict)
         table = None if request.to else to_frame_like(pl.read_parquet(place), source.rows.origin)
         if request.report:
             drafts[request.report].write_text(hiding_html(facts), encoding="utf-8")
@@ -229,15 +229,13 @@ def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame
     return fresh_frame(frame.with_columns(columns))
 
 
-def verify(request: HidingRequest, source: HidingInput, plan: HidingPlan, written: Path) -> Verdict:
+def verify(account: Account, written: Path) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
-    rename = safe_name if request.form.kind == "csv" else str
-    confidential = [(row - request.first_row, name) for row, name in request.cells]
-    withheld_cells = Telling(plan, source, rename).of(request.adversaries, confidential)
+    request, source, withheld_cells = account.request, account.source, account.told()
 
     def pieces() -> Iterator[Any]:
         for frame in source.rows.frames():
-            named = frame.rename({name: rename(name) for name in frame.columns})
+            named = frame.rename({name: account.rename(name) for name in frame.columns})
             yield named.to_arrow(compat_level=pl.CompatLevel.oldest())
 
     if source.rows.large:
@@ -248,25 +246,3 @@ def verify(request: HidingRequest, source: HidingInput, plan: HidingPlan, writte
         verdict = verify_hidden_cells(written, request.form, next(pieces()), withheld_cells)
     checks = (*verdict.checks, bytes_check(written, request.form))
     return replace(verdict, checks=checks, digests=(sha256_of(written),)).proven("table")
-
-
-def describe(request: HidingRequest, source: HidingInput, plan: HidingPlan, verdict: Verdict) -> HidingFacts:
-    """The facts of a verified hiding."""
-    judges = request.judges(large=source.rows.large)
-    account = Account(plan, source, judges, request.first_row)
-    return account.facts(
-        verdict,
-        source=request.path.name if request.path else f"a {source.rows.origin.form} table",
-        output=request.to.name if request.to else None,
-        attack=request.attack,
-        notices=(*source.notices, *_sampled(judges)),
-        seconds=request.clock.seconds,
-    )
-
-
-def _sampled(judges: Iterable[Adversary]) -> Iterator[Notice]:
-    """Who has not learnt from all rows."""
-    for judge in judges:
-        if isinstance(judge, SklearnAdversary) and judge.most_rows is not None:
-            message = f"learns from at most {judge.most_rows:,} rows, taken evenly: the table is larger than memory."
-            yield Notice("adversary-sampled", judge.name, message)

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.errors import ParameterError
 from incrowd.hiding.adversaries import ESTIMATORS, CellFeatures, School, SklearnAdversary, estimator_named
 from incrowd.hiding.id3 import ID3Adversary
 from incrowd.hiding.naive_bayes import BayesAdversary, best
@@ -82,25 +81,10 @@ def test_numbers_are_centred_and_scaled():
     assert CellFeatures(shown, ("n",)).of(np.arange(3)).toarray().ravel().tolist() == [-1, 1, 0]
 
 
-def test_smoothing_leaves_nothing_impossible():
-    shown = published(column("a", [0, 0, 1, 1, 0], ["x", "y"]), column("c", [0, 0, 1, 1, 1], ["p", "q"]))
-    shown.show([4], "c", 0)
-    assert BayesAdversary().scores(shown, 4, "c") == {1: Fraction(1, 2), 2: 0}
-    smooth = BayesAdversary(smoothing=Fraction(1))
-    assert smooth.name == "nb-smoothed"
-    assert smooth.scores(shown, 4, "c") == {1: Fraction(1, 2) * Fraction(3, 4), 2: Fraction(1, 2) * Fraction(1, 4)}
-
-
 def test_a_tie_is_no_prediction():
     assert best({1: Fraction(1, 3), 2: Fraction(1, 3), 3: Fraction(0)}) is None
     assert best({}) is None
     assert best({4: Fraction(0)}) == 4
-
-
-@pytest.mark.parametrize("wrong", [{"unknown": "guess"}, {"smoothing": -1}])
-def test_parameters_are_checked(wrong):
-    with pytest.raises(ParameterError):
-        BayesAdversary(**wrong)
 
 
 def test_a_school_keeps_what_was_costly_to_learn(clear):
