@@ -9,14 +9,14 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.errors import HeaderError, Notice, OutputError, ParameterError
+from incrowd.errors import HeaderError, Notice, ParameterError
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary, adversary_named
 from incrowd.hiding.generic import Generic
 from incrowd.hiding.methods import Options, method_named
 from incrowd.hiding.on_disk import FlatTable
 from incrowd.rows.blocks.held import block_rows
 from incrowd.rows.choice import in_blocks
-from incrowd.tables.publishing.staging import check_new, check_target
+from incrowd.tables.publishing.staging import check_targets
 from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -94,12 +94,7 @@ class HidingRequest:
         method_named(self.hider, self.judges())
         if not self.cells:
             raise ParameterError("No cell is named. Name at least one: its row and its column.")
-        targets = [path for path in (self.to, self.report) if path is not None]
-        for path in targets:
-            check_target(path, (self.path,) if self.path else ())
-        if len({path.resolve() for path in targets}) < len(targets):
-            raise OutputError("Table and report need different file names.")
-        check_new(*targets, replace=self.replace)
+        check_targets("Table and report", (self.to, self.report), (self.path,), replace=self.replace)
         _ = self.form
 
 

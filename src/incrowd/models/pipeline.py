@@ -35,12 +35,12 @@ from incrowd.models.drawings import plot_tree
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.options import ModelOptions
 from incrowd.models.pmml import to_pmml
-from incrowd.models.published_tree import PublishedTree, write_model
+from incrowd.models.published_tree import PublishedTree, model_data, write_model
 from incrowd.report.certificate import hmac_of, owner_key
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.options import names_of
-from incrowd.tables.publishing.staging import check_new, check_target, staged_files
+from incrowd.tables.publishing.staging import check_targets, staged_files
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -56,7 +56,6 @@ from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described, filled
-from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
@@ -80,14 +79,10 @@ class ModelFiles:
 
     def check(self, *inputs: Path | None) -> None:
         """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
-        targets = [path for path in (self.model, self.plot, self.pmml, self.certificate) if path is not None]
         if self.model and self.model.suffix.lower() != ".json":
             raise OutputError(f"{self.model.name}: a model is written as JSON. Give a name that ends in .json.")
-        for path in targets:
-            check_target(path, tuple(source for source in inputs if source is not None))
-        if len({path.resolve() for path in targets}) < len(targets):
-            raise OutputError("Model, certificate, drawing and PMML need different file names.")
-        check_new(*targets, replace=self.replace)
+        targets = (self.model, self.plot, self.pmml, self.certificate)
+        check_targets("Model, certificate, drawing and PMML", targets, inputs, replace=self.replace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +299,7 @@ def verify_model(path: str | Path, table: Any, *, most_visits: int = MOST_VISITS
 
     Columns are read with the types that the model names. ``reading``: delimiter, encoding, missing.
     """
-    data = _json(Path(path))
+    data = model_data(Path(path), "the file of a model")
     model = ModelFile.of(data)
     source = read(table, **reading)
     names = [*model.tested, model.target]
@@ -315,15 +310,6 @@ def verify_model(path: str | Path, table: Any, *, most_visits: int = MOST_VISITS
     columns = [*_columns_of(model), _as_written(drafted[model.target])]
     encoded, _ = encode(source, Schema(tuple(columns)), names)
     return verify_spans(data, encoded, most_visits=most_visits)
-
-
-def _json(path: Path) -> Any:
-    try:
-        return read_plain_json(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise PlanError(f"There is no file {path.name}.") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise PlanError(f"{path.name} is not the file of a model ({type(error).__name__}).") from None
 
 
 def _columns_of(model: ModelFile) -> Iterator[Column]:

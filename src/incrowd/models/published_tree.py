@@ -184,14 +184,17 @@ def write_model(model: PublishedTree, path: str | Path) -> None:
 
 def read_model(path: str | Path) -> PublishedTree:
     """Read a model that :func:`write_model` wrote."""
-    path = Path(path)
+    return PublishedTree.from_json(model_data(Path(path), "a model that incrowd wrote"))
+
+
+def model_data(path: Path, what: str) -> Any:
+    """What the file of a model says; refused as not ``what`` it should be if it is no JSON."""
     try:
-        data = read_plain_json(path.read_text("utf-8"))
+        return read_plain_json(path.read_text("utf-8"))
     except FileNotFoundError:
         raise PlanError(f"There is no file {path.name}.") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise PlanError(f"{path.name} is not a model that incrowd wrote ({type(error).__name__}).") from None
-    return PublishedTree.from_json(data)
+        raise PlanError(f"{path.name} is not {what} ({type(error).__name__}).") from None
 
 
 def filled(column: EncodedColumn, value: str | int | float | None) -> EncodedColumn:

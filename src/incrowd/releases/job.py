@@ -12,7 +12,7 @@ from incrowd.methods.catalog import check_preferences, find_method
 from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
-from incrowd.tables.publishing.staging import check_new, check_target
+from incrowd.tables.publishing.staging import check_target, check_targets
 from incrowd.tables.reading.read import of_population, read
 from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
@@ -71,12 +71,8 @@ class Targets:
 
     def check(self, *inputs: Path | None, query: Query | None = None) -> None:
         """Refuse impossible targets before any work is done: every file has its own name, none is an input."""
-        targets = [path for path in (self.release, self.plan, self.report, self.certificate) if path is not None]
-        for path in targets:
-            check_target(path, tuple(file for file in inputs if file is not None))
-        if len({path.resolve() for path in targets}) < len(targets):
-            raise OutputError("Release, certificate, plan and report need different file names.")
-        check_new(*targets, replace=self.replace)
+        targets = (self.release, self.plan, self.report, self.certificate)
+        check_targets("Release, certificate, plan and report", targets, inputs, replace=self.replace)
         if self.table is not None:
             from incrowd.tables.databases.writing import check_table
 
@@ -179,8 +175,7 @@ class Job:
                 )
         if self.outputs.release is not None:
             second, others = groups_path(self.outputs.release), [self.outputs.plan, self.outputs.report]
-            check_target(second, tuple(path for path in (self.path, self.recipe_path) if path is not None))
-            check_new(second, replace=self.outputs.replace)
+            check_target(second, tuple(filter(None, (self.path, self.recipe_path))), replace=self.outputs.replace)
             if any(path is not None and path.resolve() == second.resolve() for path in others):
                 raise OutputError(f"{second.name} is where the table of groups goes. Name another file.")
 

@@ -122,6 +122,16 @@ def check_target(target: Path, inputs: tuple[Path, ...] = (), *, replace: bool =
     check_new(target, replace=replace)
 
 
+def check_targets(what: str, targets: Sequence[Path | None], inputs: Sequence[Path | None], *, replace: bool) -> None:
+    """Raise unless all the files may be written, each under a name of its own; ``what`` they are, for the message."""
+    paths, read = ([path for path in some if path is not None] for some in (targets, inputs))
+    for path in paths:
+        check_target(path, tuple(read))
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise OutputError(f"{what} need different file names.")
+    check_new(*paths, replace=replace)
+
+
 def check_new(*targets: Path | None, replace: bool) -> None:
     """Raise if files would be overwritten that nobody said may be replaced; all of them in one sentence."""
     old = [path.name for path in targets if path is not None and os.path.lexists(path)]
