@@ -105,20 +105,12 @@ def estimator_named(name: str) -> Any:
 
 @dataclass(frozen=True)
 class SklearnAdversary:
-    """A classifier that is trained on the rows that show a value of the attribute.
+    """A classifier that is trained on the rows that show a value of the attribute."""
 
-    Parameters
-    ----------
-    name
-        Its name in reports; one of ``svm``, ``logistic``, ``forest``, ``boosting``, ``knn`` if no estimator is given.
-    estimator
-        A classifier; a copy of it is trained.
-    most_rows
-        It is trained on at most so many rows, taken evenly from all; on all of them if not given.
-    """
-
+    # its name in reports; one of ``svm``, ``logistic``, ``forest``, ``boosting``, ``knn`` if no estimator is given
     name: str
-    estimator: Any = None
+    estimator: Any = None  # a classifier; a copy of it is trained
+    # it is trained on at most so many rows, taken evenly from all; on all of them if not given
     most_rows: int | None = None
     costly = True  # training takes long
 

@@ -14,24 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EarlierRelease:
-    """A release of the ledger that this one was compared with.
+    """A release of the ledger that this one was compared with."""
 
-    Parameters
-    ----------
-    sha256, made, requirement
-        The digest of its bytes, when, and what it promises.
-    by, relation
-        By what people were compared, and what came of it.
-    shared
-        People of the table who are in it; None if that cannot be told, or was not looked at.
-    """
-
+    # the digest of its bytes, when, and what it promises
     sha256: str
     made: str = ""
     requirement: str = ""
+    # by what people were compared, and what came of it
     by: str = "identifier"
     relation: str = "complete"
-    shared: int | None = None
+    shared: int | None = None  # people of the table who are in it; None if that cannot be told, or was not looked at
 
     @property
     def when(self) -> str:
@@ -48,36 +40,19 @@ class EarlierRelease:
 
 @dataclass(frozen=True)
 class Earlier:
-    """What the ledger knows of the people of a table.
+    """What the ledger knows of the people of a table."""
 
-    Parameters
-    ----------
-    releases
-        The releases of the ledger, the first one first.
-    joint
-        What those that share people make together with this one; None if nothing had to be counted.
-    people, shared
-        People of the table, and those of them who are in earlier releases.
-    same_groups
-        Whether the groups are those of an earlier release of the same people.
-    vouched
-        What somebody vouched for.
-    despite
-        Whether this release was published though more is told together than was promised.
-    not_counted
-        What of the ledger could not be counted, and why.
-    entry, mac
-        The number of this release in the ledger, and the MAC of its entry.
-    """
-
-    releases: tuple[EarlierRelease, ...] = ()
+    releases: tuple[EarlierRelease, ...] = ()  # the releases of the ledger, the first one first
+    # what those that share people make together with this one; None if nothing had to be counted
     joint: Joint | None = None
+    # people of the table, and those of them who are in earlier releases
     people: int = 0
     shared: int = 0
-    same_groups: bool = False
-    vouched: tuple[Mapping[str, Any], ...] = ()
-    despite: bool = False
-    not_counted: tuple[str, ...] = ()
+    same_groups: bool = False  # whether the groups are those of an earlier release of the same people
+    vouched: tuple[Mapping[str, Any], ...] = ()  # what somebody vouched for
+    despite: bool = False  # whether this release was published though more is told together than was promised
+    not_counted: tuple[str, ...] = ()  # what of the ledger could not be counted, and why
+    # the number of this release in the ledger, and the MAC of its entry
     entry: int = 0
     mac: str = ""
 

@@ -11,28 +11,16 @@ NO_COMMON_FORM = "such numbers have no common form"
 
 @dataclass(frozen=True)
 class Identifier:
-    """One of the eighteen.
+    """One of the eighteen."""
 
-    Parameters
-    ----------
-    letter, title
-        As in the regulation.
-    words
-        Words in a column's name that speak for it.
-    runs
-        The same for letters in a row, also across words: ``medicalrecord`` is in ``medical_record_no``.
-    pattern
-        What its values look like, if they have a form of their own.
-    unseen
-        Why its values cannot be looked for, if they cannot.
-    """
-
+    # as in the regulation
     letter: str
     title: str
-    words: frozenset[str]
+    words: frozenset[str]  # words in a column's name that speak for it
+    # the same for letters in a row, also across words: ``medicalrecord`` is in ``medical_record_no``
     runs: tuple[str, ...] = ()
-    pattern: str | None = None
-    unseen: str | None = None
+    pattern: str | None = None  # what its values look like, if they have a form of their own
+    unseen: str | None = None  # why its values cannot be looked for, if they cannot
 
     def is_named_by(self, name: str) -> bool:
         """Whether the name of a column speaks for it.

@@ -16,24 +16,13 @@ _ORDER = ("research", "public", "safe-harbor")
 
 @dataclass(frozen=True)
 class Preset:
-    """What a preset asks for.
+    """What a preset asks for."""
 
-    Parameters
-    ----------
-    name
-        What it is called.
-    settings
-        What it says in a recipe's own keys.
-    kinds
-        For kinds of identifiers that are looked for: the role, or the rule, of a column in which one is found.
-    sensitive
-        What is required of every sensitive column, in words.
-    """
-
-    name: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str  # what it is called
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what it says in a recipe's own keys
+    # for kinds of identifiers that are looked for: the role, or the rule, of a column in which one is found
     kinds: Mapping[str, str] = field(default_factory=dict)
-    sensitive: str | None = None
+    sensitive: str | None = None  # what is required of every sensitive column, in words
 
 
 def preset_names() -> tuple[str, ...]:

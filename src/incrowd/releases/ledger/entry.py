@@ -23,54 +23,30 @@ _KEYS = {"request": "asked", "vouched": "said"}  # fields that have another name
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """The header of an entry, beside its place in the chain.
+    """The header of an entry, beside its place in the chain."""
 
-    Parameters
-    ----------
-    kind
-        A release; the word that one never went out; or the files of a book of version 1, which are bound by it.
-    made, sha256, requirement, incrowd
-        When, the hash of the release's bytes, what it promises, and by which version.
-    request, secret
-        The digest of what decides the groups, and the secret they were drawn from.
-    k
-        The smallest group that it promises; None if it promises more than sizes of groups, or sizes by several sets.
-    quasi_identifiers, unchanged, identifiers
-        The columns that it shows by groups, those that it shows as they are, and those that number persons.
-    people
-        Rows of its table.
-    groups
-        Whether it is known who is in which group.
-    vouched
-        What somebody vouched for: entries that are about other people.
-    withdraws
-        The number of the entry that never went out.
-    files
-        The files of version 1 with their SHA-256.
-    upgrades
-        The file of version 1 that this entry stands for.
-    was
-        The MAC of the entry that was marked again, or entered again.
-    """
-
-    kind: str
+    kind: str  # a release; the word that one never went out; or the files of a book of version 1, which are bound by it
+    # when, the hash of the release's bytes, what it promises, and by which version
     made: str = ""
     sha256: str = ""
     requirement: str = ""
     incrowd: str = ""
+    # the digest of what decides the groups, and the secret they were drawn from
     request: str = ""
     secret: str = ""
+    # the smallest group that it promises; None if it promises more than sizes of groups, or sizes by several sets
     k: int | None = None
+    # the columns that it shows by groups, those that it shows as they are, and those that number persons
     quasi_identifiers: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
-    people: int = 0
-    groups: bool = True
-    vouched: tuple[Mapping[str, Any], ...] = ()
-    withdraws: int | None = None
-    files: Mapping[str, str] = field(default_factory=dict)
-    upgrades: str | None = None
-    was: str = ""
+    people: int = 0  # rows of its table
+    groups: bool = True  # whether it is known who is in which group
+    vouched: tuple[Mapping[str, Any], ...] = ()  # what somebody vouched for: entries that are about other people
+    withdraws: int | None = None  # the number of the entry that never went out
+    files: Mapping[str, str] = field(default_factory=dict)  # the files of version 1 with their SHA-256
+    upgrades: str | None = None  # the file of version 1 that this entry stands for
+    was: str = ""  # the MAC of the entry that was marked again, or entered again
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -96,27 +72,13 @@ class LedgerEntry:
 
 @dataclass(frozen=True, eq=False)
 class MarkedPeople:
-    """Who is in an entry.
+    """Who is in an entry."""
 
-    Parameters
-    ----------
-    persons
-        Marks of each column that numbers persons.
-    rows
-        Marks of the quasi-identifiers.
-    classes
-        The number of the group of each person; -1 if left out, or not known.
-    alike
-        For each quasi-identifier marks of some rows without it.
-    values
-        For each quasi-identifier marks of some of its values.
-    """
-
-    persons: tuple[Marks, ...]
-    rows: Marks
-    classes: npt.NDArray[np.int32]
-    alike: Mapping[str, Marks] = field(default_factory=dict)
-    values: Mapping[str, Marks] = field(default_factory=dict)
+    persons: tuple[Marks, ...]  # marks of each column that numbers persons
+    rows: Marks  # marks of the quasi-identifiers
+    classes: npt.NDArray[np.int32]  # the number of the group of each person; -1 if left out, or not known
+    alike: Mapping[str, Marks] = field(default_factory=dict)  # for each quasi-identifier marks of some rows without it
+    values: Mapping[str, Marks] = field(default_factory=dict)  # for each quasi-identifier marks of some of its values
 
     def to_bytes(self) -> bytes:
         """The payload of an entry: people in the order of their marks, so that the order of rows is not in it."""

@@ -139,34 +139,21 @@ Shift = tuple[str, int] | None
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """What a table and an entry have in common.
+    """What a table and an entry have in common."""
 
-    Parameters
-    ----------
-    number
-        Of the entry.
-    by, relation
-        By what people were compared, and what came of it.
-    shared, now, then
-        Who is in both, and how many people the table and the entry have; None if it cannot be told.
-    marks, side
-        The marks of the table that were compared, and with which of the entry: those of an identifier, or of rows.
-    unique
-        Whether no mark is there twice.
-    hint
-        What would help to tell, if it cannot be told.
-    """
-
-    number: int
+    number: int  # of the entry
+    # by what people were compared, and what came of it
     by: str
     relation: str
+    # who is in both, and how many people the table and the entry have; None if it cannot be told
     shared: int | None = None
     now: int | None = None
     then: int | None = None
+    # the marks of the table that were compared, and with which of the entry: those of an identifier, or of rows
     marks: Marks | None = None
     side: int | None = None
-    unique: bool = False
-    hint: str = ""
+    unique: bool = False  # whether no mark is there twice
+    hint: str = ""  # what would help to tell, if it cannot be told
 
     @property
     def counts(self) -> bool:

@@ -193,20 +193,8 @@ def staged_together(
 
     Whenever the program is killed, every file is the old one or the complete new one, and what stands side by side
     belongs together: an old certificate goes away before anything changes and the new one appears last, so where a
-    certificate is, everything else is; a target that has groups goes away before they are replaced.
-
-    Parameters
-    ----------
-    target
-        The release, the model, or whatever all is about.
-    beside
-        What else was asked for: plan, report, drawing.
-    groups
-        The second table of a release of two.
-    certificate
-        What vouches for the target.
-    replace
-        Whether files may be replaced; else one that is there when the others are to appear keeps all of them away.
+    certificate is, everything else is; a target that has groups (the second table of two) goes away before they are
+    replaced. Where files may not be replaced, one that is there when the others are to appear keeps all of them away.
 
     Examples
     --------

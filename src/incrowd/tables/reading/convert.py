@@ -81,21 +81,12 @@ _DECIMAL_COMMA = r"^([+-]?[0-9]+),([0-9]+)$"
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Distinct values on their way to a type.
+    """Distinct values on their way to a type."""
 
-    Parameters
-    ----------
-    values
-        One entry per distinct value, null where it counts as missing.
-    type
-        The type they have; what a column was declared as, except for whole numbers too large for 64 bits.
-    notices
-        What was handled.
-    """
-
-    values: pl.Series
+    values: pl.Series  # one entry per distinct value, null where it counts as missing
+    # the type they have; what a column was declared as, except for whole numbers too large for 64 bits
     type: ColumnType
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...] = ()  # what was handled
 
     def and_notice(self, code: str, where: str, message: str) -> Values:
         """The same values with one more notice."""

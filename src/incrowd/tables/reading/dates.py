@@ -26,24 +26,12 @@ _TWO_DIGIT_YEAR = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{2}$"
 
 @dataclass(frozen=True, eq=False)
 class Dates:
-    """What a column of texts gives when read as dates.
+    """What a column of texts gives when read as dates."""
 
-    Parameters
-    ----------
-    values
-        The dates; null where the text is null or not a date.
-    ambiguous
-        Day and month, or the century, cannot be told.
-    mixed_zones
-        More than one time zone, or times with and without one.
-    has_times
-        Some values have a time of day other than midnight.
-    """
-
-    values: pl.Series
-    ambiguous: bool = False
-    mixed_zones: bool = False
-    has_times: bool = False
+    values: pl.Series  # the dates; null where the text is null or not a date
+    ambiguous: bool = False  # day and month, or the century, cannot be told
+    mixed_zones: bool = False  # more than one time zone, or times with and without one
+    has_times: bool = False  # some values have a time of day other than midnight
 
 
 def parse_dates(texts: pl.Series) -> Dates:

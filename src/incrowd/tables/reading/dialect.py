@@ -20,28 +20,15 @@ _GUESSED_FROM = 1 << 16  # bytes of lines with letters beyond ASCII: more change
 
 @dataclass(frozen=True)
 class Dialect:
-    """What is said of a text file; None where it is to be found out.
+    """What is said of a text file; None where it is to be found out."""
 
-    Parameters
-    ----------
-    delimiter, encoding
-        The field separator, the text encoding.
-    header
-        Whether the first line has the names of the columns.
-    names
-        Their names, where it has not.
-    decimal
-        ``comma`` or ``point``: what parts the decimals of numbers; the other parts thousands.
-    dates
-        The order of day, month and year: ``dmy``, ``mdy`` or ``ymd``.
-    """
-
+    # the field separator, the text encoding
     delimiter: str | None = None
     encoding: str | None = None
-    header: bool | None = None
-    names: Iterable[str] | None = None
-    decimal: str | None = None
-    dates: str | None = None
+    header: bool | None = None  # whether the first line has the names of the columns
+    names: Iterable[str] | None = None  # their names, where it has not
+    decimal: str | None = None  # ``comma`` or ``point``: what parts the decimals of numbers; the other parts thousands
+    dates: str | None = None  # the order of day, month and year: ``dmy``, ``mdy`` or ``ymd``
 
     def __post_init__(self) -> None:
         if self.names is not None:

@@ -25,21 +25,14 @@ _AS_TEXT = (pl.Categorical, pl.Enum, pl.Decimal, pl.Time, pl.UInt64, pl.Int128, 
 class Tally:
     """The distinct values of a column, and how many rows have each.
 
-    Parameters
-    ----------
-    values
-        The distinct values, none of them null.
-    counts
-        Rows per distinct value; the last entry counts the nulls.
-
     Examples
     --------
     >>> Tally(pl.Series(["f", "m"]), np.array([3, 1, 0])).described(pl.Series([True, False]))
     '1 distinct value (3 rows)'
     """
 
-    values: pl.Series
-    counts: npt.NDArray[np.int64]
+    values: pl.Series  # the distinct values, none of them null
+    counts: npt.NDArray[np.int64]  # rows per distinct value; the last entry counts the nulls
 
     def rows(self, chosen: pl.Series) -> int:
         """Number of rows that have one of the chosen values (a mask over ``values``; null is not chosen)."""
@@ -52,18 +45,10 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """A column as codes into its distinct values, in no particular order.
+    """A column as codes into its distinct values, in no particular order."""
 
-    Parameters
-    ----------
-    codes
-        One code per row; ``len(values)`` where the value is null.
-    values
-        The distinct values, none of them null.
-    """
-
-    codes: npt.NDArray[Any]
-    values: pl.Series
+    codes: npt.NDArray[Any]  # one code per row; ``len(values)`` where the value is null
+    values: pl.Series  # the distinct values, none of them null
 
     @cached_property
     def tally(self) -> Tally:

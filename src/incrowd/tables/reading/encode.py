@@ -53,27 +53,13 @@ def named_columns(schema: Schema, present: Sequence[str], names: Sequence[str]) 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What the distinct values of a column become.
+    """What the distinct values of a column become."""
 
-    Parameters
-    ----------
-    type
-        The type they have.
-    dictionary
-        The typed values, each once, in the order of the type.
-    places
-        For every distinct value the code of what it became; the last entry is the missing code, for null.
-    counts
-        Rows per code; the last entry counts the missing.
-    notices
-        What was unified or looks odd.
-    """
-
-    type: ColumnType
-    dictionary: pl.Series
-    places: Codes
-    counts: npt.NDArray[np.int64]
-    notices: tuple[Notice, ...]
+    type: ColumnType  # the type they have
+    dictionary: pl.Series  # the typed values, each once, in the order of the type
+    places: Codes  # for every distinct value the code of what it became; the last entry is the missing code, for null
+    counts: npt.NDArray[np.int64]  # rows per code; the last entry counts the missing
+    notices: tuple[Notice, ...]  # what was unified or looks odd
 
 
 def settle(tally: Tally, column: Column, missing: tuple[str, ...]) -> Settled:

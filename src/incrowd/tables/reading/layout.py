@@ -113,32 +113,18 @@ def undecodable(encoding: str, line: int) -> FileFormatError:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the fields of a delimited text are, and what they are called.
+    """Where the fields of a delimited text are, and what they are called."""
 
-    Parameters
-    ----------
-    names
-        All columns of the file.
-    kept
-        Those that are data: all but a stored pandas index.
-    delimiter, line_end
-        One character each.
-    notices
-        What is odd about the header.
-    decimal, dates
-        How numbers and dates are written, as in :class:`Dialect`; None if plainly.
-    headless
-        Whether the names were put before the text, which has none.
-    """
-
-    names: tuple[str, ...]
-    kept: tuple[str, ...]
+    names: tuple[str, ...]  # all columns of the file
+    kept: tuple[str, ...]  # those that are data: all but a stored pandas index
+    # one character each
     delimiter: str
     line_end: str
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...] = ()  # what is odd about the header
+    # how numbers and dates are written, as in :class:`Dialect`; None if plainly
     decimal: str | None = None
     dates: str | None = None
-    headless: bool = False
+    headless: bool = False  # whether the names were put before the text, which has none
 
 
 def find_layout(head: bytes, encoding: str, dialect: Dialect | None = None) -> Layout:

@@ -34,24 +34,13 @@ class Fault(IntEnum):
 
 @dataclass(frozen=True)
 class TextStructure:
-    """What a scan found.
+    """What a scan found."""
 
-    Parameters
-    ----------
-    records
-        Records below the header, blank lines at the end not counted.
-    blank_end
-        Blank lines at the end of a table of two or more columns.
-    fields
-        Fields of the header.
-    fault, line, width
-        The first fault, the line it starts in (the header starts in line 1), and for a ragged record the
-        number of its fields.
-    """
-
-    records: int
-    blank_end: int
-    fields: int
+    records: int  # records below the header, blank lines at the end not counted
+    blank_end: int  # blank lines at the end of a table of two or more columns
+    fields: int  # fields of the header
+    # the first fault, the line it starts in (the header starts in line 1), and for a ragged record the number of its
+    # fields
     fault: Fault
     line: int
     width: int

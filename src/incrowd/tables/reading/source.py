@@ -112,28 +112,16 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table that was read and found sound.
+    """A table that was read and found sound."""
 
-    Parameters
-    ----------
-    frame
-        The values as they were read. Columns of text files are text, character for character; an empty cell
-        or a missing marker is null. Parquet, Arrow, Excel and data frames keep their types.
-    origin
-        Where the table came from.
-    notices
-        What was handled while reading.
-    declared
-        Types and orders the file or frame itself declares (ARFF attributes, ordered categories).
-    finer
-        What columns were before they were coarsened, if some were.
-    """
-
+    # the values as they were read. Columns of text files are text, character for character; an empty cell or a missing
+    # marker is null. Parquet, Arrow, Excel and data frames keep their types.
     frame: pl.DataFrame
-    origin: Origin
-    notices: tuple[Notice, ...] = ()
+    origin: Origin  # where the table came from
+    notices: tuple[Notice, ...] = ()  # what was handled while reading
+    # types and orders the file or frame itself declares (ARFF attributes, ordered categories)
     declared: tuple[Column, ...] = ()
-    finer: pl.DataFrame | None = None
+    finer: pl.DataFrame | None = None  # what columns were before they were coarsened, if some were
     _known: dict[str, Distinct] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod

@@ -70,27 +70,13 @@ class BlockFile:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """An encoded table in blocks of rows.
+    """An encoded table in blocks of rows."""
 
-    Parameters
-    ----------
-    columns
-        Type, dictionary and counts of each column over all blocks.
-    rows
-        Rows of each block.
-    schema
-        The schema the columns were encoded by, types settled on all values.
-    notices
-        What was unified or looks odd, as the encoding of a small table tells.
-    markers
-        Markers of missing values in these columns, as the reader of small files tells.
-    """
-
-    columns: Mapping[str, WholeColumn]
-    rows: tuple[int, ...]
-    schema: Schema
-    notices: tuple[Notice, ...]
-    markers: tuple[Notice, ...]
+    columns: Mapping[str, WholeColumn]  # type, dictionary and counts of each column over all blocks
+    rows: tuple[int, ...]  # rows of each block
+    schema: Schema  # the schema the columns were encoded by, types settled on all values
+    notices: tuple[Notice, ...]  # what was unified or looks odd, as the encoding of a small table tells
+    markers: tuple[Notice, ...]  # markers of missing values in these columns, as the reader of small files tells
     _files: Sequence[BlockFile] = field(repr=False)
     _places: Mapping[str, Codes] = field(repr=False)
 
@@ -139,31 +125,11 @@ def encode_stream(
 ) -> Blocks:
     """Encode the named columns as the schema types them, one block of rows after the other.
 
-    Dictionaries, codes and notices are those of :func:`incrowd.tables.reading.encode.encode` for the same table.
-
-    Parameters
-    ----------
-    stream
-        The table.
-    schema
-        Types of its columns.
-    names
-        Columns to encode.
-    folder
-        A private folder for the codes; it must outlive the blocks, and is not removed here.
-    threads
-        How many columns are worked on at the same time.
-    progress
-        Called with the rows done and the rows in all after each block.
-    limit
-        Most distinct values of a column; beyond it memory would not be bounded.
-    rows
-        Rows of a block.
-    drafted
-        Columns whose type was drafted from a sample: it is drafted again from all values.
-    resources
-        A quarter of their memory is for the distinct values of all columns, which are held whole; a table with more is
-        refused as soon as that is known.
+    Dictionaries, codes and notices are those of :func:`incrowd.tables.reading.encode.encode` for the same table. The
+    codes go to a private ``folder``, which must outlive the blocks and is not removed here; ``progress`` is called with
+    the rows done and the rows in all. A column of more than ``limit`` distinct values is refused, for memory would not
+    be bounded; so is a table whose distinct values, which are held whole, take more than a quarter of the memory of
+    ``resources``. The type of a ``drafted`` column comes from a sample: it is drafted again from all values.
     """
     if threads < 1:
         raise ParameterError(f"threads must be at least 1, not {threads}.")

@@ -180,21 +180,12 @@ _OF_A_TEXT, _OF_A_NUMBER = 300, 64  # bytes; measured with a million distinct te
 
 @dataclass(frozen=True, eq=False)
 class GatheredColumn:
-    """The distinct values of a column over all rows.
+    """The distinct values of a column over all rows."""
 
-    Parameters
-    ----------
-    tally
-        Values and rows, markers of missing values counted as null.
-    kept
-        Which of the gathered values, by raw code from 1 on, are in the tally; the others are markers.
-    marked
-        Cells per marker; empty for a column that is not text.
-    """
-
-    tally: Tally
+    tally: Tally  # values and rows, markers of missing values counted as null
+    # which of the gathered values, by raw code from 1 on, are in the tally; the others are markers
     kept: npt.NDArray[np.bool_]
-    marked: tuple[int, ...]
+    marked: tuple[int, ...]  # cells per marker; empty for a column that is not text
 
     def places(self, settled: Settled) -> Codes:
         """For each raw code the code of what it became."""

@@ -128,35 +128,18 @@ FRAME_ROWS = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A table on disk that was found sound, read in frames: the same rows in the same order each time.
+    """A table on disk that was found sound, read in frames: the same rows in the same order each time."""
 
-    Parameters
-    ----------
-    columns
-        Names of the columns.
-    schema
-        Their polars types; columns of text files are text.
-    rows, bytes
-        Number of rows, counted, and size of the files, unpacked if they are text.
-    origin
-        Where the table comes from.
-    notices
-        What was handled while opening.
-    declared
-        Orders that the file itself declares.
-    keyed
-        What makes the cells of columns that a key makes, if there are some.
-    """
-
-    columns: tuple[str, ...]
-    schema: dict[str, pl.DataType]
+    columns: tuple[str, ...]  # names of the columns
+    schema: dict[str, pl.DataType]  # their polars types; columns of text files are text
+    # number of rows, counted, and size of the files, unpacked if they are text
     rows: int
     bytes: int
-    origin: Origin
-    notices: tuple[Notice, ...]
-    declared: tuple[Column, ...]
+    origin: Origin  # where the table comes from
+    notices: tuple[Notice, ...]  # what was handled while opening
+    declared: tuple[Column, ...]  # orders that the file itself declares
     _body: Body = field(repr=False)
-    keyed: KeyedCells | None = None
+    keyed: KeyedCells | None = None  # what makes the cells of columns that a key makes, if there are some
 
     @property
     def bytes_of_a_row(self) -> int:
