@@ -30,7 +30,6 @@ class Student(Protocol):
 
     def guess(self, row: int) -> int | None:
         """The value (a leaf of the attribute's taxonomy) the adversary takes a cell for; None if it cannot tell."""
-        ...
 
 
 class Adversary(Protocol):
@@ -42,19 +41,16 @@ class Adversary(Protocol):
     @property
     def name(self) -> str:
         """Its name in reports."""
-        ...
 
     @property
     def costly(self) -> bool:
         """Whether studying costs so much more than guessing that what was learnt is worth keeping."""
-        ...
 
     def study(self, published: PublishedTable, attribute: str, shown: int) -> Student:
         """Learn to tell the values below the node that is shown, from the table as it is now.
 
         Cells of the row in question may change afterwards; after a change of other rows, study again.
         """
-        ...
 
 
 class School:

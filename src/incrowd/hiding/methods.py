@@ -28,11 +28,9 @@ class Hider(Protocol):
     @property
     def name(self) -> str:
         """Its name in the list of methods."""
-        ...
 
     def hide(self, secret: Secret) -> Status:
         """Change cells until the adversary fails; if that is impossible, delete the row."""
-        ...
 
 
 @dataclass(frozen=True)

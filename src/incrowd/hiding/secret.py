@@ -78,11 +78,9 @@ class Chance(Protocol):
 
     def one_of(self, values: Sequence[int]) -> int:
         """One of the values, each equally likely."""
-        ...
 
     def coin(self) -> bool:
         """True as often as False."""
-        ...
 
 
 class FairChance:

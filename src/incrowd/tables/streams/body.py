@@ -17,15 +17,12 @@ class Body(Protocol):
 
     def pieces(self, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """All rows of the named columns in frames of any size, at best near ``rows``."""
-        ...
 
     def part(self, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:
         """Some rows of the named columns from a place in the middle."""
-        ...
 
     def check(self) -> None:
         """Refuse to go on if a file is not what it was when it was opened."""
-        ...
 
 
 def regrouped(pieces: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
