@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from incrowd.drawing.wording import plain, sentence
 from incrowd.models.published_tree import PublishedTree
-from incrowd.trees.draw import amount, class_name, draw_tree, to_text
+from incrowd.trees.draw import draw_lines, draw_tree
 from incrowd.trees.tree import Branch, Eq, Gt, Le, Node, Predicate, Tree
 from incrowd.vocabulary.released_value import date_text
 from incrowd.vocabulary.schema import ColumnType
@@ -33,11 +33,8 @@ def export_text(model: PublishedTree, *, max_depth: int | None = None) -> str:
     yes  [no: 2, yes: 3]
     ill: every span has at least 2 rows; 1 span, of 5 rows
     """
-    lines = to_text(drawable(model), counts=False, max_depth=max_depth).split("\n")
-    tree = model.tree
-    shown = [number for number in tree.preorder() if max_depth is None or tree.depths[number] <= max_depth]
-    drawn = [line + _counts(model, model.safe_counts[node]) for line, node in zip(lines, shown, strict=True)]
-    return "\n".join([*drawn, f"{plain(model.target)}: {promise(model)}"])
+    drawn = draw_lines(drawable(model), model.safe_counts, max_depth)
+    return f"{drawn}\n{plain(model.target)}: {promise(model)}"
 
 
 def plot_tree(model: PublishedTree, *, max_depth: int | None = None) -> str:
@@ -86,10 +83,3 @@ def _named(predicate: Predicate, group: str | None, dates: set[str]) -> Predicat
     if isinstance(predicate, Le | Gt) and predicate.attribute in dates:
         return replace(predicate, threshold=_Day(predicate.threshold))
     return predicate
-
-
-def _counts(model: PublishedTree, counts: tuple[int, ...] | None) -> str:
-    if counts is None:
-        return ""
-    pairs = zip(model.classes, counts, strict=True)
-    return f"  [{', '.join(f'{class_name(value)}: {amount(count)}' for value, count in pairs if count)}]"

@@ -225,6 +225,11 @@ def to_text(tree: Tree, *, counts: bool = True, max_depth: int | None = None) ->
     ``tree``: any tree. ``counts``: whether to show the class histogram of each node. ``max_depth``: nodes below this
     depth are only counted.
     """
+    return draw_lines(tree, [node.counts if counts else None for node in tree.nodes], max_depth)
+
+
+def draw_lines(tree: Tree, counts: Sequence[Counts], max_depth: int | None = None) -> str:
+    """Draw a tree with lines, with the counts that may be shown."""
     lines = []
     below = _sizes(tree)
     waiting = [(0, "", "", "")]
@@ -232,7 +237,8 @@ def to_text(tree: Tree, *, counts: bool = True, max_depth: int | None = None) ->
         number, lead, elbow, test = waiting.pop()
         node = tree.nodes[number]
         hidden = max_depth is not None and tree.depths[number] >= max_depth and not node.is_leaf
-        lines.append(lead + elbow + test + _headline(tree, number, counts, below[number] if hidden else 0))
+        more = f" … {below[number]:,} nodes below" if hidden else ""
+        lines.append(f"{lead}{elbow}{test}{headline(tree, node)}{more}{_histogram(tree, counts[number])}")
         if hidden:
             continue
         inner = lead + {"": "", "├─ ": "│  ", "└─ ": "   "}[elbow]
@@ -242,18 +248,11 @@ def to_text(tree: Tree, *, counts: bool = True, max_depth: int | None = None) ->
     return "\n".join(lines)
 
 
-def _headline(tree: Tree, number: int, counts: bool, hidden: int) -> str:
-    """What a node tests or says, with its counts."""
-    node = tree.nodes[number]
-    title = headline(tree, node)
-    if hidden:
-        title += f" … {hidden:,} nodes below"
-    if not counts:
-        return title
-    parts = [
-        f"{class_name(value)}: {amount(count)}" for value, count in zip(tree.classes, node.counts, strict=True) if count
-    ]
-    return f"{title}  [{', '.join(parts)}]"
+def _histogram(tree: Tree, counts: Counts) -> str:
+    if counts is None:
+        return ""
+    pairs = zip(tree.classes, counts, strict=True)
+    return f"  [{', '.join(f'{class_name(value)}: {amount(count)}' for value, count in pairs if count)}]"
 
 
 def _sizes(tree: Tree) -> list[int]:
