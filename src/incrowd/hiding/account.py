@@ -60,7 +60,7 @@ class Account:
     def _judges(self) -> tuple[Adversary, ...]:
         return self.request.judges(large=self.source.rows.large)
 
-    def told(self) -> Withheld:
+    def withheld(self) -> Withheld:
         """What the verification is told, in the column names of the written file; the cells are those asked for."""
         outcomes, rename, schema = self.plan.outcomes, self.rename, self.source.schema
         return Withheld(

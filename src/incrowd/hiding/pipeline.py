@@ -231,7 +231,7 @@ def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame
 
 def verify(account: Account, written: Path) -> Verdict:
     """The second opinion on the written bytes; raises unless everything holds."""
-    request, source, withheld_cells = account.request, account.source, account.told()
+    request, source, withheld_cells = account.request, account.source, account.withheld()
 
     def pieces() -> Iterator[Any]:
         for frame in source.rows.frames():
