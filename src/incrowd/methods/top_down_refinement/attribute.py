@@ -11,7 +11,7 @@ The gain of a refinement is the entropy of the class among the rows it touches, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,3 +151,44 @@ class AttributeState(ABC):
         for i, codes in enumerate(groups.values()):
             position[codes] = i
         return RefinedCodes(tuple(groups), position)
+
+
+class PartedValues(AttributeState):
+    """An attribute whose values are parted further and further: a refinement shows children in place of a candidate."""
+
+    _children: Mapping[int, Sequence[int]]
+    _shown: set[int]
+
+    @abstractmethod
+    def _below(self, number: int) -> Codes:
+        """The codes of an id."""
+
+    @abstractmethod
+    def _offer(self, number: int) -> None:
+        """Make an id that is shown a candidate, if refining it can be of use; else close it."""
+
+    def refines(self, candidate: int) -> int:
+        """The candidate itself."""
+        return candidate
+
+    def refine(self, candidate: int) -> RefinedCodes:
+        """Show its children in its place."""
+        children = self._children[candidate]
+        self.open[candidate] = False
+        self._shown = self._shown - {candidate} | set(children)
+        for child in children:
+            self._offer(child)
+        return self._split({child: self._below(child) for child in children})
+
+    def close(self, candidate: int) -> None:
+        """It is shown for good."""
+        self.open[candidate] = False
+        self.next[self._below(candidate)] = -1
+
+    def _open(self, candidate: int, gain: float) -> None:
+        """Make an id with children a candidate."""
+        self.open[candidate] = True
+        self.gains[candidate] = gain
+        for child in self._children[candidate]:
+            self.decides[child] = candidate
+            self.next[self._below(child)] = child

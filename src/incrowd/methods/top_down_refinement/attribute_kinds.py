@@ -18,6 +18,7 @@ from incrowd.methods.top_down_refinement.attribute import (
     AttributeState,
     Counts,
     Look,
+    PartedValues,
     RefinedCodes,
     best_of,
     cut_gains,
@@ -26,7 +27,7 @@ from incrowd.methods.top_down_refinement.attribute import (
     split_gain,
 )
 from incrowd.plan.steps import Part
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.hierarchy import ROOT, Hierarchy
 from incrowd.vocabulary.released_value import (
     Category,
@@ -44,7 +45,7 @@ from incrowd.vocabulary.schema import ColumnType
 Dress = Callable[[int, int, Look], Part | None]
 
 
-class TaxonomyCut(AttributeState):
+class TaxonomyCut(PartedValues):
     """A cut, at first the root alone; a refinement replaces a node by its children.
 
     ``name``: the attribute. ``labels``, ``parents``: the nodes, numbered from the root (0) depth first. ``nodes``: for
@@ -72,7 +73,7 @@ class TaxonomyCut(AttributeState):
         self._labels = [*labels, MISSING]
         self._dress = dress
         above = [*parents, 0]
-        self._children: list[list[int]] = [[] for _ in above]
+        self._children: dict[int, list[int]] = {node: [] for node in range(len(above))}
         self._ends = np.arange(1, len(above) + 1)
         self._counts = np.zeros((len(above), counts.shape[1]), np.int64)
         np.add.at(self._counts, nodes, counts)
@@ -83,12 +84,8 @@ class TaxonomyCut(AttributeState):
             self._children[above[used]].append(used)
         self._codes = np.argsort(nodes, kind="stable").astype(np.int32)
         self._sorted = nodes[self._codes]
-        self._cut = {0}
+        self._shown = {0}
         self._offer(0)
-
-    def refines(self, candidate: int) -> int:
-        """The node itself."""
-        return candidate
 
     def place(self, candidate: int) -> int:
         """The number of the node."""
@@ -98,46 +95,26 @@ class TaxonomyCut(AttributeState):
         """The node's label, and those of its children that have rows."""
         return self._labels[candidate], ", ".join(self._labels[child] for child in self._children[candidate])
 
-    def refine(self, candidate: int) -> RefinedCodes:
-        """Replace the node by its children."""
-        children = self._children[candidate]
-        self.open[candidate] = False
-        self._cut = self._cut - {candidate} | set(children)
-        for child in children:
-            self._offer(child)
-        return self._split({child: self._below(child) for child in children})
-
-    def close(self, candidate: int) -> None:
-        """The node stays in the cut for good."""
-        self.open[candidate] = False
-        self.next[self._below(candidate)] = -1
-
     def parts(self, look: Look) -> tuple[Part, ...]:
         """One part for each node of the cut that has rows; the root and the missing show nothing."""
-        shown = sorted(self._cut - {0, len(self._labels) - 1})
+        shown = sorted(self._shown - {0, len(self._labels) - 1})
         dressed = (self._dress(node, int(self._counts[node].sum()), look) for node in shown)
         return tuple(part for part in dressed if part is not None)
 
-    def _offer(self, node: int) -> None:
-        """Make a node of the cut a candidate, if refining it can be of use."""
-        children = self._children[node]
+    def _offer(self, number: int) -> None:
+        children = self._children[number]
         missing = len(self._labels) - 1
-        if children in ([], [missing]) or not is_mixed(self._counts[node]):
-            self.close(node)
-            return
-        self.open[node] = True
-        self.gains[node] = split_gain(self._counts[children])
-        self.decides[children] = node
-        for child in children:
-            self.next[self._below(child)] = child
+        if children in ([], [missing]) or not is_mixed(self._counts[number]):
+            self.close(number)
+        else:
+            self._open(number, split_gain(self._counts[children]))
 
-    def _below(self, node: int) -> npt.NDArray[np.int32]:
-        """The codes below a node."""
-        first, last = np.searchsorted(self._sorted, [node, self._ends[node]])
+    def _below(self, number: int) -> Codes:
+        first, last = np.searchsorted(self._sorted, [number, self._ends[number]])
         return self._codes[first:last]
 
 
-class RangeCuts(AttributeState):
+class RangeCuts(PartedValues):
     """Ranges of numbers, dates or ordered categories; at first one, the missing included.
 
     Inside, a range is a pair of positions among the values that occur; the missing come after the last.
@@ -159,13 +136,9 @@ class RangeCuts(AttributeState):
         self._known = len(self._codes) - 1
         super().__init__(column.name, len(rows), 2 * self._known + 2)
         self._ranges = [(0, self._known + bool(rows[-1]))]
-        self._children: dict[int, tuple[int, ...]] = {}
+        self._children: dict[int, range] = {}
         self._shown = {0}
         self._offer(0)
-
-    def refines(self, candidate: int) -> int:
-        """The range itself."""
-        return candidate
 
     def place(self, candidate: int) -> int:
         """Where the range begins."""
@@ -175,27 +148,13 @@ class RangeCuts(AttributeState):
         """The range and its two halves."""
         return self._label(candidate), ", ".join(map(self._label, self._children[candidate]))
 
-    def refine(self, candidate: int) -> RefinedCodes:
-        """Cut the range; the missing leave the whole range when that is cut."""
-        children = self._children[candidate]
-        self.open[candidate] = False
-        self._shown = self._shown - {candidate} | set(children)
-        for child in children:
-            self._offer(child)
-        return self._split({child: self._codes[slice(*self._ranges[child])] for child in children})
-
-    def close(self, candidate: int) -> None:
-        """The range is never cut."""
-        self.open[candidate] = False
-        self.next[self._codes[slice(*self._ranges[candidate])]] = -1
-
     def parts(self, look: Look) -> tuple[Part, ...]:
         """One part for each range; the whole range and the missing show nothing."""
         shown = sorted(self._ranges[number] for number in self._shown if number)
         return tuple(self._part(first, last, look) for first, last in shown if first < self._known)
 
     def _offer(self, number: int) -> None:
-        """Find where a range would be cut, and make it a candidate if that can be of use."""
+        """Find where a range would be cut, if that can be of use; the missing leave the whole range then."""
         first, last = self._ranges[number]
         end = min(last, self._known)
         if end - first < 2 or not is_mixed(self._counts[first:last].sum(axis=0)):
@@ -205,14 +164,12 @@ class RangeCuts(AttributeState):
         best = int(np.argmax(best_of(gains)))
         middle = first + 1 + best
         halves = [(first, middle), (middle, end)] + [(end, last)] * (last > end)
-        children = tuple(range(len(self._ranges), len(self._ranges) + len(halves)))
+        self._children[number] = range(len(self._ranges), len(self._ranges) + len(halves))
         self._ranges += halves
-        self._children[number] = children
-        self.open[number] = True
-        self.gains[number] = gains[best]
-        self.decides[list(children)] = number
-        for child in children:
-            self.next[self._codes[slice(*self._ranges[child])]] = child
+        self._open(number, gains[best])
+
+    def _below(self, number: int) -> Codes:
+        return self._codes[slice(*self._ranges[number])]
 
     def _part(self, first: int, last: int, look: Look) -> Part:
         rows = int(self._counts[first:last].sum())
