@@ -12,7 +12,7 @@ import numpy as np
 from incrowd.verification.coded import CodedCells, Codes, shown_cells, tally_pairs
 from incrowd.verification.opening import column, create_macros, register
 from incrowd.verification.request import Expected, Original
-from incrowd.verification.shown import CountsComparison, PieceOfCounts, add_forms, count_forms
+from incrowd.verification.shown import CountsComparison, Forms, PieceOfCounts, add_forms, count_forms
 from incrowd.verification.spelling import is_held, is_one_order, is_spelled
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
@@ -44,8 +44,9 @@ class PieceFindings:
     ----------
     wrong
         For each column how many cells do not follow from the original.
-    shown
-        For each quasi-identifier how many cells show what.
+    shown, formulas
+        For each quasi-identifier how many cells show what; how many cells of all columns are formulas, where that is
+        asked.
     sets
         Which values the rows have that show a set of values: a PyArrow table of places of columns, sets and values,
         each once; None where it does not matter.
@@ -59,10 +60,20 @@ class PieceFindings:
 
     wrong: Mapping[str, int]
     shown: Mapping[str, Mapping[str, int]]
+    formulas: int = 0
     sets: Any = None
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     means: Any = None
     counts: PieceOfCounts | None = None
+
+
+@dataclass(frozen=True)
+class AllFindings:
+    """Of a whole release: wrong cells of each column, how many cells of quasi-identifiers show what, and formulas."""
+
+    wrong: Mapping[str, int]
+    shown: Forms
+    formulas: int = 0
 
 
 class CellComparison:
@@ -113,7 +124,8 @@ class CellComparison:
         self._written, self._own_types = self._describe("released"), self._describe("original")
         cells = dict(zip(self._quasi, shown_cells(self._connection, [self._place[n] for n in self._quasi]), strict=True))
         wrong, ends, with_means = dict.fromkeys(self._columns, 0), {}, self._of_form("numbers")
-        wrong |= self._wrong_rows(original)
+        in_rows, formulas = self._wrong_rows(original)
+        wrong |= in_rows
         sets = None
         if values := self._of_form("values"):
             self._register_texts({name: (cells[name], original.table[name]) for name in values})
@@ -127,6 +139,7 @@ class CellComparison:
                 with_means += [name] if shows_means else []
         return PieceFindings(
             wrong=wrong,
+            formulas=formulas + self._formulas(cells.values()),
             shown={name: count_forms(one, name in self._counted) for name, one in cells.items()},
             sets=sets,
             ends=ends,
@@ -134,11 +147,8 @@ class CellComparison:
             counts=self._counts.piece(self._counted_numbers()) if self._counts else None,
         )
 
-    def added(self, pieces: Iterable[PieceFindings]) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-        """How many cells of each column do not follow from the original, and how many cells show what.
-
-        Of means it is how many different ones.
-        """
+    def added(self, pieces: Iterable[PieceFindings]) -> AllFindings:
+        """What all pieces show; of means it is how many different ones do not follow from the original."""
         parts = list(pieces)
         wrong = {name: sum(piece.wrong[name] for piece in parts) for name in self._columns}
         if means := [piece.means for piece in parts if piece.means is not None]:
@@ -151,7 +161,8 @@ class CellComparison:
         if self._counts:
             by_place = self._counts.added([piece.counts for piece in parts if piece.counts])
             _add_to(wrong, {name: by_place[self._at(name)] for name in self._counted})
-        return wrong, add_forms([piece.shown for piece in parts], self._quasi)
+        forms = add_forms([piece.shown for piece in parts], self._quasi)
+        return AllFindings(wrong, forms, sum(piece.formulas for piece in parts))
 
     def _form(self, name: str) -> str:
         """What the cells of a column are.
@@ -197,21 +208,42 @@ class CellComparison:
 
     # Row by row: what has to be as it was, and numbers that stand for themselves.
 
-    def _wrong_rows(self, original: Original) -> dict[str, int]:
-        """How many cells of the columns that are compared row by row do not follow from the original."""
+    def _wrong_rows(self, original: Original) -> tuple[dict[str, int], int]:
+        """How many cells of the columns that are compared row by row do not follow from the original.
+
+        And how many cells beside quasi-identifiers are formulas.
+        """
         import pyarrow as pa
 
         wrong = {name: self._is_wrong(name) for name in self._columns}
         counted = {name: f"count(*) FILTER ({condition})" for name, condition in wrong.items() if condition}
+        others = [self._at(name) for name in self._columns if self._is_text_beside(name)] if self._escapes else ()
+        risky = [f"count(*) FILTER (is_formula(r.{at}))" for at in others]
         if not counted:
-            return {}
+            return {}, 0
         claimed = ""
         if original.claims:
             sides = {f"{self._at(name)}_{side}": ends[at] for name, ends in original.claims.items() for at, side in _SIDES}
             self._connection.register("claimed", pa.table(sides))
             claimed = " POSITIONAL JOIN claimed AS c"
-        [numbers] = self._ask(f"SELECT {', '.join(counted.values())} FROM {_ROWS}{claimed}")
-        return dict(zip(counted, numbers, strict=True))
+        [numbers] = self._ask(f"SELECT {', '.join([*counted.values(), *risky])} FROM {_ROWS}{claimed}")
+        return dict(zip(counted, numbers, strict=False)), sum(numbers[len(counted) :])
+
+    def _is_text_beside(self, name: str) -> bool:
+        return name not in self._quasi and self._written[name] == "VARCHAR"
+
+    def _formulas(self, columns: Iterable[CodedCells]) -> int:
+        """How many cells of columns a spreadsheet would take for formulas; each different one is looked at once."""
+        import pyarrow as pa
+
+        parts = list(columns)
+        if not self._escapes or not parts:
+            return 0
+        rows = np.concatenate([np.bincount(one.codes, minlength=len(one.words) + 1)[:-1] for one in parts])
+        words = pa.chunked_array([one.words for one in parts], pa.string())
+        self._connection.register("words", pa.table({"t": words, "n": rows}))
+        [(formulas,)] = self._ask("SELECT coalesce(sum(n) FILTER (is_formula(t)), 0)::BIGINT FROM words")
+        return int(formulas)
 
     def _is_wrong(self, name: str) -> str:
         """SQL: whether a cell does not follow from the original; nothing for forms that are judged otherwise."""

@@ -90,14 +90,14 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     same = sum((*(one.marks for one in findings), *lost), Fingerprint()) == sum(read, Fingerprint())
     gone = input_rows - rows
     whole = rows == different == sizes[0].rows and 0 <= gone <= expected.may_lose
-    wrong, shown = added_pieces((one.cells for one in findings), expected)
+    cells = added_pieces((one.cells for one in findings), expected)
     checks = [
         Check("columns", columns == list(expected.columns), f"{len(columns)} columns, as requested"),
         *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, expected.promises, strict=True)),
         Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
         Check("left out", gone == request.left_out, f"{gone:,} rows"),
-        *(cells_check(name, wrong[name], name in expected.quasi_identifiers) for name in expected.columns),
+        *(cells_check(name, cells.wrong[name], name in expected.quasi_identifiers) for name in expected.columns),
         _of_all(files),
         *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
     ]
@@ -105,7 +105,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     if rows * len(columns) <= MOST_CELLS:
         counted = looked_at_together(pieces, folder, partial(_unchanged, request, expected, sources))
     nearest = min(zip(sizes, expected.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
-    return Verdict(nearest, tuple(checks), input_rows, shown, unchanged=counted)
+    return Verdict(nearest, tuple(checks), input_rows, cells.shown, unchanged=counted)
 
 
 def _meanings(
