@@ -25,7 +25,7 @@ def compared(shown, own, cuts=(), *, keys=None, escapes=False, pair=None, claims
             claimed = {name: (low[start:end], high[start:end]) for name, (low, high) in (claims or {}).items()}
             part = Original(original.slice(start, end - start), np.arange(start, end), rows, claimed)
             pieces.append(comparison.piece(part))
-        return comparison.added(pieces), pieces
+        return comparison.added(pieces).wrong, pieces
 
 
 def wrong(shown, own, cuts=(), **asked):

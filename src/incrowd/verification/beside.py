@@ -13,16 +13,16 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.verification.coded import CodedCells, Codes, shown_cells
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.open_cells import QuasiIdentifier
-from incrowd.verification.opening import column
 from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.unchanged import PAIR_TESTS, UnchangedColumn, count_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
@@ -31,7 +31,6 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import day_number, parse_day, parse_interval, parse_number
 from incrowd.vocabulary.schema import KEYED, Role
 
-Codes = npt.NDArray[np.int64]
 OwnValue = str | int | float | bool | datetime.date
 Text = str | tuple[str | None, str | None] | None
 _CLOSED = re.compile(r"^\[(\S+), (\S+)\]$")
@@ -98,6 +97,7 @@ class _Reader:
     own: Sequence[OwnValue]
     hierarchy: Hierarchy | None
     counts: bool
+    _read: dict[str, Codes | range | None] = field(default_factory=dict)
 
     @property
     def _first(self) -> OwnValue | None:
@@ -141,11 +141,17 @@ class _Reader:
             if members:
                 yield from self._together([value for value, _ in members])
         parts = [part.replace("%7C", "|").replace("%25", "%") for part in text.split("|")]
-        single = next(self._single(text), None)
+        single = self._alone(text)
         several = next(self._together(parts), None) if len(parts) > 1 else None
         if single is not None and several is not None:
             yield np.unique([*single, *several])
         yield from (one for one in (single, several) if one is not None)
+
+    def _alone(self, text: str) -> Codes | range | None:
+        """The first of what a text can be by itself; sets name the same members again and again."""
+        if text not in self._read:
+            self._read[text] = next(self._single(text), None)
+        return self._read[text]
 
     def _single(self, text: str) -> Iterator[Codes | range]:
         """A value, a group of the hierarchy, or an interval."""
@@ -160,7 +166,7 @@ class _Reader:
     def _together(self, members: Sequence[str | None]) -> Iterator[Codes]:
         """The values of all members, if every one can be read; None is the missing value."""
         missing = np.array([len(self.own)])
-        read = [missing if one is None else next(self._single(one), None) for one in members]
+        read = [missing if one is None else self._alone(one) for one in members]
         known = [np.asarray(one, np.int64) for one in read if one is not None]
         if len(known) == len(members):
             yield np.unique(np.concatenate(known))
@@ -220,8 +226,10 @@ def unchanged_counts(
         return None
     names = [one.name for one in sources]
     own = _own(pieces, names)
+    quasi = [one.name for one in sources if one.understood]
+    shown = dict(zip(quasi, shown_cells(connection, [names.index(name) for name in quasi]), strict=True))
     transformed = [
-        _transformed(connection, names, one, own, expected)
+        _transformed(one, own[one.name], shown, expected)
         for one in sources
         if one.understood and one.name not in {high for _, high in expected.bounds}
     ]
@@ -246,24 +254,20 @@ def _own(pieces: Originals, names: Sequence[str]) -> dict[str, tuple[list[Any], 
     import pyarrow as pa
 
     tables = [pieces.piece(number).table for number in range(len(pieces.sizes))]
-    return {
-        name: _coded(pa.chunked_array([chunk for table in tables for chunk in table.column(name).chunks]))
-        for name in names
-    }
+    chunks = {name: [chunk for table in tables for chunk in table.column(name).chunks] for name in names}
+    return {name: _coded(CodedCells.of(pa.chunked_array(chunks[name]))) for name in names}
 
 
-def _coded(cells: Any) -> tuple[list[Any], int, Codes]:
+def _coded(cells: CodedCells) -> tuple[list[Any], int, Codes]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    coded = (cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()).unify_dictionaries()
-    words = coded.chunk(0).dictionary
+    words = cells.words
     if getattr(words.type, "unit", None) == "ns":  # finer than any moment or span of Python's own
         words = words.cast(pa.int64())
     order = pc.sort_indices(_sortable(words)).to_numpy()
     place = np.append(np.argsort(order), len(words))
-    indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32()).fill_null(len(words))
-    return words.take(pa.array(order)).to_pylist(), len(words), place[indices.to_numpy()]
+    return words.take(pa.array(order)).to_pylist(), len(words), place[cells.codes]
 
 
 def _sortable(words: Any) -> Any:
@@ -279,10 +283,12 @@ def _sortable(words: Any) -> Any:
         return words
 
 
-def _transformed(connection: Any, names: Sequence[str], one: ReleasedColumn, own: Any, expected: Expected) -> Any:
-    values, _, codes = own[one.name]
-    low, high = _labels(connection, names.index(one.name)), dict(expected.bounds).get(one.name)
-    texts, labels = low if high is None else _paired(low, _labels(connection, names.index(high)))
+def _transformed(
+    one: ReleasedColumn, own: tuple[list[Any], int, Codes], shown: Mapping[str, CodedCells], expected: Expected
+) -> QuasiIdentifier:
+    values, _, codes = own
+    low, high = _labels(shown[one.name]), dict(expected.bounds).get(one.name)
+    texts, labels = low if high is None else _paired(low, _labels(shown[high]))
     return quasi_identifier(
         one.column.name,
         values,
@@ -294,15 +300,9 @@ def _transformed(connection: Any, names: Sequence[str], one: ReleasedColumn, own
     )
 
 
-def _labels(connection: Any, position: int) -> tuple[list[Any], Codes]:
+def _labels(cells: CodedCells) -> tuple[list[Any], Codes]:
     """What the cells of a released column show, each once, and which of it each row shows."""
-    import pyarrow as pa
-
-    cells = connection.sql(f"SELECT {column(position)}::VARCHAR AS t FROM released").to_arrow_table()["t"]
-    coded = cells.dictionary_encode().unify_dictionaries()
-    texts = coded.chunk(0).dictionary.to_pylist()
-    indices = pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32()).fill_null(len(texts))
-    return [*texts, None], np.asarray(indices.to_numpy(), np.int64)
+    return [*cells.words.to_pylist(), None], cells.codes
 
 
 def _paired(low: tuple[list[Any], Codes], high: tuple[list[Any], Codes]) -> tuple[list[Any], Codes]:

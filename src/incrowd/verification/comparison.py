@@ -7,15 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from incrowd.verification.opening import column, register
+import numpy as np
+
+from incrowd.verification.coded import CodedCells, Codes, shown_cells, tally_pairs
+from incrowd.verification.opening import column, create_macros, register
 from incrowd.verification.request import Expected, Original
-from incrowd.verification.shown import CountsComparison, PieceOfCounts
+from incrowd.verification.shown import CountsComparison, Forms, PieceOfCounts, add_forms, count_forms
 from incrowd.verification.spelling import is_held, is_one_order, is_spelled
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 MACROS = (
     # text that a spreadsheet would take for a formula is written with an apostrophe before it
-    """is_formula(t) AS (t[1] IN ('=', '+', '-', '@', chr(9), chr(13)) AND length(t) > 1
+    """is_formula(t) AS (ascii(t) IN (9, 13, 43, 45, 61, 64) AND length(t) > 1
         AND TRY_CAST(t AS DOUBLE) IS NULL)""",
     "escaped(t) AS CASE WHEN is_formula(t) THEN chr(39) || t ELSE t END",
     r"plain(t) AS regexp_replace(t, '^''([=+@\t\r-])', '\1')",
@@ -29,28 +32,55 @@ MACROS = (
     # a mean is known only as closely as the numbers it is taken over
     "close_to(x, y, low, high) AS (abs(x - y) <= 1e-9 * greatest(abs(low), abs(high)))",
 )
-_PAIRS = "released AS r POSITIONAL JOIN original AS o"
+_SIDES = ((0, "low"), (1, "high"))
+_ROWS = "released AS r POSITIONAL JOIN original AS o"
 
 
 @dataclass(frozen=True, eq=False)
 class PieceFindings:
     """What one piece of a release shows next to its original.
 
-    ``wrong`` has for each column how many cells do not follow from the original. ``means`` has for each column with
-    numbers that are means what this piece adds to them: a PyArrow table with a row for each number; ``counts`` what it
-    adds to published counts, ``sets`` which values the rows have that show a set of values, each pair once, ``ends``
-    the greatest own number of a column and the greatest at which an interval of it ends; minus infinity for none.
+    Parameters
+    ----------
+    wrong
+        For each column how many cells do not follow from the original.
+    shown, formulas
+        For each quasi-identifier how many cells show what; how many cells of all columns are formulas, where that is
+        asked.
+    sets
+        Which values the rows have that show a set of values: a PyArrow table of places of columns, sets and values,
+        each once; None where it does not matter.
+    ends
+        The greatest own number of a column, and the greatest at which an interval of it ends; minus infinity for none.
+    means
+        What the piece adds to numbers that are means: a PyArrow table with a row for each class; None without any.
+    counts
+        What it adds to published counts.
     """
 
     wrong: Mapping[str, int]
-    means: Mapping[str, Any]
-    counts: PieceOfCounts | None = None
-    sets: Mapping[str, Any] = field(default_factory=dict)
+    shown: Mapping[str, Mapping[str, int]]
+    formulas: int = 0
+    sets: Any = None
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    means: Any = None
+    counts: PieceOfCounts | None = None
+
+
+@dataclass(frozen=True)
+class AllFindings:
+    """Of a whole release: wrong cells of each column, how many cells of quasi-identifiers show what, and formulas."""
+
+    wrong: Mapping[str, int]
+    shown: Forms
+    formulas: int = 0
 
 
 class CellComparison:
     """Compares the tables ``released`` and ``original``, row i of the one being row i of the other.
+
+    What a cell of a quasi-identifier may show is asked once for each different pair of a cell and an own value, of all
+    columns in one query; other columns are compared row by row.
 
     Parameters
     ----------
@@ -64,177 +94,178 @@ class CellComparison:
 
     def __init__(self, connection: Any, expected: Expected, *, escapes: bool, pair: bool = False) -> None:
         self._connection, self._columns, self._escapes = connection, list(expected.columns), escapes
-        known_as = {name: column(i) for i, name in enumerate(expected.columns)}
-        self._known_as = known_as
-        self._keys = [known_as[name] for name in expected.quasi_identifiers]
-        self._shared = {known_as[name] for name in expected.shared_means}
+        self._place = {name: place for place, name in enumerate(expected.columns)}
+        self._quasi = list(expected.quasi_identifiers)
+        self._keys = [self._at(name) for name in self._quasi]
+        self._shared = set(expected.shared_means)
         self._extremes = expected.extremes
         asked_for = expected.columns if expected.may_lose or expected.extremes else expected.hierarchies
-        self._cut = {known_as[name] for name in expected.columns if name not in asked_for}
+        self._cut = {name for name in expected.columns if name not in asked_for}
         self._exact_sets = expected.people is None  # where people outside the table count, sets may name their values
-        self._ends = {
-            known_as[end]: (known_as[low], known_as[high]) for low, high in expected.bounds for end in (low, high)
-        }
+        self._ends = {end: (low, high) for low, high in expected.bounds for end in (low, high)}
+        self._counted = list(expected.counts)
         self._middles: set[str] = set()
         self._written: dict[str, str] = {}
         self._own_types: dict[str, str] = {}
-        for macro in MACROS:
-            connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
-        self._counted = [known_as[name] for name in expected.counts]
-        counts = CountsComparison(connection, self._keys, self._counted, escaped=escapes and pair)
+        create_macros(connection, MACROS)
+        counts = CountsComparison(connection, self._keys, [*map(self._at, self._counted)], escaped=escapes and pair)
         self._counts = counts if self._counted else None
-        named = {known_as[name]: tree for name, tree in expected.hierarchies.items() if tree.kind is Leaves.VALUES}
-        for at, hierarchy in named.items():
-            self._register_groups(at, hierarchy)
-        self._named = set(named)
+        trees = {name: tree for name, tree in expected.hierarchies.items() if tree.kind is Leaves.VALUES}
+        self._named = {name: self._place[name] for name in trees}
+        self._register_groups(trees)
+
+    def _at(self, name: str) -> str:
+        return column(self._place[name])
 
     def piece(self, original: Original) -> PieceFindings:
         """The table ``released`` next to the rows it came from."""
         register(self._connection, original.table.select(self._columns), "original")
-        self._register_claims(original)
-        self._middles = {self._known_as[name] for name in original.claims}
+        self._middles = set(original.claims)
         self._written, self._own_types = self._describe("released"), self._describe("original")
-        wrong = {name: self._wrong(at) for name, at in self._known_as.items()}
-        means = {name: self._sums(at) for name, at in self._known_as.items() if self._shows_means(at)}
-        numbers = {at: self._own_number(at) if self._is_number(at) else None for at in self._counted}
-        sets = {
-            name: self._set_members(at)
-            for name, at in self._known_as.items()
-            if self._exact_sets and self._form(at) == "values"
-        }
-        ends = {
-            name: self._greatest(at)
-            for name, at in self._known_as.items()
-            if at in self._cut and self._form(at) == "labels"
-        }
-        return PieceFindings(wrong, means, self._counts.piece(numbers) if self._counts else None, sets, ends)
-
-    def added(self, pieces: Iterable[PieceFindings]) -> dict[str, int]:
-        """How many cells of each column do not follow from the original (for means: how many different ones)."""
-        wrong = dict.fromkeys(self._columns, 0)
-        sums: dict[str, list[Any]] = {}
-        counts: list[PieceOfCounts] = []
-        sets: dict[str, list[Any]] = {}
-        ends: dict[str, list[tuple[float, float]]] = {}
-        for piece in pieces:
-            for name, greatest in piece.ends.items():
-                ends.setdefault(name, []).append(greatest)
-            for name, part in piece.sets.items():
-                sets.setdefault(name, []).append(part)
-            counts += [piece.counts] if piece.counts else []
-            for name, cells in piece.wrong.items():
-                wrong[name] += cells
-            for name, part in piece.means.items():
-                sums.setdefault(name, []).append(part)
-        for name, parts in sums.items():
-            wrong[name] += self._wrong_means(self._known_as[name], parts)
-        for name, parts in sets.items():
-            wrong[name] += self._strange_members(parts)
-        for name, both in ends.items():
-            greatest_own = max(own for own, _ in both)
-            wrong[name] += math.isfinite(greatest_own) and greatest_own == max(shown for _, shown in both)
-        wrong_counts = self._counts.added(counts) if self._counts else {}
-        return {name: cells + wrong_counts.get(self._known_as[name], 0) for name, cells in wrong.items()}
-
-    def _register_claims(self, original: Original) -> None:
-        import pyarrow as pa
-
-        ends: dict[str, Any] = {}
-        for name, (low, high) in original.claims.items():
-            ends |= {f"{self._known_as[name]}_low": low, f"{self._known_as[name]}_high": high}
-        if ends:
-            self._connection.register("claimed", pa.table(ends))
-
-    def _register_groups(self, at: str, hierarchy: Hierarchy) -> None:
-        """The table of all groups of a hierarchy, named as they are written, and the values below them."""
-        import pyarrow as pa
-
-        pairs = list(groups_and_values(hierarchy))
-        self._connection.register(
-            "hierarchy", pa.table({"name": [group for group, _ in pairs], "value": [value for _, value in pairs]})
-        )
-        self._connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE groups_{at} AS SELECT {self._as_written('name')} AS name, value "
-            "FROM hierarchy"
+        cells = dict(zip(self._quasi, shown_cells(self._connection, [self._place[n] for n in self._quasi]), strict=True))
+        wrong, ends, with_means = dict.fromkeys(self._columns, 0), {}, self._of_form("numbers")
+        in_rows, formulas = self._wrong_rows(original)
+        wrong |= in_rows
+        sets = None
+        if values := self._of_form("values"):
+            self._register_texts({name: (cells[name], original.table[name]) for name in values})
+            wrong |= self._wrong_values()
+            sets = self._set_members() if self._exact_sets else None
+        if labels := self._of_form("labels"):
+            self._register_labels({name: (cells[name], original.table[name]) for name in labels})
+            for name, cells_wrong, greatest, shows_means in self._judged_labels():
+                wrong[name] = cells_wrong
+                ends |= {name: greatest} if name in self._cut else {}
+                with_means += [name] if shows_means else []
+        return PieceFindings(
+            wrong=wrong,
+            formulas=formulas + self._formulas(cells.values()),
+            shown={name: count_forms(one, name in self._counted) for name, one in cells.items()},
+            sets=sets,
+            ends=ends,
+            means=self._sums(with_means) if with_means else None,
+            counts=self._counts.piece(self._counted_numbers()) if self._counts else None,
         )
 
-    def _wrong(self, at: str) -> int:
-        """How many cells of a column do not follow from the original; means and counts are dealt with elsewhere."""
-        match self._form(at):
-            case "own":
-                return self._ask(f"SELECT count(*) FROM {_PAIRS} WHERE {self._differs(at)}")
-            case "counts":
-                return 0
-            case "ends":
-                return self._wrong_ends(*self._ends[at])
-            case "middles":
-                return self._wrong_middles(at)
-            case "values":
-                return self._wrong_values(at)
-            case "labels":
-                return self._wrong_labels(at)
-            case _:
-                return self._ask(
-                    f"SELECT count(*) FROM released AS r WHERE r.{at} IS NOT NULL AND number(r.{at}::VARCHAR) IS NULL"
-                )
+    def added(self, pieces: Iterable[PieceFindings]) -> AllFindings:
+        """What all pieces show; of means it is how many different ones do not follow from the original."""
+        parts = list(pieces)
+        wrong = {name: sum(piece.wrong[name] for piece in parts) for name in self._columns}
+        if means := [piece.means for piece in parts if piece.means is not None]:
+            _add_to(wrong, self._wrong_means(means))
+        if sets := [piece.sets for piece in parts if piece.sets is not None]:
+            _add_to(wrong, self._strange_members(sets))
+        for name in {name for piece in parts for name in piece.ends}:
+            own, shown = (max(piece.ends[name][side] for piece in parts if name in piece.ends) for side in (0, 1))
+            wrong[name] += math.isfinite(own) and own == shown
+        if self._counts:
+            by_place = self._counts.added([piece.counts for piece in parts if piece.counts])
+            _add_to(wrong, {name: by_place[self._at(name)] for name in self._counted})
+        forms = add_forms([piece.shown for piece in parts], self._quasi)
+        return AllFindings(wrong, forms, sum(piece.formulas for piece in parts))
 
-    def _form(self, at: str) -> str:
+    def _form(self, name: str) -> str:
         """What the cells of a column are.
 
         Those of a quasi-identifier are values, sets of values or names of groups; labels, that is intervals and sets of
         them, or numbers as text; or numbers.
         """
-        if at not in self._keys:
+        if name not in self._quasi:
             return "own"
-        for form, places in (("counts", self._counted), ("ends", self._ends), ("middles", self._middles)):
-            if at in places:
+        for form, names in (("counts", self._counted), ("ends", self._ends), ("middles", self._middles)):
+            if name in names:
                 return form
-        is_text = self._written[at] == "VARCHAR"
-        if not self._is_number(at) or (is_text and at in self._named):
+        is_text = self._written[name] == "VARCHAR"
+        if not self._is_number(name) or (is_text and name in self._named):
             return "values"
         return "labels" if is_text else "numbers"
 
-    def _greatest(self, at: str) -> tuple[float, float]:
-        """The greatest own number, and the greatest end of an interval: it should have somebody beyond it."""
-        none = "'-inf'::DOUBLE"
-        [(own, shown)] = self._connection.execute(
-            f"SELECT (SELECT coalesce(max({self._own_number(at)}), {none}) FROM original AS o), "
-            f"(SELECT coalesce(max(high_end(t)), {none}) FROM "
-            f"(SELECT unnest(string_split(shown, '|')) AS t FROM labels_{at}) WHERE isfinite(high_end(t)))"
-        ).fetchall()
-        return own, shown
+    def _of_form(self, form: str) -> list[str]:
+        return [name for name in self._columns if self._form(name) == form]
 
-    def _shows_means(self, at: str) -> bool:
-        """Whether some cells of a numeric quasi-identifier are to be the mean of the rows they speak for."""
-        form = self._form(at)
-        if form == "labels":
-            return self._ask(f"SELECT count(number(shown)) FROM labels_{at}") > 0
-        return form == "numbers"
-
-    def _ask(self, query: str) -> int:
-        [(number,)] = self._connection.execute(query).fetchall()
-        return int(number)
+    def _ask(self, query: str) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = self._connection.execute(query).fetchall()
+        return rows
 
     def _describe(self, table: str) -> dict[str, str]:
-        return {row[0]: row[1] for row in self._connection.execute(f"DESCRIBE {table}").fetchall()}
+        return dict(zip(self._columns, (row[1] for row in self._ask(f"DESCRIBE {table}")), strict=True))
 
-    def _is_number(self, at: str) -> bool:
-        return self._own_types[at] not in ("VARCHAR", "BOOLEAN")
+    def _is_number(self, name: str) -> bool:
+        return self._own_types[name] not in ("VARCHAR", "BOOLEAN")
 
-    def _own_number(self, at: str) -> str:
-        return f"day(o.{at})" if self._own_types[at] == "DATE" else f"o.{at}::DOUBLE"
+    def _number(self, cell: str, name: str) -> str:
+        """SQL: an own value as a number, a date as its day."""
+        return f"day({cell})" if self._own_types[name] == "DATE" else f"{cell}::DOUBLE"
+
+    def _counted_numbers(self) -> dict[str, str | None]:
+        """How the own number of each column with counts is written in SQL, None for text."""
+        ats = {name: self._at(name) for name in self._counted}
+        return {at: self._number(f"o.{at}", name) if self._is_number(name) else None for name, at in ats.items()}
 
     def _as_written(self, own: str) -> str:
         """SQL: how a value alone in a cell is written."""
         return f"escaped({own})" if self._escapes else own
 
-    def _differs(self, at: str) -> str:
+    # Row by row: what has to be as it was, and numbers that stand for themselves.
+
+    def _wrong_rows(self, original: Original) -> tuple[dict[str, int], int]:
+        """How many cells of the columns that are compared row by row do not follow from the original.
+
+        And how many cells beside quasi-identifiers are formulas.
+        """
+        import pyarrow as pa
+
+        wrong = {name: self._is_wrong(name) for name in self._columns}
+        counted = {name: f"count(*) FILTER ({condition})" for name, condition in wrong.items() if condition}
+        others = [self._at(name) for name in self._columns if self._is_text_beside(name)] if self._escapes else ()
+        risky = [f"count(*) FILTER (is_formula(r.{at}))" for at in others]
+        if not counted:
+            return {}, 0
+        claimed = ""
+        if original.claims:
+            sides = {f"{self._at(name)}_{side}": ends[at] for name, ends in original.claims.items() for at, side in _SIDES}
+            self._connection.register("claimed", pa.table(sides))
+            claimed = " POSITIONAL JOIN claimed AS c"
+        [numbers] = self._ask(f"SELECT {', '.join([*counted.values(), *risky])} FROM {_ROWS}{claimed}")
+        return dict(zip(counted, numbers, strict=False)), sum(numbers[len(counted) :])
+
+    def _is_text_beside(self, name: str) -> bool:
+        return name not in self._quasi and self._written[name] == "VARCHAR"
+
+    def _formulas(self, columns: Iterable[CodedCells]) -> int:
+        """How many cells of columns a spreadsheet would take for formulas; each different one is looked at once."""
+        import pyarrow as pa
+
+        parts = list(columns)
+        if not self._escapes or not parts:
+            return 0
+        rows = np.concatenate([np.bincount(one.codes, minlength=len(one.words) + 1)[:-1] for one in parts])
+        words = pa.chunked_array([one.words for one in parts], pa.string())
+        self._connection.register("words", pa.table({"t": words, "n": rows}))
+        [(formulas,)] = self._ask("SELECT coalesce(sum(n) FILTER (is_formula(t)), 0)::BIGINT FROM words")
+        return int(formulas)
+
+    def _is_wrong(self, name: str) -> str:
+        """SQL: whether a cell does not follow from the original; nothing for forms that are judged otherwise."""
+        at = self._at(name)
+        match self._form(name):
+            case "own":
+                return self._differs(name, f"r.{at}", f"o.{at}")
+            case "ends":
+                return self._is_outside(*self._ends[name])
+            case "middles":
+                return self._is_no_middle(name)
+            case "numbers":
+                return f"r.{at} IS NOT NULL AND number(r.{at}::VARCHAR) IS NULL"
+            case _:
+                return ""
+
+    def _differs(self, name: str, here: str, there: str) -> str:
         """The untouched column is not what it was; a text side is read in the type of the other side.
 
         A number that is none may have become a missing one, which it means.
         """
-        here, there = f"r.{at}", f"o.{at}"
-        written, own = self._written[at], self._own_types[at]
+        written, own = self._written[name], self._own_types[name]
         if own in ("FLOAT", "DOUBLE"):
             there = f"CASE WHEN {here} IS NOT NULL OR NOT isnan({there}) THEN {there} END"
         if written == own == "VARCHAR":
@@ -249,131 +280,245 @@ class CellComparison:
             there = f"CASE WHEN TRY_CAST(TRY_CAST({there} AS {written}) AS {own}) = {there} THEN {there} END"
         return f"{only_one} OR {here} IS DISTINCT FROM {there}"
 
-    def _wrong_values(self, at: str) -> int:
-        """Cells that show a value or a set of values without the row's own; most show the own value itself."""
-        same, one_of = f"shown = {self._as_written('own')}", "list_contains(string_split(shown, '|'), member(own))"
-        if self._escapes:
-            one_of = f"({one_of} OR list_contains(string_split(plain(shown), '|'), member(own)))"
-        if at in self._named:
-            above = f"SELECT 1 FROM groups_{at} AS g WHERE g.name = shown AND"
-            same += f" OR EXISTS ({above} g.value = own) OR EXISTS ({above} number(g.value) = number(own))"
-            same += " OR number(shown) = number(own)" if self._is_number(at) else ""
-        return self._ask(
-            f"WITH pairs AS (SELECT r.{at}::VARCHAR AS shown, o.{at}::VARCHAR AS own, count(*) AS cells "
-            f"FROM {_PAIRS} WHERE r.{at} IS NOT NULL AND shown IS DISTINCT FROM own GROUP BY ALL) "
-            "SELECT coalesce(sum(cells), 0) FROM pairs "
-            f"WHERE ({same} OR (contains(shown, '|') AND {one_of})) IS NOT TRUE"
-        )
-
-    def _set_members(self, at: str) -> Any:
-        """The sets that are shown, as they are written, each with the values that its rows have."""
-        named = f"AND r.{at}::VARCHAR NOT IN (SELECT name FROM groups_{at})" if at in self._named else ""
-        return self._connection.sql(
-            f"SELECT DISTINCT r.{at}::VARCHAR AS shown, o.{at}::VARCHAR AS own FROM {_PAIRS} "
-            f"WHERE contains(r.{at}::VARCHAR, '|') {named}"
-        ).to_arrow_table()
-
-    def _strange_members(self, parts: Sequence[Any]) -> int:
-        """Members of sets that none of the rows has that show the set; a value that reads like a set is none.
-
-        Where the members of all sets do not stand in one order, each once, that counts as one more. An apostrophe
-        before the first member may be its own, or there because the member looks like a formula.
-        """
-        import pyarrow as pa
-
-        self._connection.register("members", pa.concat_tables(parts, promote_options="permissive"))
-        is_value = f"coalesce({self._as_written('own')} = shown, false)"
-        sets = f"SELECT shown FROM members GROUP BY shown HAVING NOT bool_or({is_value})"
-        first, had = "1", "SELECT shown, member(own) AS one FROM members"
-        if self._escapes:
-            first = "1 + (plain(shown) <> shown)::INT"
-            had += " UNION SELECT shown, chr(39) || member(own) AS one FROM members WHERE starts_with(shown, one)"
-        neighbours = self._connection.execute(
-            f"WITH sets AS (SELECT string_split(shown, '|')[{first}:] AS named FROM ({sets})) "
-            "FROM (SELECT unnest(named[:-2]) AS before, unnest(named[2:]) AS after FROM sets) GROUP BY before, after"
-        ).fetchall()
-        strange = self._ask(
-            f"WITH sets AS ({sets}), named AS (SELECT shown, unnest(string_split(shown, '|')) AS one FROM sets), "
-            f"had AS ({had}) SELECT count(*) FROM (FROM named EXCEPT FROM had)"
-        )
-        return strange + (not is_one_order(neighbours))
-
-    def _wrong_ends(self, low: str, high: str) -> int:
-        """Rows whose number does not lie between the two ends; of a single value both ends are the value."""
-        own = self._own_number(low)
-        least, most = (f"number(r.{at}::VARCHAR)" for at in (low, high))
+    def _is_outside(self, low: str, high: str) -> str:
+        """The number of a row does not lie between the two ends; of a single value both ends are the value."""
+        own = self._number(f"o.{self._at(low)}", low)
+        least, most = (f"number(r.{self._at(name)}::VARCHAR)" for name in (low, high))
         inside = f"coalesce({own} > {least}, true) AND coalesce({own} <= {most}, true)"
-        return self._ask(
-            f"SELECT count(*) FROM {_PAIRS} WHERE ({least} IS NOT NULL OR {most} IS NOT NULL) AND "
+        return (
+            f"({least} IS NOT NULL OR {most} IS NOT NULL) AND "
             f"({own} IS NOT NULL AND (({inside}) OR ({own} = {least} AND {own} = {most}))) IS NOT TRUE"
         )
 
-    def _wrong_middles(self, at: str) -> int:
-        """Numbers that are not the middle of the interval their row claims, or claims that are not true of the row."""
-        shown, own = f"number(r.{at}::VARCHAR)", self._own_number(at)
+    def _is_no_middle(self, name: str) -> str:
+        """A number is not the middle of the interval that its row claims, or the claim is not true of the row."""
+        at = self._at(name)
+        shown, own = f"number(r.{at}::VARCHAR)", self._number(f"o.{at}", name)
         low, high = f"c.{at}_low", f"c.{at}_high"
         middle = f"{low} / 2 + {high} / 2"
         right, least = f"close_to({middle}, {shown}, {low}, {high})", low
-        if self._own_types[at] == "DATE":
+        if self._own_types[name] == "DATE":
             right, least = f"floor({middle}) = {shown}", f"floor({low})"
         inside = f"{shown} >= {least} AND {shown} <= {high}"
         right = f"CASE WHEN isinf({low}) OR isinf({high}) THEN {inside} ELSE {right} END"
         true = f"{own} > {low} AND {own} <= {high} AND {right}"
-        return self._ask(
-            f"SELECT count(*) FROM {_PAIRS} POSITIONAL JOIN claimed AS c "
-            f"WHERE r.{at} IS NOT NULL AND {shown} IS DISTINCT FROM {own} AND ({true}) IS NOT TRUE"
-        )
+        return f"r.{at} IS NOT NULL AND {shown} IS DISTINCT FROM {own} AND ({true}) IS NOT TRUE"
 
-    def _wrong_labels(self, at: str) -> int:
-        """Numbers written as text: intervals and sets of intervals that are not around the own number."""
-        shown, own = f"r.{at}", self._own_number(at)
+    # Pair by pair: values, sets of values and names of groups.
+
+    def _register_groups(self, trees: Mapping[str, Hierarchy]) -> None:
+        """The table of all groups of hierarchies, named as they are written, and the values below them."""
+        import pyarrow as pa
+
+        if not trees:
+            return
+        rows = [(self._place[name], *pair) for name, tree in trees.items() for pair in groups_and_values(tree)]
+        columns = dict(zip(("place", "name", "value"), map(list, zip(*rows, strict=True)), strict=True))
+        self._connection.register("hierarchy", pa.table(columns))
         self._connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE labels_{at} AS SELECT {shown} AS shown, min({own}) AS low, "
-            f"max({own}) AS high, bool_and({own} IS NOT NULL) AS whole FROM {_PAIRS} GROUP BY ALL"
-        )
-        true = "whole AND within(low, high, shown)" + ("" if self._extremes else " AND NOT starts_with(shown, '[')")
-        wrong = self._ask(
-            f"SELECT count(*) FROM labels_{at} WHERE number(shown) IS NULL AND NOT contains(shown, '|') "
-            f"AND ({true}) IS NOT TRUE"
-        )
-        inside = "len(list_filter(string_split(shown, '|'), lambda t: within(own, own, t))) > 0"
-        others = "len(list_filter(string_split(shown, '|'), lambda t: (low_end(t) < high_end(t)) IS NOT TRUE))"
-        lows = "list_transform(string_split(shown, '|'), lambda t: low_end(t))"
-        ordered = f"{lows} = list_sort({lows}) AND len(list_distinct({lows})) = len({lows})"
-        return wrong + self._ask(
-            f"WITH pairs AS (SELECT {shown} AS shown, {own} AS own, count(*) AS cells FROM {_PAIRS} "
-            f"WHERE contains({shown}, '|') GROUP BY ALL) SELECT coalesce(sum(cells), 0) FROM pairs "
-            f"WHERE ({inside} AND {others} = 0 AND {ordered}) IS NOT TRUE"
+            f"CREATE OR REPLACE TEMP TABLE groups AS SELECT place, {self._as_written('name')} AS name, value "
+            "FROM hierarchy"
         )
 
-    def _sums(self, at: str) -> Any:
-        """For each number that is shown: the sum, the ends and the count of the rows it speaks for."""
-        own, number = self._own_number(at), f"number(r.{at}::VARCHAR)"
-        keys = ", ".join(f"r.{key}" for key in self._keys)
-        return self._connection.sql(
-            f"SELECT {keys}, any_value({number}) AS shown, fsum({own}) AS total, count({own}) AS rows, "
-            f"min({own}) AS low, max({own}) AS high, bool_and({own} IS NOT NULL) AS whole, "
-            f"{self._own_types[at] == 'DATE'} AS days FROM {_PAIRS} WHERE {number} IS NOT NULL GROUP BY {keys}"
-        ).to_arrow_table()
+    def _register_texts(self, columns: Mapping[str, tuple[CodedCells, Any]]) -> None:
+        """The table ``texts``: every pair of a cell and an own value of a row, and how many cells it is."""
+        import pyarrow as pa
 
-    def _wrong_means(self, at: str, parts: Sequence[Any]) -> int:
+        tables = []
+        for name, (cells, own_cells) in columns.items():
+            own = CodedCells.of(own_cells)
+            shown, values, rows = tally_pairs(cells, own)
+            words = own.words if pa.types.is_string(own.words.type) else self._evaluated(own.words, "t::VARCHAR")
+            both = {"shown": _taken(cells.words, shown), "own": _taken(words.cast(pa.string()), values)}
+            tables.append(pa.table({"place": np.full(len(rows), self._place[name]), **both, "cells": rows}))
+        self._connection.register("texts", pa.concat_tables(tables))
+
+    def _evaluated(self, words: Any, expression: str) -> Any:
+        """What SQL makes of the words ``t``."""
+        import pyarrow as pa
+
+        self._connection.register("words", pa.table({"t": words}))
+        return self._connection.sql(f"SELECT {expression} AS e FROM words").to_arrow_table()["e"].combine_chunks()
+
+    def _wrong_values(self) -> dict[str, int]:
+        """Cells that show a value or a set of values without the row's own; most show the own value itself."""
+        same, one_of = f"shown = {self._as_written('own')}", "list_contains(string_split(shown, '|'), member(own))"
+        if self._escapes:
+            one_of = f"({one_of} OR list_contains(string_split(plain(shown), '|'), member(own)))"
+        if self._named:
+            above = "SELECT 1 FROM groups AS g WHERE g.place = texts.place AND g.name = shown AND"
+            same += f" OR EXISTS ({above} g.value = own) OR EXISTS ({above} number(g.value) = number(own))"
+            numbers = [str(place) for name, place in self._named.items() if self._is_number(name)]
+            same += f" OR (place IN ({', '.join(numbers)}) AND number(shown) = number(own))" if numbers else ""
+        rows = self._ask(
+            "SELECT place, sum(cells)::BIGINT FROM texts WHERE shown IS NOT NULL AND shown IS DISTINCT FROM own "
+            f"AND ({same} OR (contains(shown, '|') AND {one_of})) IS NOT TRUE GROUP BY place"
+        )
+        return {self._columns[place]: cells for place, cells in rows}
+
+    def _set_members(self) -> Any:
+        """The sets that are shown, as they are written, each with the values that its rows have."""
+        named = "AND (place, shown) NOT IN (SELECT (place, name) FROM groups)" if self._named else ""
+        query = f"SELECT place, shown, own FROM texts WHERE contains(shown, '|') {named}"
+        return self._connection.sql(query).to_arrow_table()
+
+    def _strange_members(self, parts: Sequence[Any]) -> dict[str, int]:
+        """Members of sets that none of the rows has that show the set; a value that reads like a set is none.
+
+        Where the members of all sets of a column do not stand in one order, each once, that counts as one more. An
+        apostrophe before the first member may be its own, or there because the member looks like a formula.
+        """
+        import pyarrow as pa
+
+        members = pa.concat_tables(parts, promote_options="permissive")
+        if not members.num_rows:
+            return {}
+        self._connection.register("members", members)
+        is_value = f"coalesce({self._as_written('own')} = shown, false)"
+        sets = f"SELECT place, shown FROM members GROUP BY place, shown HAVING NOT bool_or({is_value})"
+        first, had = "1", "SELECT place, shown, member(own) AS one FROM members"
+        if self._escapes:
+            first = "1 + (plain(shown) <> shown)::INT"
+            had += " UNION SELECT place, shown, chr(39) || member(own) AS one FROM members WHERE starts_with(shown, one)"
+        neighbours: dict[int, list[tuple[str, str]]] = {}
+        for place, *both in self._ask(
+            f"WITH sets AS (SELECT place, string_split(shown, '|')[{first}:] AS named FROM ({sets})) "
+            "SELECT DISTINCT place, unnest(named[:-2]) AS before, unnest(named[2:]) AS after FROM sets"
+        ):
+            neighbours.setdefault(place, []).append((both[0], both[1]))
+        strange = self._ask(
+            f"WITH sets AS ({sets}), named AS (SELECT place, shown, unnest(string_split(shown, '|')) AS one FROM sets), "
+            f"had AS ({had}) SELECT place, count(*) FROM (FROM named EXCEPT FROM had) GROUP BY place"
+        )
+        wrong = {self._columns[place]: number for place, number in strange}
+        _add_to(wrong, {self._columns[place]: not is_one_order(pairs) for place, pairs in neighbours.items()})
+        return wrong
+
+    # Pair by pair: intervals and sets of them.
+
+    def _register_labels(self, columns: Mapping[str, tuple[CodedCells, Any]]) -> None:
+        """The tables ``labels`` of different cells and ``numbers`` of the own values beside them, with their rows."""
+        import pyarrow as pa
+
+        labels, numbers, first = [], [], 0
+        for name, (cells, own_cells) in columns.items():
+            own = CodedCells.of(own_cells)
+            shown, values, rows = tally_pairs(cells, own)
+            place = np.full(len(cells.words) + 1, self._place[name])
+            texts = _taken(cells.words, np.arange(len(place)))
+            labels.append(pa.table({"label": first + np.arange(len(place)), "place": place, "shown": texts}))
+            number = _taken(self._as_numbers(own.words, name), values)
+            numbers.append(pa.table({"label": first + shown, "own": number, "cells": rows}))
+            first += len(place)
+        self._connection.register("labels", pa.concat_tables(labels))
+        self._connection.register("numbers", pa.concat_tables(numbers))
+
+    def _as_numbers(self, words: Any, name: str) -> Any:
+        import pyarrow as pa
+
+        if pa.types.is_integer(words.type) or pa.types.is_floating(words.type):
+            return words.cast(pa.float64(), safe=False)
+        return self._evaluated(words, self._number("t", name))
+
+    def _judged_labels(self) -> Iterator[tuple[str, int, tuple[float, float], bool]]:
+        """For each column: wrong cells, or labels of one interval; its greatest own number and end; whether it has means.
+
+        Numbers written as text are means. Every end is read once, every label is put together once.
+        """
+        one = "true" if self._extremes else "NOT starts_with(shown, '[')"
+        several = "len(parts) > 1"
+        sound = "len(list_filter(parts, lambda p: (p.low < p.high) IS NOT TRUE)) = 0"
+        lows = "list_transform(parts, lambda p: p.low)"
+        ordered = f"{lows} = list_sort({lows}) AND len(list_distinct({lows})) = len(parts)"
+        inside = (
+            "len(list_filter(parts, lambda p: (own > p.low OR (own = p.low AND p.with_low)) "
+            "AND (own < p.high OR (own = p.high AND p.with_high)))) > 0"
+        )
+        none = "'-inf'::DOUBLE"
+        rows = self._ask(
+            "WITH split AS (SELECT label, unnest(string_split(shown, '|')) AS t, "
+            "generate_subscripts(string_split(shown, '|'), 1) AS nth FROM labels), "
+            "ends AS MATERIALIZED (SELECT t, low_end(t) AS low, high_end(t) AS high, starts_with(t, '[') AS with_low, "
+            "ends_with(t, ']') AS with_high FROM (SELECT DISTINCT t FROM split)), "
+            "read AS (SELECT label, list({'low': low, 'high': high, 'with_low': with_low, 'with_high': with_high} "
+            "ORDER BY nth) AS parts, max(high) FILTER (isfinite(high)) AS most FROM split JOIN ends USING (t) "
+            "GROUP BY label), "
+            f"judged AS (SELECT label, place, number(shown) IS NOT NULL AS mean, {several} AS several, "
+            f"CASE WHEN {several} THEN {sound} AND {ordered} ELSE {one} END AS sound, parts, most "
+            "FROM labels LEFT JOIN read USING (label)), "
+            f"paired AS (SELECT label, place, mean, several, most, own, cells, parts IS NULL OR mean OR "
+            f"coalesce(own IS NOT NULL AND sound AND {inside}, false) AS fits FROM numbers JOIN judged USING (label)), "
+            "told AS (SELECT place, label, any_value(mean) AS mean, max(most) AS most, max(own) AS own, "
+            "CASE WHEN any_value(several) THEN sum(cells) FILTER (NOT fits) ELSE (NOT bool_and(fits))::INT END AS wrong "
+            "FROM paired GROUP BY place, label) "
+            f"SELECT place, coalesce(sum(wrong), 0)::BIGINT, coalesce(max(own), {none}), coalesce(max(most), {none}), "
+            "coalesce(bool_or(mean), false) FROM told GROUP BY place"
+        )
+        for place, wrong, own, most, mean in rows:
+            yield self._columns[place], wrong, (own, most), mean
+
+    # Class by class: numbers that are means.
+
+    def _sums(self, names: Sequence[str]) -> Any:
+        """For each class and each number that it shows: the sum, the ends and the count of the rows it speaks for."""
+        keys, sums = ", ".join(f"r.{key}" for key in self._keys), []
+        for name in names:
+            at = self._at(name)
+            own = self._number(f"o.{at}", name)
+            sums.append(
+                f"any_value(number(r.{at}::VARCHAR)) AS {at}_shown, fsum({own}) AS {at}_total, "
+                f"count({own}) AS {at}_rows, min({own}) AS {at}_low, max({own}) AS {at}_high, "
+                f"bool_and({own} IS NOT NULL) AS {at}_whole, {self._own_types[name] == 'DATE'} AS {at}_days"
+            )
+        return self._connection.sql(f"SELECT {keys}, {', '.join(sums)} FROM {_ROWS} GROUP BY {keys}").to_arrow_table()
+
+    def _wrong_means(self, parts: Sequence[Any]) -> dict[str, int]:
         """Numbers that are not the mean of the rows they speak for: those of a class, or all that show the number."""
         import pyarrow as pa
 
-        self._connection.register("sums", pa.concat_tables(parts, promote_options="permissive"))
-        if at in self._shared:
-            return self._not_means([at], "AND coalesce(below < low, true)")
-        return self._not_means(self._keys, "")
+        sums = pa.concat_tables(parts, promote_options="permissive")
+        self._connection.register("sums", sums)
+        names = [name for name in self._columns if f"{self._at(name)}_shown" in sums.column_names]
+        own = [name for name in names if name not in self._shared]
+        wrong = {name: self._not_means([name], [self._at(name)])[name] for name in names if name in self._shared}
+        return wrong | (self._not_means(own, self._keys) if own else {})
 
-    def _not_means(self, keys: Sequence[str], apart: str) -> int:
-        right = "CASE WHEN days THEN floor(mean) = shown ELSE close_to(mean, shown, low, high) END"
-        return self._ask(
-            "WITH means AS (SELECT any_value(shown) AS shown, fsum(total) / sum(rows) AS mean, min(low) AS low, "
-            "max(high) AS high, bool_and(whole) AS whole, any_value(days) AS days "
-            f"FROM sums GROUP BY {', '.join(keys)}), "
-            "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM means) "
-            f"SELECT count(*) FROM neighbours WHERE (whole AND {right} {apart}) IS NOT TRUE"
-        )
+    def _not_means(self, names: Sequence[str], keys: Sequence[str]) -> dict[str, int]:
+        """How many numbers are no means; those over all rows that show them are over rows of their own, too."""
+        merged, counted = [], []
+        for name in names:
+            at = self._at(name)
+            merged.append(
+                f"any_value({at}_shown) AS {at}_shown, fsum({at}_total) / sum({at}_rows) AS {at}_mean, "
+                f"min({at}_low) AS {at}_low, max({at}_high) AS {at}_high, bool_and({at}_whole) AS {at}_whole, "
+                f"any_value({at}_days) AS {at}_days"
+            )
+            right = (
+                f"CASE WHEN {at}_days THEN floor({at}_mean) = {at}_shown "
+                f"ELSE close_to({at}_mean, {at}_shown, {at}_low, {at}_high) END"
+            )
+            right += f" AND coalesce(below < {at}_low, true)" if name in self._shared else ""
+            counted.append(f"count(*) FILTER ({at}_shown IS NOT NULL AND ({at}_whole AND {right}) IS NOT TRUE)")
+        means = f"SELECT {', '.join(merged)} FROM sums GROUP BY {', '.join(keys)}"
+        if names[0] in self._shared:
+            [at] = keys
+            means = (
+                f"SELECT *, lag({at}_high) OVER (ORDER BY {at}_low) AS below FROM ({means}) WHERE {at}_shown IS NOT NULL"
+            )
+        [numbers] = self._ask(f"SELECT {', '.join(counted)} FROM ({means})")
+        return dict(zip(names, numbers, strict=True))
+
+
+def _add_to(wrong: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, number in more.items():
+        wrong[name] = wrong.get(name, 0) + number
+
+
+def _taken(words: Any, places: Codes) -> Any:
+    """The words at some places; behind the last one is none."""
+    import pyarrow as pa
+
+    return words.take(pa.array(places, mask=places == len(words)))
 
 
 def groups_and_values(hierarchy: Hierarchy) -> Iterator[tuple[str, str]]:

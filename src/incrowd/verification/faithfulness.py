@@ -20,13 +20,13 @@ import numpy as np
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.class_sizes import recount_promises, sizes_of
-from incrowd.verification.comparison import MACROS, CellComparison, PieceFindings
-from incrowd.verification.opening import column, connect, duckdb_module, open_large, open_rows, open_table, register
+from incrowd.verification.comparison import AllFindings, CellComparison, PieceFindings
+from incrowd.verification.opening import connect, duckdb_module, open_large, open_rows, open_table, register
 from incrowd.verification.pair import open_pair
 from incrowd.verification.population import recount_population
 from incrowd.verification.request import Expected, Original, Originals
 from incrowd.verification.requirements import recount_requirements
-from incrowd.verification.shown import count_shown
+from incrowd.verification.shown import Forms
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
@@ -62,21 +62,18 @@ def compare_pieces(
             yield findings
 
 
-def compare_piece(
-    written: Any, expected: Expected, original: Original
-) -> tuple[PieceFindings, dict[str, dict[str, int]]]:
-    """What a PyArrow table that was read back shows next to its original, and how many of its cells show what.
+def compare_piece(written: Any, expected: Expected, original: Original) -> PieceFindings:
+    """What a PyArrow table that was read back shows next to its original.
 
     For who reads the pieces elsewhere, where text has no apostrophe before it.
     """
     with connect(threads=1) as connection:
         register(connection, written, "released")
-        shown = count_shown(connection, expected.columns, expected.quasi_identifiers, expected.counts)
-        return CellComparison(connection, expected, escapes=False).piece(original), shown
+        return CellComparison(connection, expected, escapes=False).piece(original)
 
 
-def added_pieces(findings: Iterable[PieceFindings], expected: Expected) -> dict[str, int]:
-    """How many cells of each column of all such pieces do not follow from the original."""
+def added_pieces(findings: Iterable[PieceFindings], expected: Expected) -> AllFindings:
+    """What all such pieces show."""
     with connect() as connection:
         return CellComparison(connection, expected, escapes=False).added(findings)
 
@@ -129,21 +126,22 @@ def verify_release(
                 ),
                 *recount_population(connection, names, expected.quasi_identifiers, expected.people),
             ]
-            shown = count_shown(connection, names, expected.quasi_identifiers, expected.counts)
+            shown: Forms = {}
             escapes = form.kind == "csv"
-            checks += [formulas_check(connection, names)] if escapes else []
             rows = rows_check(sizes.rows, Originals.of(original), expected.may_lose)
             checks.append(rows)
             if rows.passed:
                 compare = CellComparison(connection, expected, escapes=escapes, pair=groups is not None)
-                wrong = compare.added(
+                findings = compare.added(
                     [compare.piece(original)]
                     if isinstance(original, Original)
                     else compare_pieces(place, expected, original, limits, escapes=escapes, progress=progress)
                 )
+                shown = findings.shown
+                checks += [formulas_check(findings.formulas, names)] if escapes else []
                 checks += [
                     cells_check(
-                        name, wrong[name], name in expected.quasi_identifiers, recomputed=name in expected.keyed
+                        name, findings.wrong[name], name in expected.quasi_identifiers, recomputed=name in expected.keyed
                     )
                     for name in names
                 ]
@@ -154,12 +152,8 @@ def verify_release(
     return Verdict(sizes, tuple(checks), Originals.of(original).rows, shown)
 
 
-def formulas_check(connection: Any, names: Sequence[str]) -> Check:
+def formulas_check(cells: int, names: Sequence[str]) -> Check:
     """The check that a spreadsheet takes no cell and no name for a formula."""
-    for macro in MACROS:
-        connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
-    counted = ", ".join(f"count(*) FILTER (is_formula({column(place)}))" for place in range(len(names)))
-    cells = sum(connection.execute(f"SELECT {counted} FROM released").fetchall()[0])
     risky = sum(len(name) > 1 and name[0] in "=+@-\t\r" for name in names)
     finding = "no cell is a formula" if not cells + risky else f"{cells:,} cells and {risky} names are formulas"
     return Check("formulas", not cells + risky, finding)

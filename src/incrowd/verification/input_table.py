@@ -13,7 +13,7 @@ import csv
 import io
 import secrets
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -25,10 +25,11 @@ import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, VerificationError
 from incrowd.verification.coarse import coarsen
+from incrowd.verification.coded import CodedCells
 from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
 from incrowd.verification.keyed import UNKEYED, make_keyed
-from incrowd.verification.meaning import CellMeaning, decide
+from incrowd.verification.meaning import CellMeaning, decide_all
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
 from incrowd.verification.sheet import sheet_table
@@ -125,11 +126,16 @@ class InputTable:
         """The name under which queries know a column."""
         return column(self.names.index(name))
 
-    def meaning(self, known: Column) -> CellMeaning:
-        """How the cells of a column are read, decided on all of them."""
+    def meanings(self, sources: Sequence[ReleasedColumn]) -> dict[str, CellMeaning]:
+        """How the cells of columns are read; of those that are understood it is decided on all of them."""
+        meanings = {one.name: self._drafted(one.column) for one in sources}
+        names = {one.name: self.at(one.column.name) for one in sources if one.understood}
+        decisions = decide_all(self.connection, TABLE, [(at, meanings[name]) for name, at in names.items()])
+        return meanings | dict(zip(names, decisions, strict=True))
+
+    def _drafted(self, known: Column) -> CellMeaning:
         drafted = self.drafts and known.name not in self.typed
-        meaning = CellMeaning(known.type, self.kind(known.name), self.missing, drafted=drafted)
-        return decide(self.connection, TABLE, self.at(known.name), meaning)
+        return CellMeaning(known.type, self.kind(known.name), self.missing, drafted=drafted)
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,7 @@ def originals(
 ) -> Original | Originals:
     """What the input held in each released row, whole or in the pieces of the release."""
     origin = checked_origin(np.load(hint.origin, mmap_mode="r"), table.rows, sum(hint.sizes))
-    meanings = {one.name: table.meaning(one.column) for one in sources}
+    meanings = table.meanings(sources)
     claims = {
         name: (np.load(low, mmap_mode="r"), np.load(high, mmap_mode="r")) for name, (low, high) in hint.claims.items()
     }
@@ -164,7 +170,7 @@ def originals(
 
 def all_rows(table: InputTable, sources: Sequence[ReleasedColumn]) -> Any:
     """What the input holds in all of its rows, those too that were left out, in the columns of the release."""
-    meanings = {one.name: table.meaning(one.column) for one in sources}
+    meanings = table.meanings(sources)
     raw = table.connection.sql(_selected(table, sources)).to_arrow_table()
     return understood(raw, sources, meanings, table.connection)
 
@@ -214,43 +220,55 @@ def understood(
     """Raw columns as they are compared: texts by their distinct values, others cell by cell."""
     import pyarrow as pa
 
+    alike: dict[tuple[CellMeaning, bool], dict[str, Any]] = {}
+    others: dict[str, str] = {}
+    for place, one in enumerate(sources):
+        meaning = meanings[one.name]
+        if meaning.by_text:
+            alike.setdefault((meaning, one.understood), {})[one.name] = _texts(raw.column(place))
+        else:
+            others[one.name] = (meaning.value if one.understood else meaning.raw)(column(place))
     with contextlib.nullcontext(connection) if connection is not None else connect(threads=1) as database:
         database.execute("SET TimeZone = 'UTC'")
-        columns = {
-            one.name: _column(database, raw.column(place), meanings[one.name], one.understood)
-            for place, one in enumerate(sources)
-        }
-    return pa.table(columns)
+        columns: dict[str, Any] = {}
+        if others:
+            renamed = raw.rename_columns([column(place) for place in range(raw.num_columns)])
+            columns |= zip(others, _evaluate(database, renamed, *others.values()), strict=True)
+        for (meaning, meant), texts in alike.items():
+            columns |= _understood_texts(database, texts, meaning, meant)
+    return pa.table({one.name: columns[one.name] for one in sources})
 
 
-def _column(connection: Any, cells: Any, meaning: CellMeaning, understood: bool) -> Any:
-    """One column; a text column comes with a dictionary of what its cells mean."""
+def _texts(cells: Any) -> Any:
+    """The cells of a column as one PyArrow array with a dictionary of long texts."""
     import pyarrow as pa
 
-    if not meaning.by_text:
-        [meant] = _evaluate(connection, cells, meaning.value("t") if understood else meaning.raw("t"))
-        return meant
-    texts = cells
-    if not pa.types.is_dictionary(cells.type):
-        texts = cells.cast(pa.large_string()).dictionary_encode().unify_dictionaries()
-    indices = pa.chunked_array([chunk.indices for chunk in texts.chunks], pa.int32()).combine_chunks()
-    words = texts.chunk(0).dictionary if texts.num_chunks else pa.array([], texts.type.value_type)
-    if understood:
-        meant, strange = _evaluate(connection, words, meaning.value("t"), meaning.is_strange("t"))
-        if any(strange.to_pylist()):
-            raise VerificationError(f"A quasi-identifier has cells that are no {meaning.type}. Nothing was published.")
-    else:
-        [meant] = _evaluate(connection, words, meaning.raw("t"))
-    meant = meant.combine_chunks()
-    coded = meant.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(coded.indices.take(indices), coded.dictionary)
+    coded = CodedCells.of(cells if pa.types.is_dictionary(cells.type) else cells.cast(pa.large_string()))
+    return coded if coded.words.type == pa.large_string() else replace(coded, words=coded.words.cast(pa.large_string()))
+
+
+def _understood_texts(
+    connection: Any, texts: Mapping[str, CodedCells], meaning: CellMeaning, meant: bool
+) -> Iterator[tuple[str, Any]]:
+    """Columns of text that are read alike: all of their words in one query, then cells with a dictionary of meanings."""
+    import pyarrow as pa
+
+    words = pa.table({"t": pa.chunked_array([one.words for one in texts.values()], pa.large_string())})
+    wanted = [meaning.value("t"), meaning.is_strange("t")] if meant else [meaning.raw("t")]
+    values, *strange = (answer.combine_chunks() for answer in _evaluate(connection, words, *wanted))
+    if any(one for flags in strange for one in flags.to_pylist()):
+        raise VerificationError(f"A quasi-identifier has cells that are no {meaning.type}. Nothing was published.")
+    start = 0
+    for name, one in texts.items():
+        coded = values.slice(start, len(one.words)).dictionary_encode()
+        start += len(one.words)
+        indices = pa.concat_arrays([coded.indices, pa.nulls(1, coded.indices.type)]).take(_indices(one.codes))
+        yield name, pa.DictionaryArray.from_arrays(indices, coded.dictionary)
 
 
 def _evaluate(connection: Any, cells: Any, *expressions: str) -> list[Any]:
-    """What expressions of SQL make of the cells ``t``."""
-    import pyarrow as pa
-
-    connection.register("read_cells", pa.table({"t": cells}))
+    """What expressions of SQL make of the rows of a PyArrow table."""
+    connection.register("read_cells", cells)
     listed = ", ".join(f"{expression} AS e{place}" for place, expression in enumerate(expressions))
     return list(connection.sql(f"SELECT {listed} FROM read_cells").to_arrow_table().columns)
 
@@ -270,7 +288,7 @@ def _in_pieces(
     place[origin] = np.arange(len(origin))
     folder = Path(tempfile.mkdtemp(dir=scratch))
     paths = [folder / f"{number:06d}.arrow" for number in range(len(ends))]
-    _deal(table.connection.sql(_selected(table, sources)).fetch_record_batch(_BATCH), place, np.array(ends), paths)
+    _deal(table.connection.sql(_selected(table, sources)).to_arrow_reader(_BATCH), place, np.array(ends), paths)
 
     def piece(number: int) -> Original:
         start, end = ends[number] - hint.sizes[number], ends[number]

@@ -140,22 +140,72 @@ def decide(connection: Any, relation: str, cell: str, meaning: CellMeaning) -> C
 
     ``relation`` has every text of the column at least once, as ``cell``.
     """
-    meant = clean(cell, meaning.missing)
+    [meaning] = decide_all(connection, relation, [(cell, meaning)])
+    return meaning
+
+
+def decide_all(connection: Any, relation: str, columns: Sequence[tuple[str, CellMeaning]]) -> list[CellMeaning]:
+    """The same of many columns, which are asked together."""
+    answers = _asked(connection, relation, [_questions(cell, meaning) for cell, meaning in columns])
+    readings = [_readings(meaning, told) for (_, meaning), told in zip(columns, answers, strict=True)]
+    tries = zip(columns, readings, strict=True)
+    fitting = _asked(
+        connection, relation, [[_fits(cell, meaning, one) for one in tried] for (cell, meaning), tried in tries]
+    )
+    decisions = []
+    for (_, meaning), told, tried, fits in zip(columns, answers, readings, fitting, strict=True):
+        if meaning.type is ColumnType.DATE and told:
+            date = next((one for one, fitted in zip(tried, fits, strict=True) if fitted), "")
+            decisions.append(replace(meaning, date=date))
+        elif not told:
+            decisions.append(meaning)
+        elif not meaning.by_text:
+            decisions.append(replace(meaning, whole=bool(told[0])))
+        elif meaning.type is ColumnType.REAL:
+            decisions.append(replace(meaning, comma=bool(told[0])))
+        else:
+            decisions.append(replace(meaning, words=all(one is False for one in told)))
+    return decisions
+
+
+def _asked(connection: Any, relation: str, questions: Sequence[Sequence[str]]) -> list[list[Any]]:
+    """The answers to each column's questions, which are aggregates of SQL."""
+    listed = [question for of_a_column in questions for question in of_a_column]
+    answers = iter(connection.execute(f"SELECT {', '.join(listed)} FROM {relation}").fetchall()[0] if listed else ())
+    return [[next(answers) for _ in of_a_column] for of_a_column in questions]
+
+
+def _questions(cell: str, meaning: CellMeaning) -> list[str]:
+    """What has to be known of all cells of a column."""
     if not meaning.by_text:
         if meaning.kind not in ("FLOAT", "DOUBLE"):
-            return meaning
-        whole = f"bool_and(isnan({cell}) OR ({cell} = floor({cell}) AND abs({cell}) <= 9007199254740992))"
-        return replace(meaning, whole=_one(connection, f"SELECT {whole} FROM {relation}"))
-    if meaning.type is ColumnType.REAL:
-        commas = f"bool_or(regexp_matches({meant}, '{_COMMA}')) AND NOT bool_or(contains({meant}, '.'))"
-        return replace(meaning, comma=_one(connection, f"SELECT {commas} FROM {relation}"))
-    if meaning.type is ColumnType.DATE:
-        return replace(meaning, date=_date_style(connection, relation, meant))
-    if meaning.type is ColumnType.BOOLEAN:
-        rows = connection.execute(f"SELECT lower({meant}) AS word FROM {relation} GROUP BY word").fetchall()
-        words = {word for (word,) in rows} - {None}
-        return replace(meaning, words=not any(words <= set(pair) for pair in _TRUTH))
-    return meaning
+            return []
+        return [f"bool_and(isnan({cell}) OR ({cell} = floor({cell}) AND abs({cell}) <= 9007199254740992))"]
+    meant = clean(cell, meaning.missing)
+    match meaning.type:
+        case ColumnType.REAL:
+            return [f"bool_or(regexp_matches({meant}, '{_COMMA}')) AND NOT bool_or(contains({meant}, '.'))"]
+        case ColumnType.DATE:
+            shapes = (f"bool_and(regexp_matches({meant}, {text(shape)}))" for shape, _ in _DATES)
+            return [f"bool_or(regexp_matches({meant}, '{_ISO}'))", *shapes]
+        case ColumnType.BOOLEAN:
+            return [f"bool_and(lower({meant}) IN ({_listed(pair)}))" for pair in _TRUTH]
+        case _:
+            return []
+
+
+def _readings(meaning: CellMeaning, told: Sequence[Any]) -> list[str]:
+    """How dates may be written: ISO 8601 unless all texts have another shape."""
+    if meaning.type is not ColumnType.DATE or not told or told[0]:
+        return []
+    shaped = zip(_DATES, told[1:], strict=True)
+    return [reading for (_, readings), has_shape in shaped if has_shape for reading in readings]
+
+
+def _fits(cell: str, meaning: CellMeaning, reading: str) -> str:
+    """SQL: whether all dates of a column can be read so."""
+    meant = clean(cell, meaning.missing)
+    return f"bool_and(try_strptime({meant}, {text(reading)}) IS NOT NULL) FILTER ({meant} IS NOT NULL)"
 
 
 def decided(values: Any, meaning: CellMeaning) -> CellMeaning:
@@ -165,19 +215,6 @@ def decided(values: Any, meaning: CellMeaning) -> CellMeaning:
     with connect(threads=1) as connection:
         connection.register("cells", pa.table({"t": values}))
         return decide(connection, "cells", "t", meaning)
-
-
-def _date_style(connection: Any, relation: str, meant: str) -> str:
-    """How dates are written; ISO 8601 unless all texts have another shape of which one reading fits them all."""
-    if _one(connection, f"SELECT bool_or(regexp_matches({meant}, '{_ISO}')) FROM {relation}"):
-        return ""
-    for shape, readings in _DATES:
-        if _one(connection, f"SELECT bool_and(regexp_matches({meant}, {text(shape)})) FROM {relation}"):
-            for reading in readings:
-                fits = f"bool_and(try_strptime({meant}, {text(reading)}) IS NOT NULL)"
-                if _one(connection, f"SELECT {fits} FROM {relation} WHERE {meant} IS NOT NULL"):
-                    return reading
-    return ""
 
 
 def clean(cell: str, missing: Sequence[str]) -> str:
@@ -202,8 +239,3 @@ def spellings(missing: Sequence[str]) -> list[str]:
 
 def _listed(texts: Any) -> str:
     return ", ".join(map(text, texts))
-
-
-def _one(connection: Any, query: str) -> bool:
-    [(answer,)] = connection.execute(query).fetchall()
-    return bool(answer)

@@ -98,6 +98,12 @@ def duckdb_module() -> Any:
     return duckdb
 
 
+def create_macros(connection: Any, macros: Sequence[str]) -> None:
+    """Let queries call macros, each written as its name, its arguments and ``AS``."""
+    for macro in macros:
+        connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+
+
 def column(position: int) -> str:
     """The name under which queries know a column.
 

@@ -8,7 +8,7 @@ neighbours in the other. Under a fair shuffle each test fails less than once in 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -153,18 +153,30 @@ def _is_of_a_usual_seed(origin: npt.NDArray[np.int64]) -> bool:
     """Whether one of the generators that programs use gives this order from one of the seeds that people use."""
     if len(origin) < _FEWEST:
         return False
-    kept = np.sort(origin)
-    return any(np.array_equal(kept[order], origin) for seed in _SEEDS for order in _orders(seed, len(origin)))
+    places = np.searchsorted(np.sort(origin), origin)
+    return any(fits(seed, places) for seed in _SEEDS for fits in (_is_permuted, _is_sorted_by_draws, _is_shuffled))
 
 
-def _orders(seed: int, size: int) -> Iterator[npt.NDArray[np.int64]]:
-    yield np.random.default_rng(seed).permutation(size)
-    yield np.random.RandomState(seed).permutation(size)
-    yield np.argsort(np.random.Philox(seed).random_raw(size))
-    if size <= _WINDOW:  # the slowest of them
-        places = list(range(size))
-        random.Random(seed).shuffle(places)
-        yield np.array(places)
+def _is_permuted(seed: int, places: npt.NDArray[np.int64]) -> bool:
+    generators = (np.random.default_rng, np.random.RandomState)
+    return any(np.array_equal(generator(seed).permutation(len(places)), places) for generator in generators)
+
+
+def _is_sorted_by_draws(seed: int, places: npt.NDArray[np.int64]) -> bool:
+    """Whether rows are in the order of numbers that were drawn for them."""
+    draws = np.random.Philox(seed).random_raw(len(places))[places]
+    return bool((draws[:-1] <= draws[1:]).all())
+
+
+def _is_shuffled(seed: int, places: npt.NDArray[np.int64]) -> bool:
+    """Whether Python's own shuffle gives this order; it settles the last place first, so most are ruled out at once."""
+    draws, left = random.Random(seed), list(range(len(places)))
+    for last in range(len(left) - 1, -1, -1):
+        drawn = draws.randrange(last + 1)
+        left[drawn], left[last] = left[last], left[drawn]
+        if left[last] != places[last]:
+            return False
+    return True
 
 
 def _sentence(rows: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.verification.comparison import MACROS as CELLS
-from incrowd.verification.opening import column, open_table, text
+from incrowd.verification.opening import column, create_macros, open_table, text
 from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.forms import FileForm
@@ -32,8 +32,7 @@ def open_pair(
     if names != [group_names[0], *beside]:
         return names, Check("groups", False, "the table of rows has other columns")
     connection.execute("CREATE OR REPLACE TEMP TABLE listed AS FROM released")
-    for macro in (*CELLS, *MEMBERS):
-        connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+    create_macros(connection, (*CELLS, *MEMBERS))
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE texts AS SELECT c0 AS number, c1 AS attribute, string_agg(member_of(c2) || ':' "
         "|| c3, '|' ORDER BY rowid) AS text FROM told GROUP BY ALL"

@@ -8,20 +8,28 @@ that they add up to the class, every row's own value is among them, and their to
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.verification.opening import column, text
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.verification.coded import CodedCells, shown_batches
+from incrowd.verification.opening import create_macros
+from incrowd.vocabulary.counts_text import HIDDEN
 
 EMPTY = "empty"
 FORMS = (EMPTY, "single", "set", "interval", "counts")
+Forms = dict[str, dict[str, int]]
+"""For each column, how many cells show what."""
 _INTERVAL = r"^[\[(][^|]+, [^|]+[\])]$"
 
 
 def count_shown(
     connection: Any, names: Sequence[str], transformed: Sequence[str], counted: Collection[str] = ()
-) -> dict[str, dict[str, int]]:
+) -> Forms:
     """For each of the transformed columns of the table ``released``, how many cells show what; forms that occur alone.
 
     Parameters
@@ -39,25 +47,44 @@ def count_shown(
         ``empty``: nothing is shown, be it suppressed or missing in the table; ``single``: a value, a number, the name
         of a group; ``set``: several, with ``|`` between them; ``interval``: two ends in brackets; ``counts``.
     """
-    return {name: _shown(connection, names.index(name), name in counted) for name in transformed}
+    places = [names.index(name) for name in transformed]
+    batches = (zip(transformed, batch, strict=True) for batch in shown_batches(connection, places))
+    parts = ({name: count_forms(CodedCells.of(cells), name in counted) for name, cells in batch} for batch in batches)
+    return add_forms(parts, transformed)
 
 
-def _shown(connection: Any, position: int, counted: bool) -> dict[str, int]:
-    hidden = "cell IS NULL OR cell = '*'" if counted else "cell IS NULL"
-    some = (
-        "'counts'"
-        if counted
-        else f"CASE WHEN regexp_matches(cell, {text(_INTERVAL)}) THEN 'interval' WHEN contains(cell, '|') THEN 'set' "
-        "ELSE 'single' END"
-    )
-    rows = dict(
-        connection.execute(
-            f"SELECT CASE WHEN {hidden} THEN '{EMPTY}' ELSE {some} END AS form, sum(n)::BIGINT FROM "
-            f"(SELECT CAST({column(position)} AS VARCHAR) AS cell, count(*) AS n FROM released GROUP BY ALL) "
-            "GROUP BY form"
-        ).fetchall()
-    )
-    return {form: int(rows[form]) for form in FORMS if form in rows}
+def count_forms(cells: CodedCells, counted: bool) -> dict[str, int]:
+    """The same of one column: each different text is looked at once."""
+    import pyarrow.compute as pc
+
+    rows = np.bincount(cells.codes, minlength=len(cells.words) + 1)
+    nothing, rows = int(rows[-1]), rows[:-1]
+    if counted:
+        hidden = _flags(pc.equal(cells.words, HIDDEN))
+        return {EMPTY: nothing + int(rows[hidden].sum()), "counts": int(rows[~hidden].sum())}
+    interval = _flags(pc.match_substring_regex(cells.words, _INTERVAL))
+    several = _flags(pc.match_substring(cells.words, "|")) & ~interval
+    single = int(rows[~interval & ~several].sum())
+    return {EMPTY: nothing, "single": single, "set": int(rows[several].sum()), "interval": int(rows[interval].sum())}
+
+
+def _flags(answers: Any) -> npt.NDArray[np.bool_]:
+    return np.asarray(answers.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def add_forms(parts: Iterable[Mapping[str, Mapping[str, int]]], names: Sequence[str]) -> Forms:
+    """How many cells of each column show what over all parts, in the usual order of forms.
+
+    Examples
+    --------
+    >>> add_forms([{"job": {"set": 2}}, {"job": {"set": 3, "single": 1}}], ["job"])
+    {'job': {'single': 1, 'set': 5}}
+    """
+    totals: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for part in parts:
+        for name in names:
+            totals[name].update(part[name])
+    return {name: {form: total[form] for form in FORMS if total[form]} for name, total in totals.items()}
 
 
 MACROS = (
@@ -68,8 +95,6 @@ MACROS = (
     "name_in(part) AS regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 1)",
     "rows_in(part) AS TRY_CAST(regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 2) AS BIGINT)",
 )
-_HIDDEN = "'*'"
-
 
 @dataclass(frozen=True, eq=False)
 class PieceOfCounts:
@@ -102,8 +127,7 @@ class CountsComparison:
     def __init__(self, connection: Any, keys: Sequence[str], counted: Sequence[str], *, escaped: bool) -> None:
         self._connection, self._keys, self._counted = connection, keys, counted
         self._member = "member_of(escaped(own))" if escaped else "member_of(own)"
-        for macro in MACROS:
-            connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
+        create_macros(connection, MACROS)
 
     def piece(self, numbers: Mapping[str, str | None]) -> PieceOfCounts:
         """What this piece adds; ``numbers`` has for each column how its own number is written in SQL, None for text."""
@@ -159,11 +183,11 @@ class CountsComparison:
         self._connection.register("own", own)
         self._run(
             "CREATE OR REPLACE TEMP TABLE published AS SELECT look, name_in(part) AS member, rows_in(part) AS n FROM "
-            f"(SELECT look, unnest(string_split({at}, '|')) AS part FROM looks_of_all WHERE {at} <> {_HIDDEN})"
+            f"(SELECT look, unnest(string_split({at}, '|')) AS part FROM looks_of_all WHERE {at} <> '{HIDDEN}')"
         )
         return self._contradictions(at) + self._ask(
             "WITH told AS (SELECT look, member, sum(n) AS n, count(*) AS times FROM published GROUP BY ALL), "
-            f"shown AS (SELECT look FROM looks_of_all WHERE {at} IS DISTINCT FROM {_HIDDEN}), "
+            f"shown AS (SELECT look FROM looks_of_all WHERE {at} IS DISTINCT FROM '{HIDDEN}'), "
             "had AS (SELECT look, member, sum(n) AS n FROM own WHERE look IN (FROM shown) GROUP BY ALL), "
             "wrong AS (SELECT DISTINCT coalesce(p.look, h.look) AS look FROM told AS p FULL JOIN had AS h "
             "ON p.look = h.look AND p.member = h.member "
@@ -203,7 +227,7 @@ class CountsComparison:
         """The bins that some cell names, as SQL."""
         return (
             "SELECT member, low_end(member) AS low, high_end(member) AS high FROM (SELECT DISTINCT name_in(part) AS "
-            f"member FROM (SELECT unnest(string_split({at}, '|')) AS part FROM {looks} WHERE {at} <> {_HIDDEN})) "
+            f"member FROM (SELECT unnest(string_split({at}, '|')) AS part FROM {looks} WHERE {at} <> '{HIDDEN}')) "
             "WHERE member <> '?'"
         )
 

@@ -11,6 +11,7 @@ import pytest
 
 from incrowd.errors import FileFormatError
 from incrowd.verification import faithfulness
+from incrowd.verification.comparison import CellComparison
 from incrowd.verification.faithfulness import (
     added_pieces,
     cells_check,
@@ -84,8 +85,10 @@ def test_formulas_are_counted_in_cells_and_names(names, cells, told):
     with connect(threads=1) as connection:
         table = pa.table([pa.array([cell] * 2, pa.string()) for cell in cells], names)
         register(connection, table, "released")
-        check = formulas_check(connection, names)
-    assert check == Check("formulas", told is None, told or "no cell is a formula")
+        for quasi in ([], names[:1], names):
+            comparison = CellComparison(connection, Expected([], names, quasi, 0), escapes=True)
+            piece = comparison.piece(Original(table, np.arange(2), 2))
+            assert formulas_check(comparison.added([piece]).formulas, names) == Check("formulas", told is None, told or "no cell is a formula")
 
 
 OWN = pa.table({"job": ["cook", "smith", "cook", "nurse"], "age": [20, 30, 31, 40], "note": ["=a", "b", None, "d"]})
@@ -129,13 +132,12 @@ def test_a_piece_that_was_read_elsewhere_is_compared_by_one_thread(monkeypatch):
     monkeypatch.setattr(faithfulness, "connect", lambda *given, **named: told.append(named) or connect(*given, **named))
     for table, wrong in ((SHOWN, {"job": 0, "age": 0, "note": 0}), (LYING, {"job": 0, "age": 1, "note": 2})):
         found = [
-            compare_piece(table.slice(start, rows), ASKED, original(start, rows))[0]
+            compare_piece(table.slice(start, rows), ASKED, original(start, rows))
             for start, rows in ((0, 1), (1, 2), (3, 1))
         ]
-        assert added_pieces(iter(found), ASKED) == wrong
+        assert added_pieces(iter(found), ASKED).wrong == wrong
     assert told[:4] == [{"threads": 1}] * 3 + [{}]
-    _, shown = compare_piece(SHOWN, ASKED, original())
-    assert set(shown) == set(ASKED.quasi_identifiers)
+    assert set(compare_piece(SHOWN, ASKED, original()).shown) == set(ASKED.quasi_identifiers)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 import secrets
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +35,7 @@ from incrowd.rows.spark.table import SparkTable
 from incrowd.rows.spark.writing import listed_files
 from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
+from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
 from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
 from incrowd.verification.input_table import ReleasedColumn
@@ -44,7 +44,6 @@ from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
 from incrowd.verification.request import Expected, Original, Request
-from incrowd.verification.shown import FORMS
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
@@ -91,14 +90,14 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     same = sum((*(one.marks for one in findings), *lost), Fingerprint()) == sum(read, Fingerprint())
     gone = input_rows - rows
     whole = rows == different == sizes[0].rows and 0 <= gone <= expected.may_lose
-    wrong = added_pieces((one.cells for one in findings), expected)
+    cells = added_pieces((one.cells for one in findings), expected)
     checks = [
         Check("columns", columns == list(expected.columns), f"{len(columns)} columns, as requested"),
         *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, expected.promises, strict=True)),
         Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
         Check("left out", gone == request.left_out, f"{gone:,} rows"),
-        *(cells_check(name, wrong[name], name in expected.quasi_identifiers) for name in expected.columns),
+        *(cells_check(name, cells.wrong[name], name in expected.quasi_identifiers) for name in expected.columns),
         _of_all(files),
         *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
     ]
@@ -106,14 +105,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     if rows * len(columns) <= MOST_CELLS:
         counted = looked_at_together(pieces, folder, partial(_unchanged, request, expected, sources))
     nearest = min(zip(sizes, expected.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
-    shown = _added([one.shown for one in findings], expected.quasi_identifiers)
-    return Verdict(nearest, tuple(checks), input_rows, shown, unchanged=counted)
-
-
-def _added(counts: Sequence[dict[str, dict[str, int]]], names: Sequence[str]) -> dict[str, dict[str, int]]:
-    """How many cells of each column show what, over all pieces; in the usual order of forms."""
-    totals = {name: sum((Counter(one[name]) for one in counts), Counter[str]()) for name in names}
-    return {name: {form: total[form] for form in FORMS if form in total} for name, total in totals.items()}
+    return Verdict(nearest, tuple(checks), input_rows, cells.shown, unchanged=counted)
 
 
 def _meanings(
@@ -131,20 +123,19 @@ def _meanings(
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found in a piece: wrong cells, what cells show, a sum over its input rows, what its order tells."""
+    """What was found in a piece: its cells, a sum over its input rows, what its order tells."""
 
-    cells: Any
-    shown: dict[str, dict[str, int]]
+    cells: PieceFindings
     marks: Fingerprint
     order: tuple[Check, ...]
 
 
 def _compare(request: Request, expected: Expected, salt: int, written: Any, original: Original) -> Findings:
-    cells, shown = compare_piece(written, expected, original)
+    cells = compare_piece(written, expected, original)
     some = original.table.slice(*_span(window(written.num_rows)))
     hidden = [(name, some[name].combine_chunks()) for name in expected.quasi_identifiers]
     order = row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)
-    return Findings(cells, shown, _fingerprint(salt, original.table), order)
+    return Findings(cells, _fingerprint(salt, original.table), order)
 
 
 def _unchanged(

@@ -1,0 +1,89 @@
+"""Columns as codes: each different cell once, and for each row which of them it has.
+
+A release shows few different cells, however many rows it has: what is to be known of cells is asked of each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.verification.open_cells import tally
+from incrowd.verification.opening import column
+
+Codes = npt.NDArray[np.int64]
+_BATCH = 250_000  # rows that are held as texts
+
+
+@dataclass(frozen=True, eq=False)
+class CodedCells:
+    """The cells of a column.
+
+    Parameters
+    ----------
+    words
+        The different cells, a PyArrow array; none of them is missing.
+    codes
+        For each row the place of its cell among the words; that behind the last one if it is missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> cells = CodedCells.of(pa.array(["b", None, "b", "a"]))
+    >>> cells.words.to_pylist(), cells.codes.tolist()
+    (['b', 'a'], [0, 2, 0, 1])
+    """
+
+    words: Any
+    codes: Codes
+
+    @classmethod
+    def of(cls, cells: Any) -> CodedCells:
+        """The cells of a PyArrow array, perhaps in chunks, perhaps with a dictionary."""
+        import pyarrow as pa
+
+        whole = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+        if isinstance(whole, pa.ChunkedArray):
+            whole = whole.combine_chunks() if whole.num_chunks else pa.array([], cells.type).dictionary_encode()
+        if whole.dictionary.null_count:
+            return cls.of(whole.cast(whole.type.value_type))
+        return cls(whole.dictionary, np.asarray(whole.indices.fill_null(len(whole.dictionary)), np.int64))
+
+
+def shown_cells(connection: Any, places: Sequence[int]) -> list[CodedCells]:
+    """The columns at some places of the table ``released``, as text."""
+    import pyarrow as pa
+
+    chunks: list[list[Any]] = [[] for _ in places]
+    for batch in shown_batches(connection, places):
+        for chunk, cells in zip(chunks, batch, strict=True):
+            chunk.append(cells.dictionary_encode())
+    kind = pa.dictionary(pa.int32(), pa.string())
+    return [CodedCells.of(pa.chunked_array(chunk, kind)) for chunk in chunks]
+
+
+def shown_batches(connection: Any, places: Sequence[int]) -> Iterator[list[Any]]:
+    """The same as PyArrow arrays of some rows after the other."""
+    cells = ", ".join(f"{column(place)}::VARCHAR" for place in places)
+    if cells:
+        for batch in connection.sql(f"SELECT {cells} FROM released").to_arrow_reader(_BATCH):
+            yield batch.columns
+
+
+def tally_pairs(ones: CodedCells, others: CodedCells) -> tuple[Codes, Codes, Codes]:
+    """The different pairs of cells that rows have in two columns, as places of their words, and how many rows have each.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ones, others = CodedCells.of(pa.array(["a", "b", "a"])), CodedCells.of(pa.array([1, 2, 1]))
+    >>> [part.tolist() for part in tally_pairs(ones, others)]
+    [[0, 1], [0, 1], [2, 1]]
+    """
+    width = len(others.words) + 1
+    pairs, rows = tally(ones.codes * width + others.codes)
+    return (*np.divmod(pairs, width), rows)
