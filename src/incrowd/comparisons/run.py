@@ -26,7 +26,7 @@ from incrowd.comparisons.subject import Subject, discretized, find_table, read_s
 from incrowd.comparisons.trial import Laboratory, Setup, Trial, learners_of
 from incrowd.comparisons.workers import run_trials
 from incrowd.errors import ParameterError
-from incrowd.methods.catalog import check_preferences
+from incrowd.methods.catalog import MethodOrName, check_preferences
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -66,7 +66,7 @@ Watcher = Callable[[Step], None]
 class Question:
     """What to compare. What is None is chosen to fit the table."""
 
-    methods: Sequence[str] | None = None
+    methods: Sequence[MethodOrName] | None = None
     ks: Sequence[int] | None = None
     learners: Sequence[str] = LEARNERS
     protocol: Protocol | None = None
@@ -122,7 +122,7 @@ def compare(
     quasi_identifiers: Iterable[str] | None = None,
     drop: Iterable[str] | None = None,
     recipe: Recipe | str | Path | None = None,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[MethodOrName] | None = None,
     ks: Sequence[int] | None = None,
     learners: Sequence[str] = LEARNERS,
     protocol: Protocol | None = None,

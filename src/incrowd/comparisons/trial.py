@@ -140,7 +140,7 @@ class Laboratory:
                 parts.train,
                 self.subject.frame[split.train],
                 schema,
-                trial.choice.method,
+                trial.choice.entry or trial.choice.method,
                 dict(trial.choice.parameters),
                 KAnonymity(trial.k),
                 self._seed("release", trial),
@@ -154,7 +154,8 @@ class Laboratory:
                 release_seconds=spent,
             )
             unseen, seed = self.subject.frame[split.test], self._seed("feeding", trial)
-            train, test = feed_release(parts, made.plan, made.draft, unseen, self.setup.feeding, seed)
+            plan, draft, feeding = made.plan, made.draft, self.setup.feeding
+            train, test = feed_release(parts, plan, draft, unseen, feeding, seed, trial.choice.entry)
         if self.setup.discretize == "train":
             train, test = discretize(train, test)
         return train, test, known

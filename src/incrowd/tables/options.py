@@ -185,8 +185,12 @@ class MethodOptions(TypedDict, total=False):
     """How it is made."""
 
     method: Annotated[
-        str | None,
-        Option("The method by its name; kactus-plus if you do not say; see: incrowd methods.", example="NAME"),
+        Any,
+        Option(
+            "The method by its name; kactus-plus if you do not say; see: incrowd methods.",
+            example="NAME",
+            more="In Python also a method as an object, with its parameters.",
+        ),
     ]
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
