@@ -84,7 +84,7 @@ def test_a_method_of_another_package_is_found_by_its_name_and_knows_its_package(
     assert not entry.needs_target
     assert entry.parameters == {"numeric": "mean"}
     assert make_method("nothing", {"numeric": "x"}).parameters() == {"numeric": "x"}
-    with pytest.raises(ParameterError, match="nothing has no parameter 'k'. It has: numeric"):
+    with pytest.raises(ParameterError, match=r"nothing has no parameter 'k'\. It has: numeric"):
         make_method("nothing", {"k": 3})
     with pytest.raises(ParameterError, match=r"Did you mean 'nothing'\? Methods: kactus, .*, nothing, "):
         find_method("nothin")
@@ -119,7 +119,7 @@ def test_a_broken_plug_in_does_not_disturb_others_and_none_replaces_what_is_ours
 @pytest.mark.usefixtures("theirs")
 def test_a_name_that_two_packages_have_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_package(tmp_path, monkeypatch, "others", METHOD, {"methods": {"nothing": "others:Nothing"}})
-    with pytest.raises(PluginError, match="with the name 'nothing': of others 1.0 and theirs 1.0"):
+    with pytest.raises(PluginError, match=r"with the name 'nothing': of others 1\.0 and theirs 1\.0"):
         find_plugin("methods", "nothing")
     assert not usable("methods", METHODS, entry_of)[0]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from incrowd.comparisons.learners.catalog import find_learner, parsed
+from incrowd.comparisons.learners.learner import Learner
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import MethodEntry, MethodOrName, check_preferences, find_method, make_method
 from incrowd.models.induction.kadet import KAdet
@@ -98,9 +99,17 @@ def choices(chosen: Sequence[MethodOrName], preferences: Preferences = INDIFFERE
     return each
 
 
-def learner_names(texts: Sequence[str]) -> tuple[str, ...]:
+def learner_names(chosen: Sequence[Any]) -> tuple[str, ...]:
     """Learners by the names they give themselves, each once; one that does not exist is refused."""
-    return tuple(dict.fromkeys(find_learner(text).name for text in texts))
+    passed = [learner.name for learner in own_learners(chosen)]
+    if len(set(passed)) < len(passed):
+        raise ParameterError("Two of the learners that are passed have the same name. Give each a name of its own.")
+    return tuple(dict.fromkeys(find_learner(one).name for one in chosen))
+
+
+def own_learners(chosen: Sequence[Any]) -> tuple[Learner, ...]:
+    """Those learners that are passed as objects."""
+    return tuple(find_learner(one) for one in chosen if not isinstance(one, str))
 
 
 def listed(text: str) -> list[str]:

@@ -153,5 +153,5 @@ def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, relea
         requirement=plan.requirement,
         reading=reading,
     )
-    asks = {attack.name: attack.asks for attack in find_attacks()}
+    asks = {attack.name: attack.asks for attack in (*find_attacks(), *find_attacks(only))}
     return attacks_of(after.to_json(), before.to_json(), asks)

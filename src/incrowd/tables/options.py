@@ -284,11 +284,11 @@ class Measuring:
         ),
     ] = None
     attacks: Annotated[
-        bool | Sequence[str],
+        bool | Sequence[Any],
         _beside(
             "Attack the release and the table itself.",
             Kind.FLAG,
-            more="As :func:`attack_release` does; in Python also those attacks that you name.",
+            more="As :func:`attack_release` does; in Python also those attacks that you name or pass.",
         ),
     ] = False
 
