@@ -18,12 +18,12 @@ from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Seat
 from incrowd.rows.memory.held import EmbeddedEngine
+from incrowd.testing.engines import BlockedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import render
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
-from support.engines import BlockedEngine
 from support.kernels import compiled_kernels, plain_kernels
 from support.method_parameters import ways_of
 from support.strategies import TARGET, Case, cases

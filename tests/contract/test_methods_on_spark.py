@@ -21,9 +21,10 @@ from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.spark import held
 from incrowd.rows.spark.session import EXACT, set_for_a_while, unpacked
 from incrowd.tables.recipe import Recipe
+from incrowd.testing.engines import BlockedEngine
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.randomness import SeededRandomness
-from support.engines import BlockedEngine, SparkEngine
+from support.engines import SparkEngine
 from support.spark_session import local_session, spark_release
 
 pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests

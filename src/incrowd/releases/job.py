@@ -242,9 +242,10 @@ class Job:
             return
         from incrowd.vocabulary.requirements.closeness import ConfidenceCap
         from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+        from incrowd.vocabulary.requirements.powers import PowerBound
 
         # a group keeps or breaks these by itself, whichever other rows there are
-        of_groups = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap)
+        of_groups = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap, PowerBound)
         parts = recipe.requirement.parts if isinstance(recipe.requirement, Together) else (recipe.requirement,)
         if others := [part for part in parts if not isinstance(part, of_groups)]:
             raise ParameterError(
