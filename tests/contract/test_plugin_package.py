@@ -66,7 +66,7 @@ def test_lists_name_the_package_and_say_what_is_broken(place: Place) -> None:
     assert "broken" not in packages
     assert "The method 'broken' of crowd-extras 1.2 cannot be loaded (AttributeError)." in listed.stderr
     assert "The method 'kactus' of crowd-extras 1.2 is not used: incrowd has its own of that name." in listed.stderr
-    assert "stump         A decision tree of one split [crowd-extras 1.2]" in place.incrowd("learners").stdout
+    assert "stump          A decision tree of one split [crowd-extras 1.2]" in place.incrowd("learners").stdout
     attacks = json.loads(place.incrowd("attack", "--list", "--json").stdout)
     assert {attack["name"]: attack["package"] for attack in attacks}["smallest class"] == "crowd-extras 1.2"
 
@@ -74,7 +74,7 @@ def test_lists_name_the_package_and_say_what_is_broken(place: Place) -> None:
 def test_a_release_by_their_method_of_their_file_with_their_requirement(place: Place) -> None:
     place.imports()
     words = ["release", "people.spaced", *ROLES, "-k", "5", "--method", "hide-all", "--to", "out.csv"]
-    place.incrowd(*words, "--require", "collision-l=1.5", "--attack")
+    place.incrowd(*words, "--require", "collision-l=1.5")
     processes = place.imports()
     assert processes
     assert not [line for line in processes if "verification" in line], "the verification loads nothing of others"
@@ -100,7 +100,7 @@ def test_what_is_ours_looks_for_no_plug_in(place: Place) -> None:
 
 def test_their_learner_learns_from_their_method_in_processes_of_its_own(place: Place) -> None:
     words = ["compare", "people.csv", "--target", "ill", "-q", "age,job", "--methods", "hide-all,mondrian", "-k", "5"]
-    place.incrowd(*words, "--learners", "stump,nb", "--jobs", "2", "--repeat", "1", "--to", "compared")
+    place.incrowd(*words, "--learners", "stump,nb", "--jobs", "2", "--protocol", "holdout", "--to", "compared")
     lines = (place.folder / "compared" / "trials.jsonl").read_text(encoding="utf-8").splitlines()
     results = {(one["method"], one["learner"]): one["status"] for one in map(json.loads, lines)}
     assert results["hide-all", "stump"] == results["mondrian", "stump"] == "done"
@@ -108,7 +108,7 @@ def test_their_learner_learns_from_their_method_in_processes_of_its_own(place: P
 
 def test_their_hierarchy_and_what_is_refused(place: Place) -> None:
     drafted = place.incrowd("hierarchy", "draft", "people.csv", "--column", "job", "--kind", "initials", "--json")
-    assert json.loads(drafted.stdout)["levels"] == [3, 2, 1]
+    assert json.loads(drafted.stdout)["levels"] == [1, 2, 3]
     refused = place.incrowd("release", "people.csv", *ROLES, "--method", "broken", "--to", "no.csv", status=2)
     assert "crowd-extras 1.2" in refused.stderr
     refused = place.incrowd("release", "people.csv", *ROLES, "--method", "hide-all", "--to", "no.spaced", status=2)

@@ -12,8 +12,8 @@ from typing import Any
 
 def build_wheel(
     wheel_directory: str,
-    config_settings: dict[str, Any] | None = None,  # noqa: ARG001, as the builder calls it
-    metadata_directory: str | None = None,  # noqa: ARG001
+    config_settings: dict[str, Any] | None = None,
+    metadata_directory: str | None = None,
 ) -> str:
     """Write the wheel, and give its name."""
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]

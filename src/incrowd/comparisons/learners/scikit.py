@@ -276,13 +276,16 @@ class ScikitObject(Scikit):
 
     classifier: Any = None
 
+    def __post_init__(self) -> None:
+        """It has its parameters already."""
+
     def _classifier(self) -> Any:
         from sklearn.base import clone
 
         return clone(self.classifier)
 
 
-def scikit_object(classifier: Any, word: str | None = None) -> ScikitObject:
+def scikit_object(classifier: Any) -> ScikitObject:
     """The learner of a classifier like scikit-learn's; its name is its class with the parameters that are not usual.
 
     Examples
@@ -297,4 +300,4 @@ def scikit_object(classifier: Any, word: str | None = None) -> ScikitObject:
         for name, value in classifier.get_params(deep=False).items()
         if name in usual and repr(value) != repr(usual[name].default)
     }
-    return ScikitObject(word or type(classifier).__name__, "", tuple(own.items()), classifier=classifier)
+    return ScikitObject(type(classifier).__name__, "", tuple(own.items()), classifier=classifier)
