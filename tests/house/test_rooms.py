@@ -15,6 +15,7 @@ SOURCE = ROOT / "src" / "incrowd"
 ROOMS = (
     "errors",
     "optional",
+    "plugins",
     "drawing",
     "vocabulary",
     "measures",
@@ -33,6 +34,7 @@ ROOMS = (
     "attacks",
     "releases",
     "api",
+    "testing",
     "estimators",
     "cli",
     "__init__",

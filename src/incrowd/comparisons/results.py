@@ -23,6 +23,7 @@ import polars as pl
 from incrowd.comparisons.subject import Subject
 from incrowd.comparisons.trial import Result, Setup, Trial, learners_of
 from incrowd.errors import OutputError
+from incrowd.plugins import package_of
 from incrowd.report.certificate import owner_key
 from incrowd.vocabulary.preferences import INDIFFERENT
 
@@ -118,8 +119,11 @@ def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
     figures = [each.name for each in fields(Result)]
     shared = [version("incrowd"), figures, digest, split, feeding, setup.seed, setup.discretize, *trial.name]
     shared += [] if setup.preferences == INDIFFERENT else [repr(setup.preferences)]
+    entry = trial.choice.entry
+    shared += [] if entry is None or entry.foreign is None else [entry.package]
+    own = {learner.name: [repr(learner), package_of(type(learner))] for learner in setup.own}
     return {
-        learner: hashlib.sha256(json.dumps([*shared, learner]).encode()).hexdigest()[:32]
+        learner: hashlib.sha256(json.dumps([*shared, learner, *own.get(learner, ())]).encode()).hexdigest()[:32]
         for learner in learners_of(trial)
     }
 

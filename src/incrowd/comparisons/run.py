@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names
+from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names, own_learners
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.cost import STARTUP, Cost, measure_cost
 from incrowd.comparisons.feeding import Feeding
@@ -26,7 +26,7 @@ from incrowd.comparisons.subject import Subject, discretized, find_table, read_s
 from incrowd.comparisons.trial import Laboratory, Setup, Trial, learners_of
 from incrowd.comparisons.workers import run_trials
 from incrowd.errors import ParameterError
-from incrowd.methods.catalog import check_preferences
+from incrowd.methods.catalog import MethodOrName, check_preferences
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -66,9 +66,9 @@ Watcher = Callable[[Step], None]
 class Question:
     """What to compare. What is None is chosen to fit the table."""
 
-    methods: Sequence[str] | None = None
+    methods: Sequence[MethodOrName] | None = None
     ks: Sequence[int] | None = None
-    learners: Sequence[str] = LEARNERS
+    learners: Sequence[Any] = LEARNERS
     protocol: Protocol | None = None
     feeding: Feeding = field(default_factory=Feeding)
     seed: int = 1
@@ -122,9 +122,9 @@ def compare(
     quasi_identifiers: Iterable[str] | None = None,
     drop: Iterable[str] | None = None,
     recipe: Recipe | str | Path | None = None,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[MethodOrName] | None = None,
     ks: Sequence[int] | None = None,
-    learners: Sequence[str] = LEARNERS,
+    learners: Sequence[Any] = LEARNERS,
     protocol: Protocol | None = None,
     feeding: Feeding | None = None,
     discretize: str | None = None,
@@ -155,7 +155,8 @@ def compare(
     recipe
         A recipe, or its file; what is said beside it wins over what it says.
     methods, ks, learners
-        What to compare; see ``incrowd methods`` and ``incrowd learners``.
+        What to compare, by name, see ``incrowd methods`` and ``incrowd learners``; or methods and learners as objects,
+        among them any classifier like scikit-learn's.
     protocol
         How rows are split, see :mod:`incrowd.comparisons.protocol`; chosen by what it costs, if not given.
     feeding
@@ -264,6 +265,7 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
         question.seed,
         question.discretize,
         question.preferences,
+        own_learners(question.learners),
     )
     question.preferences.check_columns(subject.schema)
     rows = min(len(split.train) for split in Laboratory(subject, setup).splits.values())

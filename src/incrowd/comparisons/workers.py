@@ -29,7 +29,7 @@ def run_trials(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> It
 
     When the caller stops listening, or an error is raised, the processes are ended at once.
     """
-    if jobs <= 1 or len(trials) <= 1:
+    if jobs <= 1 or len(trials) <= 1 or _stays_here(laboratory, trials):
         for trial in trials:
             yield trial, laboratory.run(trial)
         return
@@ -40,6 +40,13 @@ def run_trials(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> It
                 raise answer
             assert served is not None
             yield served, answer
+
+
+def _stays_here(laboratory: Laboratory, trials: Sequence[Trial]) -> bool:
+    """Whether a method or a learner is of the user's own script or notebook, which other processes do not have."""
+    methods = [trial.choice.entry.module for trial in trials if trial.choice.entry is not None]
+    learners = [type(getattr(one, "classifier", one)).__module__ for one in laboratory.setup.own]
+    return "__main__" in (*methods, *learners)
 
 
 @contextmanager
@@ -63,9 +70,9 @@ def _crew(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterato
 
 
 def _started() -> subprocess.Popen[bytes]:
-    """A worker that finds this very package, with one thread to itself."""
+    """A worker that finds this very package, and all that this process finds, with one thread to itself."""
     here = str(Path(incrowd.__file__).parents[1])
-    path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join(dict.fromkeys([here, *filter(None, sys.path)]))
     environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(_ONE_THREAD, "1")}
     command = [sys.executable, "-m", "incrowd.comparisons.workers"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)

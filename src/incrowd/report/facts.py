@@ -153,6 +153,7 @@ class Facts:
     meanings: tuple[tuple[str, str], ...] = ()
     class_sensitive: bool | None = None
     preset: str | None = None
+    method_package: str | None = None
     coarsened: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     keyed: dict[str, Any] = field(default_factory=dict)

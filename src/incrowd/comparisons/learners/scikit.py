@@ -268,3 +268,36 @@ class Logistic:
         with one_thread()(), quiet():
             classifier.fit(encoding.matrix(examples), examples.classes, examples.weights)
         return FittedModel(classifier, encoding.matrix, len(examples.labels))
+
+
+@dataclass(frozen=True)
+class ScikitObject(Scikit):
+    """A classifier that was passed as an object: a copy of it learns."""
+
+    classifier: Any = None
+
+    def __post_init__(self) -> None:
+        """It has its parameters already."""
+
+    def _classifier(self) -> Any:
+        from sklearn.base import clone
+
+        return clone(self.classifier)
+
+
+def scikit_object(classifier: Any) -> ScikitObject:
+    """The learner of a classifier like scikit-learn's; its name is its class with the parameters that are not usual.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import BernoulliNB
+    >>> scikit_object(BernoulliNB(alpha=2.0)).name
+    'BernoulliNB(alpha=2.0)'
+    """
+    usual = inspect.signature(type(classifier)).parameters
+    own = {
+        name: value if isinstance(value, str | int | float | None) else type(value).__name__
+        for name, value in classifier.get_params(deep=False).items()
+        if name in usual and repr(value) != repr(usual[name].default)
+    }
+    return ScikitObject(type(classifier).__name__, "", tuple(own.items()), classifier=classifier)
