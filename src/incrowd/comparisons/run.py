@@ -11,21 +11,23 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names
+from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.cost import STARTUP, Cost, measure_cost
 from incrowd.comparisons.feeding import Feeding
-from incrowd.comparisons.protocol import FiveByTwo, Protocol
+from incrowd.comparisons.learners.own import OwnLearner, chosen_learners
+from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
 from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
 from incrowd.comparisons.scores import ACCURACY, Measure, find_measure
 from incrowd.comparisons.subject import Subject, discretized, find_table, read_subject
 from incrowd.comparisons.trial import Laboratory, Setup, Trial, learners_of
-from incrowd.comparisons.workers import run_trials
-from incrowd.errors import ParameterError
+from incrowd.comparisons.workers import check_portable, run_trials
+from incrowd.errors import ParameterError, guarded
 from incrowd.methods.catalog import check_preferences
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
@@ -68,7 +70,7 @@ class Question:
 
     methods: Sequence[str] | None = None
     ks: Sequence[int] | None = None
-    learners: Sequence[str] = LEARNERS
+    learners: Sequence[Any] = LEARNERS  # names, or learners as objects
     protocol: Protocol | None = None
     feeding: Feeding = field(default_factory=Feeding)
     seed: int = 1
@@ -80,7 +82,6 @@ class Question:
     def __post_init__(self) -> None:
         find_measure(self.measure)
         choices(self.methods or (), self.preferences)
-        learner_names(self.learners)
         for k in self.ks or ():
             KAnonymity(k)
         if not self.learners:
@@ -88,6 +89,23 @@ class Question:
         if self.jobs is not None and self.jobs < 1:
             raise ParameterError("jobs must be a whole number of at least 1.")
         Setup(self.protocol or FiveByTwo(), self.feeding, self.seed, self.discretize)
+        if self.cores > 1:
+            for one in self.own_learners:
+                check_portable(one.learner, one.name)
+
+    @cached_property
+    def _learners(self) -> tuple[tuple[str, ...], tuple[OwnLearner, ...]]:
+        return chosen_learners(self.learners)
+
+    @property
+    def learner_names(self) -> tuple[str, ...]:
+        """What results call the learners."""
+        return self._learners[0]
+
+    @property
+    def own_learners(self) -> tuple[OwnLearner, ...]:
+        """The learners that are objects."""
+        return self._learners[1]
 
     @property
     def cores(self) -> int:
@@ -115,6 +133,7 @@ class Prepared:
         )
 
 
+@guarded
 def compare(
     table: Any,
     *,
@@ -124,8 +143,10 @@ def compare(
     recipe: Recipe | str | Path | None = None,
     methods: Sequence[str] | None = None,
     ks: Sequence[int] | None = None,
-    learners: Sequence[str] = LEARNERS,
-    protocol: Protocol | None = None,
+    learners: Sequence[Any] = LEARNERS,
+    protocol: Any = None,
+    groups: Any = None,
+    time: Any = None,
     feeding: Feeding | None = None,
     discretize: str | None = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
@@ -155,9 +176,15 @@ def compare(
     recipe
         A recipe, or its file; what is said beside it wins over what it says.
     methods, ks, learners
-        What to compare; see ``incrowd methods`` and ``incrowd learners``.
+        What to compare; see ``incrowd methods`` and ``incrowd learners``. A method, or a classifier of scikit-learn,
+        may be passed as an object, too.
     protocol
-        How rows are split, see :mod:`incrowd.comparisons.protocol`; chosen by what it costs, if not given.
+        How rows are split: a text such as ``"10-fold"``, one of :mod:`incrowd.comparisons.protocol`, or a splitter of
+        scikit-learn; chosen by what it costs, if not given.
+    groups
+        A column, or a value for each row: rows of a group are never in both parts of a split.
+    time
+        A column of dates or numbers, or a value for each row: the past is learned from, what followed is tested on.
     feeding
         How learners take sets, intervals and bins, see :mod:`incrowd.comparisons.feeding`.
     discretize
@@ -208,7 +235,7 @@ def compare(
         methods,
         stated.pop("ks", None),
         learners,
-        protocol,
+        None if protocol is None else find_protocol(protocol),
         feeding or Feeding(),
         seed,
         discretize,
@@ -223,6 +250,8 @@ def compare(
         complete=complete,
         rows=rows,
         seed=seed,
+        groups=groups,
+        time=time,
     )
     prepared = prepare(subject, question, watch, timed=protocol is None)
     return run(prepared, None if to is None else Path(to), watch)
@@ -258,23 +287,25 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     begun = perf_counter()
     if question.discretize == "before":
         subject = discretized(subject)
+    protocol = protocol_by(question.protocol, subject.split_by)
     setup = Setup(
-        question.protocol or FiveByTwo(1, stratified=True),
+        protocol or FiveByTwo(1, stratified=True),
         question.feeding,
         question.seed,
         question.discretize,
         question.preferences,
+        question.own_learners,
     )
     question.preferences.check_columns(subject.schema)
     rows = min(len(split.train) for split in Laboratory(subject, setup).splits.values())
     ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(rows)
     chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject, question.preferences))])
-    learners, jobs = learner_names(question.learners), question.cores
+    learners, jobs = question.learner_names, question.cores
     cost = None
     if timed:
         cost = measure_cost(subject, setup, chosen, ks[0], learners, lambda name: watch(Step(f"timing {name}")))
     grid = _Grid(subject, chosen, ks, learners)
-    if question.protocol is None and cost is not None:
+    if protocol is None and cost is not None:
         budget = max(AT_LEAST * BUDGET, BUDGET - (perf_counter() - begun))
         setup = _affordable(grid, setup, cost, jobs, budget)
     trials, height = grid.trials(setup), subject.table.height
@@ -289,7 +320,7 @@ def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda 
     laboratory = prepared.laboratory
     digest = digest_of(laboratory.subject) if folder else ""
     with opened(folder) as kept:
-        wanted = {trial.name: fingerprints(digest, laboratory.setup, trial) for trial in prepared.trials}
+        wanted = {trial.name: fingerprints(digest, laboratory, trial) for trial in prepared.trials}
         open_trials = [_unfinished(trial, wanted[trial.name], kept) for trial in prepared.trials]
         waiting = [trial for trial in open_trials if trial is not None]
         clock = _Clock(prepared, waiting, watch)

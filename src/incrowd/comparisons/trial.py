@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ from incrowd.comparisons.choices import KADET, MAJORITY, UNPROTECTED, Choice
 from incrowd.comparisons.examples import Codes, Examples, Numbers, discretize
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
+from incrowd.comparisons.learners.learner import Learner
+from incrowd.comparisons.learners.own import OwnLearner
 from incrowd.comparisons.protocol import Protocol, RowSplit, seed_of
 from incrowd.comparisons.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of
 from incrowd.comparisons.scores import quality
@@ -53,10 +56,19 @@ class Setup:
     seed: int = 1  # of everything that is drawn
     discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
     preferences: Preferences = INDIFFERENT  # weights and limits of all releases
+    own_learners: tuple[OwnLearner, ...] = ()  # those that were passed as objects
 
     def __post_init__(self) -> None:
         if self.discretize not in DISCRETIZE:
             raise ParameterError("discretize must be train or before, or be left out.")
+
+    def learner(self, name: str) -> Learner:
+        """A learner by its name: one of those that were passed, or of the catalog."""
+        return next((own.learner for own in self.own_learners if own.name == name), None) or find_learner(name)
+
+    def learner_mark(self, name: str) -> str:
+        """What results of a learner depend on: its name, and of an object all its parameters."""
+        return next((own.mark for own in self.own_learners if own.name == name), name)
 
 
 @dataclass(frozen=True)
@@ -97,8 +109,23 @@ class Laboratory:
     def splits(self) -> dict[tuple[int, int], RowSplit]:
         """The splits by repetition and fold."""
         classes = self.subject.classes.codes.astype(np.int64)
-        splits = self.setup.protocol.splits(classes, self.setup.seed)
+        by = self.subject.split_by
+        splits = self.setup.protocol.splits(classes, self.setup.seed, None if by is None else by.codes)
         return {(split.repetition, split.fold): split for split in splits}
+
+    @cached_property
+    def split_marks(self) -> dict[tuple[int, int], str]:
+        """What tells a split from others: its rows, hashed."""
+        return {
+            name: hashlib.sha256(split.train.tobytes() + b"|" + split.test.tobytes()).hexdigest()
+            for name, split in self.splits.items()
+        }
+
+    @property
+    def splitting(self) -> str:
+        """How rows are split, in words."""
+        by = self.subject.split_by
+        return str(self.setup.protocol) if by is None else f"{self.setup.protocol}; {by}"
 
     def run(self, trial: Trial) -> list[Result]:
         """The results of a trial, one for each learner; what cannot be done is said, not raised."""
@@ -162,7 +189,7 @@ class Laboratory:
     def _learned(self, name: str, trial: Trial, train: Examples, test: Examples, known: Result) -> Result:
         """What one learner makes of it. The message of one that fails may quote values and is not told."""
         known = replace(known, learner=name)
-        learner, begun = find_learner(name), time.process_time()
+        learner, begun = self.setup.learner(name), time.process_time()
         seed = seed_of(self.setup.seed, "learner", name, trial.repetition, trial.fold) % 2**31
         try:
             scores = learner.fit(train, seed).scores(test)

@@ -15,13 +15,29 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import incrowd
 from incrowd.comparisons.trial import Laboratory, Result, Trial
-from incrowd.errors import IncrowdError
+from incrowd.errors import IncrowdError, ParameterError
 
 Answer = tuple[Trial | None, list[Result] | BaseException]
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+
+
+_ELSEWHERE = "Define its class in a module instead of the script or notebook itself, or use one process: jobs=1."
+
+
+def check_portable(thing: Any, name: str) -> None:
+    """Refuse an object that other processes cannot have."""
+    try:
+        packed = pickle.dumps(thing)
+    except Exception as error:  # whatever an object raises that cannot be packed
+        raise ParameterError(
+            f"{name} cannot be sent to the processes that compare ({type(error).__name__}). {_ELSEWHERE}"
+        ) from None
+    if b"__main__" in packed:  # the main module of a worker is another one
+        raise ParameterError(f"{name} cannot be sent to the processes that compare. {_ELSEWHERE}")
 
 
 def run_trials(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, list[Result]]]:
@@ -63,9 +79,9 @@ def _crew(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterato
 
 
 def _started() -> subprocess.Popen[bytes]:
-    """A worker that finds this very package, with one thread to itself."""
+    """A worker that finds this very package, and what the user's script finds, with one thread to itself."""
     here = str(Path(incrowd.__file__).parents[1])
-    path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([here, *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(_ONE_THREAD, "1")}
     command = [sys.executable, "-m", "incrowd.comparisons.workers"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
@@ -106,21 +122,31 @@ def serve_trials() -> None:
     answers = sys.stdout.buffer
     sys.stdout = sys.stderr
     tasks = sys.stdin.buffer
-    laboratory = pickle.load(tasks)
-    while True:
-        try:
-            trial = pickle.load(tasks)
-        except EOFError:
-            return
-        try:
-            answer = (True, laboratory.run(trial))
-        except Exception as error:  # told to the parent, which raises it
-            answer = (False, error)
-        try:
-            pickle.dump(answer, answers)
-            answers.flush()
-        except BrokenPipeError:  # the parent is gone: nobody wants the answer
-            os._exit(1)  # without the last flush of Python, which would complain once more
+    try:
+        laboratory = pickle.load(tasks)
+        while True:
+            _send(_answered(laboratory, pickle.load(tasks)), answers)
+    except EOFError:
+        return
+    except (AttributeError, ImportError) as error:
+        words = f"An object that was passed cannot be imported by other processes ({type(error).__name__})."
+        _send((False, ParameterError(f"{words} {_ELSEWHERE}")), answers)
+        tasks.read()  # to its end, so that the parent is not left with a broken pipe
+
+
+def _answered(laboratory: Laboratory, trial: Trial) -> tuple[bool, list[Result] | Exception]:
+    try:
+        return True, laboratory.run(trial)
+    except Exception as error:  # told to the parent, which raises it
+        return False, error
+
+
+def _send(answer: tuple[bool, list[Result] | Exception], answers: BinaryIO) -> None:
+    try:
+        pickle.dump(answer, answers)
+        answers.flush()
+    except BrokenPipeError:  # the parent is gone: nobody wants the answer
+        os._exit(1)  # without the last flush of Python, which would complain once more
 
 
 if __name__ == "__main__":

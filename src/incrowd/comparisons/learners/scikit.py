@@ -23,7 +23,7 @@ from incrowd.comparisons.learners.learner import (
     with_parameters,
 )
 from incrowd.comparisons.learners.matrix import Missing, OneHot, Ordinal
-from incrowd.errors import InputError, ParameterError
+from incrowd.errors import IncrowdError, InputError, ParameterError
 from incrowd.trees.compiled import one_thread
 from incrowd.vocabulary.option import nearest
 
@@ -112,28 +112,16 @@ class Scikit:
 
     def fit(self, examples: Examples, seed: int) -> FittedModel | Constant:
         """Fit the classifier; with one class, or without any known value, the class shares are all there is."""
-        examples = weighing(examples)
-        if is_hopeless(examples):
-            return Constant(class_shares(examples))
-        from sklearn.utils.validation import has_fit_parameter
-
-        classifier = self._seeded(seed)
-        if not has_fit_parameter(classifier, "sample_weight"):
-            examples = repeated(examples, self.name)
-        classifier, matrix = self._encoded(classifier, examples)
-        if hasattr(classifier, "n_neighbors"):
-            classifier.set_params(n_neighbors=min(classifier.n_neighbors, examples.height))
-        weights = {} if examples.weights is None else {"sample_weight": examples.weights}
         try:
-            with one_thread()(), quiet():
-                classifier.fit(matrix(examples), examples.classes, **weights)
+            return fit_classifier(self._seeded(seed), self.name, examples, self.encoding, self.missing)
+        except IncrowdError:
+            raise
         except ValueError as refused:
             if type(refused).__name__ == "InvalidParameterError":
                 raise ParameterError(f"{self.name} cannot be had: {refused}") from None
             raise InputError(  # the message itself may quote a cell
                 f"{self.name} cannot learn from these rows: scikit-learn refuses them. Try another learner."
             ) from None
-        return FittedModel(classifier, matrix, len(examples.labels))
 
     def _classifier(self) -> Any:
         """A fresh classifier with its parameters."""
@@ -154,21 +142,44 @@ class Scikit:
             **{name: value for name, value in chosen.items() if name in known and name not in own}
         )
 
-    def _encoded(self, classifier: Any, examples: Examples) -> tuple[Any, Callable[[Examples], Any]]:
-        """The classifier, told about its columns, and how it wants its rows."""
-        tags = classifier.__sklearn_tags__().input_tags
-        if self.encoding == "ordinal" or (self.encoding == "auto" and tags.allow_nan):
-            ordinal = Ordinal.of(examples)
-            if "categorical_features" in classifier.get_params(deep=False):
-                classifier.set_params(categorical_features=list(ordinal.is_category))
-            return classifier, ordinal.matrix if tags.allow_nan else _filled(ordinal)
-        one_hot = OneHot.of(examples, self.missing)
-        if tags.positive_only:
-            return classifier, lambda rows: _positive(one_hot.matrix(rows), tags.sparse)
-        near = hasattr(classifier, "n_neighbors") and examples.height * one_hot.width <= DENSE_CELLS
-        if tags.sparse and not near:
-            return classifier, one_hot.matrix
-        return classifier, lambda rows: one_hot.matrix(rows).toarray()
+
+def fit_classifier(
+    classifier: Any, name: str, examples: Examples, encoding: Encoding = "auto", missing: Missing = "zeros"
+) -> FittedModel | Constant:
+    """Fit a classifier of scikit-learn's kind on rows in the form it takes."""
+    examples = weighing(examples)
+    if is_hopeless(examples):
+        return Constant(class_shares(examples))
+    from sklearn.utils.validation import has_fit_parameter
+
+    if not has_fit_parameter(classifier, "sample_weight"):
+        examples = repeated(examples, name)
+    classifier, matrix = _encoded(classifier, examples, encoding, missing)
+    if hasattr(classifier, "n_neighbors"):
+        classifier.set_params(n_neighbors=min(classifier.n_neighbors, examples.height))
+    weights = {} if examples.weights is None else {"sample_weight": examples.weights}
+    with one_thread()(), quiet():
+        classifier.fit(matrix(examples), examples.classes, **weights)
+    return FittedModel(classifier, matrix, len(examples.labels))
+
+
+def _encoded(
+    classifier: Any, examples: Examples, encoding: Encoding, missing: Missing
+) -> tuple[Any, Callable[[Examples], Any]]:
+    """The classifier, told about its columns, and how it wants its rows."""
+    tags = classifier.__sklearn_tags__().input_tags
+    if encoding == "ordinal" or (encoding == "auto" and tags.allow_nan):
+        ordinal = Ordinal.of(examples)
+        if "categorical_features" in classifier.get_params(deep=False):
+            classifier.set_params(categorical_features=list(ordinal.is_category))
+        return classifier, ordinal.matrix if tags.allow_nan else _filled(ordinal)
+    one_hot = OneHot.of(examples, missing)
+    if tags.positive_only:
+        return classifier, lambda rows: _positive(one_hot.matrix(rows), tags.sparse)
+    near = hasattr(classifier, "n_neighbors") and examples.height * one_hot.width <= DENSE_CELLS
+    if tags.sparse and not near:
+        return classifier, one_hot.matrix
+    return classifier, lambda rows: one_hot.matrix(rows).toarray()
 
 
 def _filled(ordinal: Ordinal) -> Callable[[Examples], Any]:
