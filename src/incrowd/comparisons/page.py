@@ -246,7 +246,8 @@ def comparison_html(comparison: Comparison, whole: bool = True) -> str:
 
 def _sections(comparison: Comparison) -> Iterator[Html]:
     advice, summary = comparison.recommendation, comparison.summary
-    overall = [standing(advice.overall, Tone.GOOD)] if advice.overall else []
+    tone = Tone.GOOD if advice.method else Tone.POOR
+    overall = [standing(unbroken(advice.overall), tone)] if advice.overall else []
     yield element("section", *overall, bullets(text(unbroken(str(one))) for one in advice.advice))
     for scores in score_tables(summary):
         yield _learner(comparison, scores)
