@@ -112,12 +112,12 @@ def release(
 
 
 def _named_attacks(measuring: Measuring) -> Measuring:
-    """With names that are known to be names of attacks before any work is done."""
+    """With attacks that are known to exist before any work is done."""
     if isinstance(measuring.attacks, bool):
         return measuring
     from incrowd.attacks.catalog import find_attacks
 
-    return replace(measuring, attacks=tuple(attack.name for attack in find_attacks(names_of(measuring.attacks))))
+    return replace(measuring, attacks=find_attacks(names_of(measuring.attacks)))
 
 
 @guarded

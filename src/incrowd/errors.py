@@ -15,6 +15,7 @@
     ├── OutputError                 the release cannot be written where it was asked for
     ├── LedgerError                 what earlier releases tell with this one cannot be told
     ├── MissingPackageError         an optional package is needed and not installed
+    ├── PluginError                 what another package adds cannot be used
     ├── UndeterminedError           the verification came to no verdict
     ├── UnexpectedError             a library panicked, the system refused, or incrowd itself has a fault
     └── VerificationError           the written release failed the recount (exit status 1)
@@ -138,6 +139,10 @@ class LedgerError(IncrowdError):
 
 class MissingPackageError(IncrowdError):
     """An optional package is needed and not installed."""
+
+
+class PluginError(IncrowdError):
+    """What another package adds cannot be used."""
 
 
 class UndeterminedError(IncrowdError):

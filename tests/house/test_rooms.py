@@ -15,6 +15,7 @@ SOURCE = ROOT / "src" / "incrowd"
 ROOMS = (
     "errors",
     "optional",
+    "plugins",
     "drawing",
     "vocabulary",
     "measures",

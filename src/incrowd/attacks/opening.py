@@ -46,7 +46,7 @@ class AttackRequest:
     target: str | None = None
     sensitive: Iterable[str] | None = None
     requirement: str | Requirement | None = None
-    method: str | None = None
+    method: Any = None
     parameters: Mapping[str, Any] | None = None
     hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None
     population: Any = None

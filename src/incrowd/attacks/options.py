@@ -40,7 +40,7 @@ class HowMade(TypedDict, total=False):
     certificate: Annotated[
         Mapping[str, Any] | str | Path | None, Option("The certificate, where it is not beside the release.", Kind.FILE)
     ]
-    method: Annotated[str | None, Option("The method by its name; see: incrowd methods.", example="NAME")]
+    method: Annotated[Any, Option("The method by its name; see: incrowd methods.", example="NAME")]
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
     ]

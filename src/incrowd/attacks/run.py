@@ -74,7 +74,9 @@ class AttackReport:
         }
 
 
-def attack_scene(scene: Scene, only: Iterable[str] | None = None, progress: Progress | None = None) -> AttackReport:
+def attack_scene(
+    scene: Scene, only: Iterable[str | Attack] | None = None, progress: Progress | None = None
+) -> AttackReport:
     """Run the attacks, all or those named; one that cannot run says so and does not stop the others."""
     attacks = find_attacks(only)
     tell = progress or (lambda _: None)
@@ -101,7 +103,7 @@ def attack_release(
     release: Any,
     original: Any,
     *,
-    only: Iterable[str] | None = None,
+    only: Iterable[str | Attack] | None = None,
     progress: Callable[[str], None] | None = None,
     **options: Unpack[AttackOptions],
 ) -> AttackReport:
@@ -112,7 +114,7 @@ def attack_release(
     release, original
         Paths or frames, or what ``incrowd.release`` gave back.
     only
-        Names of attacks; all if not given.
+        Names of attacks, or attacks of your own; all of incrowd's if not given.
     progress
         Called with the name of each attack as it begins.
     {options}

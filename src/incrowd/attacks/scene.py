@@ -21,6 +21,7 @@ from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released, read_released
 from incrowd.comparisons.protocol import seed_of
 from incrowd.comparisons.releasing import Made, release_rows
+from incrowd.methods.catalog import MethodOrName
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement
@@ -34,7 +35,7 @@ Rows = npt.NDArray[np.intp]
 class Again:
     """How a release was made, as far as it takes to make another."""
 
-    method: str
+    method: MethodOrName
     requirement: Requirement  # what every release keeps
     parameters: Mapping[str, Any] = field(default_factory=dict)
     people: EncodedTable | None = None  # the population, if something is required of it

@@ -9,7 +9,7 @@ import typer
 
 from incrowd.attacks.options import ATTACK, AttackOptions
 from incrowd.cli.options import names, takes
-from incrowd.cli.shared import Json, Replace, enough_memory, print_json, progress
+from incrowd.cli.shared import Json, Replace, enough_memory, plugged, print_json, progress
 from incrowd.errors import ParameterError
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
@@ -80,14 +80,15 @@ def _write(attacks: AttackReport, release: Path, to: Path, replace: bool) -> Non
 
 
 def _list(json: bool) -> None:
-    from incrowd.attacks.catalog import find_attacks
+    from incrowd.attacks.catalog import ATTACKS, attack_of, find_attacks
 
-    attacks = find_attacks()
+    attacks = [*find_attacks(), *plugged("attacks", ATTACKS, attack_of).values()]
     if json:
-        print_json([{"name": one.name, "asks": one.asks, "needs": one.needs} for one in attacks])
+        facts = ("name", "asks", "needs", "package")
+        print_json([{fact: getattr(one, fact) for fact in facts} for one in attacks])
         return
     for one in attacks:
-        typer.echo(f"{one.name}\n    {one.asks}\n    Needs: {one.needs}.")
+        typer.echo(f"{one.name} [{one.package}]\n    {one.asks}\n    Needs: {one.needs}.")
 
 
 def _print(attacks: AttackReport) -> None:

@@ -7,26 +7,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.shared import Json, print_json
+from incrowd.cli.shared import Json, plugged, print_json
 
 if TYPE_CHECKING:
     from incrowd.comparisons.datasets.catalog import Dataset
 _FACTS = (
     *("name", "summary", "paper", "needs_target", "generalizes", "loses_rows", "forms", "numeric"),
-    *("weighs", "limits_levels", "loses_on_request"),
+    *("weighs", "limits_levels", "loses_on_request", "package"),
 )
 
 
 def methods(json: Json = False) -> None:
-    """List the release methods."""
-    from incrowd.methods.catalog import METHODS
+    """List the release methods: incrowd's own, and those of packages that are installed beside it."""
+    from incrowd.methods.catalog import METHODS, entry_of
 
+    entries = [*METHODS.values(), *plugged("methods", METHODS, entry_of).values()]
     if json:
-        print_json([{fact: getattr(entry, fact) for fact in _FACTS} for entry in METHODS.values()])
+        print_json([{fact: getattr(entry, fact) for fact in _FACTS} for entry in entries])
         return
-    width = max(map(len, METHODS))
-    for entry in METHODS.values():
-        typer.echo(f"{entry.name:<{width}} {entry.summary}\n{'':<{width}} {entry.paper}")
+    width = max(len(entry.name) for entry in entries)
+    for entry in entries:
+        typer.echo(f"{entry.name:<{width}} {entry.summary} [{entry.package}]")
+        if entry.paper:
+            typer.echo(f"{'':<{width}} {entry.paper}")
 
 
 def presets(name: Annotated[str | None, typer.Argument(help="One preset: the recipe fragment it is.")] = None) -> None:
@@ -43,14 +46,16 @@ def presets(name: Annotated[str | None, typer.Argument(help="One preset: the rec
 
 def learners(json: Json = False) -> None:
     """List the learners that compare can train. Any scikit-learn classifier can be named, too."""
-    from incrowd.comparisons.learners.catalog import LEARNERS
+    from incrowd.comparisons.learners.catalog import LEARNERS, learner_entry
 
+    entries = LEARNERS | plugged("learners", LEARNERS, learner_entry)
     if json:
-        print_json([{"name": name, "summary": entry.summary} for name, entry in LEARNERS.items()])
+        facts = ("summary", "package")
+        print_json([{"name": name, **{one: getattr(entry, one) for one in facts}} for name, entry in entries.items()])
         return
-    width = max(map(len, LEARNERS))
-    for name, entry in LEARNERS.items():
-        typer.echo(f"{name:<{width}}  {entry.summary}")
+    width = max(map(len, entries))
+    for name, entry in entries.items():
+        typer.echo(f"{name:<{width}}  {entry.summary} [{entry.package}]")
 
 
 def datasets(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from incrowd.errors import InputError
 from incrowd.tables.options import Reading
 
+T = TypeVar("T")
 _File = TypeVar("_File", str, Path)
 
 _LIBRARIES = 4 << 30
@@ -70,6 +71,16 @@ READING = {"Reading files": (Reading,)}
 def print_json(data: object) -> None:
     """Plain data on standard output."""
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+
+
+def plugged(kind: str, own: Collection[str], entry_of: Callable[[Any], T]) -> dict[str, T]:
+    """What other packages add, by name; what is wrong with the rest is said beside it."""
+    from incrowd.plugins import usable
+
+    entries, problems = usable(kind, own, entry_of)
+    for problem in problems:
+        typer.echo(f"note: {problem}", err=True)
+    return {plugin.name: entry for plugin, entry in entries.items()}
 
 
 def kernels_are_compiled() -> bool:

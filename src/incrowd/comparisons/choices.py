@@ -7,15 +7,16 @@ which is its own learner.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from incrowd.comparisons.learners.catalog import find_learner, parsed
+from incrowd.comparisons.learners.learner import Learner
 from incrowd.errors import ParameterError
-from incrowd.methods.catalog import METHODS, check_preferences, make_method
+from incrowd.methods.catalog import MethodEntry, MethodOrName, check_preferences, find_method, make_method
 from incrowd.models.induction.kadet import KAdet
+from incrowd.tables.recipe_checks import class_and_parameters
 from incrowd.vocabulary.forms import STRICT, check_form
-from incrowd.vocabulary.option import nearest
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
@@ -28,23 +29,35 @@ class Choice:
 
     method: str
     parameters: tuple[tuple[str, Any], ...] = ()
+    entry: MethodEntry | None = field(default=None, compare=False)  # None for what is no method of the catalog
 
     @classmethod
-    def of(cls, text: str) -> Choice:
-        """The choice of a text such as ``kactus`` or ``kactus(numeric='mean')``; what does not exist is refused."""
-        method, parameters = parsed(text)
-        known = (*METHODS, KADET, *STANDARDS)
-        if method not in known:
-            hint = nearest(method, {name: repr(name) for name in known})
-            raise ParameterError(f"There is no method {method!r}.{hint} Methods: {', '.join(known)}.")
+    def of(cls, chosen: MethodOrName) -> Choice:
+        """The choice of a text such as ``kactus`` or ``kactus(numeric='mean')``, or of a method as an object.
+
+        What does not exist is refused.
+        """
+        if not isinstance(chosen, str):
+            return cls._of_method(chosen)
+        method, parameters = parsed(chosen)
         if method in STANDARDS and parameters:
             raise ParameterError(f"{method} has no parameters.")
         if method == KADET:
             _check_kadet(parameters)
-        elif method in METHODS:
-            check_form(parameters.get("form"))
-            make_method(method, {name: value for name, value in parameters.items() if name != "form"})
-        return cls(method, tuple(parameters.items()))
+        if method in (KADET, *STANDARDS):
+            return cls(method, tuple(parameters.items()))
+        entry = find_method(method, beside=(KADET, *STANDARDS))
+        check_form(parameters.get("form"))
+        make_method(entry, {name: value for name, value in parameters.items() if name != "form"})
+        return cls(method, tuple(parameters.items()), entry)
+
+    @classmethod
+    def _of_method(cls, chosen: MethodOrName) -> Choice:
+        entry = find_method(chosen)
+        if isinstance(chosen, type | MethodEntry):
+            return cls(entry.name, (), entry)
+        _, parameters = class_and_parameters(chosen, {})
+        return cls(entry.name, tuple(parameters.items()), entry)
 
     @property
     def is_standard(self) -> bool:
@@ -71,24 +84,32 @@ def _check_kadet(parameters: dict[str, Any]) -> None:
         raise ParameterError(f"kadet has no such parameter: {', '.join(parameters)}.") from None
 
 
-def choices(texts: Sequence[str], preferences: Preferences = INDIFFERENT) -> tuple[Choice, ...]:
+def choices(chosen: Sequence[MethodOrName], preferences: Preferences = INDIFFERENT) -> tuple[Choice, ...]:
     """Several choices, each once; a method that cannot do what is preferred is refused."""
-    chosen = tuple(dict.fromkeys(map(Choice.of, texts)))
+    each = tuple(dict.fromkeys(map(Choice.of, chosen)))
     if preferences == INDIFFERENT:
-        return chosen
-    for choice in chosen:
-        if choice.method in METHODS:
-            check_preferences(choice.method, preferences)
+        return each
+    for choice in each:
+        if choice.entry is not None:
+            check_preferences(choice.entry, preferences)
         elif choice.method == KADET:
             raise ParameterError("kadet publishes a tree, which has no weights and limits of attributes. Leave it out.")
         if (preferences.at_most or preferences.apart) and dict(choice.parameters).get("form", STRICT) != STRICT:
             raise ParameterError("Levels and sets of values are limits of plain values, not of counts. Leave form out.")
-    return chosen
+    return each
 
 
-def learner_names(texts: Sequence[str]) -> tuple[str, ...]:
+def learner_names(chosen: Sequence[Any]) -> tuple[str, ...]:
     """Learners by the names they give themselves, each once; one that does not exist is refused."""
-    return tuple(dict.fromkeys(find_learner(text).name for text in texts))
+    passed = [learner.name for learner in own_learners(chosen)]
+    if len(set(passed)) < len(passed):
+        raise ParameterError("Two of the learners that are passed have the same name. Give each a name of its own.")
+    return tuple(dict.fromkeys(find_learner(one).name for one in chosen))
+
+
+def own_learners(chosen: Sequence[Any]) -> tuple[Learner, ...]:
+    """Those learners that are passed as objects."""
+    return tuple(find_learner(one) for one in chosen if not isinstance(one, str))
 
 
 def listed(text: str) -> list[str]:

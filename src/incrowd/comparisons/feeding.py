@@ -20,7 +20,7 @@ import polars as pl
 
 from incrowd.comparisons.examples import Attribute, Codes, Examples, Numbers
 from incrowd.errors import ParameterError
-from incrowd.methods.catalog import find_method
+from incrowd.methods.catalog import MethodOrName, find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
 from incrowd.recipients.counted_table import CountedTable
 from incrowd.recipients.decoding import DEALS, decode_table
@@ -291,14 +291,23 @@ def feed_unprotected(parts: Parts) -> tuple[Examples, Examples]:
 
 
 def feed_release(
-    parts: Parts, plan: ReleasePlan, draft: Draft, test_frame: pl.DataFrame, feeding: Feeding, seed: int
+    parts: Parts,
+    plan: ReleasePlan,
+    draft: Draft,
+    test_frame: pl.DataFrame,
+    feeding: Feeding,
+    seed: int,
+    method: MethodOrName | None = None,
 ) -> tuple[Examples, Examples]:
-    """Released rows to learn from, and test rows as the recipient of the release would have them."""
+    """Released rows to learn from, and test rows as the recipient of the release would have them.
+
+    ``method`` is what made the plan, where its name alone does not say it.
+    """
     if plan.counted:
         return feed_decoded(parts, plan, draft, test_frame, seed)
     generator = np.random.Generator(np.random.Philox(seed))
     seen = None
-    if find_method(plan.method).generalizes:
+    if find_method(method or plan.method).generalizes:
         seen = EmbeddedEngine().transform(plan, parts.test, test_frame)
     ways = _ways(feeding, seen is not None)
     attributes = []

@@ -12,7 +12,7 @@ import polars as pl
 from incrowd.comparisons.examples import Numbers
 from incrowd.comparisons.feeding import Parts
 from incrowd.errors import RequirementError, VerificationError
-from incrowd.methods.catalog import make_method
+from incrowd.methods.catalog import MethodOrName, make_method
 from incrowd.methods.limits import decide_within
 from incrowd.methods.release_forms import fitted, formed, suited
 from incrowd.models.induction.kadet import KAdet
@@ -51,7 +51,7 @@ def release_rows(
     table: EncodedTable,
     frame: pl.DataFrame,
     schema: Schema,
-    method: str,
+    method: MethodOrName,
     parameters: Mapping[str, Any],
     requirement: Requirement,
     seed: int,

@@ -20,9 +20,11 @@ from typing import Any, TextIO
 
 import polars as pl
 
+from incrowd.comparisons.learners.learner import Learner
 from incrowd.comparisons.subject import Subject
 from incrowd.comparisons.trial import Laboratory, Result, Trial, learners_of
 from incrowd.errors import OutputError
+from incrowd.plugins import package_of
 from incrowd.report.certificate import owner_key
 from incrowd.vocabulary.preferences import INDIFFERENT
 
@@ -118,10 +120,19 @@ def fingerprints(digest: str, laboratory: Laboratory, trial: Trial) -> dict[str,
     figures = [each.name for each in fields(Result)]
     shared = [version("incrowd"), figures, digest, split, repr(setup.feeding), setup.seed, setup.discretize]
     shared += [*trial.name, *([] if setup.preferences == INDIFFERENT else [repr(setup.preferences)])]
+    entry = trial.choice.entry
+    shared += [] if entry is None or entry.foreign is None else [entry.package]
+    own = {learner.name: [_parameters(learner), package_of(type(learner))] for learner in setup.own}
     return {
-        learner: hashlib.sha256(json.dumps([*shared, setup.learner_mark(learner)]).encode()).hexdigest()[:32]
+        learner: hashlib.sha256(json.dumps([*shared, learner, *own.get(learner, ())]).encode()).hexdigest()[:32]
         for learner in learners_of(trial)
     }
+
+
+def _parameters(learner: Learner) -> str:
+    """All parameters of a learner that was passed; of a classifier also those of what it is made of."""
+    classifier = getattr(learner, "classifier", None)
+    return repr(learner) if classifier is None else f"{type(classifier)} {classifier.get_params()}"
 
 
 def as_frame(results: Sequence[Result]) -> pl.DataFrame:

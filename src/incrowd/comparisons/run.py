@@ -11,24 +11,22 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices
+from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names, own_learners
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.cost import STARTUP, Cost, measure_cost
 from incrowd.comparisons.feeding import Feeding
-from incrowd.comparisons.learners.own import OwnLearner, chosen_learners
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
 from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
 from incrowd.comparisons.scores import ACCURACY, Measure, find_measure
 from incrowd.comparisons.subject import Subject, discretized, find_table, read_subject
 from incrowd.comparisons.trial import Laboratory, Setup, Trial, learners_of
-from incrowd.comparisons.workers import check_portable, run_trials
+from incrowd.comparisons.workers import run_trials
 from incrowd.errors import ParameterError, guarded
-from incrowd.methods.catalog import check_preferences
+from incrowd.methods.catalog import MethodOrName, check_preferences
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -68,9 +66,9 @@ Watcher = Callable[[Step], None]
 class Question:
     """What to compare. What is None is chosen to fit the table."""
 
-    methods: Sequence[str] | None = None
+    methods: Sequence[MethodOrName] | None = None
     ks: Sequence[int] | None = None
-    learners: Sequence[Any] = LEARNERS  # names, or learners as objects
+    learners: Sequence[Any] = LEARNERS
     protocol: Protocol | None = None
     feeding: Feeding = field(default_factory=Feeding)
     seed: int = 1
@@ -82,6 +80,7 @@ class Question:
     def __post_init__(self) -> None:
         find_measure(self.measure)
         choices(self.methods or (), self.preferences)
+        learner_names(self.learners)
         for k in self.ks or ():
             KAnonymity(k)
         if not self.learners:
@@ -89,23 +88,6 @@ class Question:
         if self.jobs is not None and self.jobs < 1:
             raise ParameterError("jobs must be a whole number of at least 1.")
         Setup(self.protocol or FiveByTwo(), self.feeding, self.seed, self.discretize)
-        if self.cores > 1:
-            for one in self.own_learners:
-                check_portable(one.learner, one.name)
-
-    @cached_property
-    def _learners(self) -> tuple[tuple[str, ...], tuple[OwnLearner, ...]]:
-        return chosen_learners(self.learners)
-
-    @property
-    def learner_names(self) -> tuple[str, ...]:
-        """What results call the learners."""
-        return self._learners[0]
-
-    @property
-    def own_learners(self) -> tuple[OwnLearner, ...]:
-        """The learners that are objects."""
-        return self._learners[1]
 
     @property
     def cores(self) -> int:
@@ -141,7 +123,7 @@ def compare(
     quasi_identifiers: Iterable[str] | None = None,
     drop: Iterable[str] | None = None,
     recipe: Recipe | str | Path | None = None,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[MethodOrName] | None = None,
     ks: Sequence[int] | None = None,
     learners: Sequence[Any] = LEARNERS,
     protocol: Any = None,
@@ -176,8 +158,8 @@ def compare(
     recipe
         A recipe, or its file; what is said beside it wins over what it says.
     methods, ks, learners
-        What to compare; see ``incrowd methods`` and ``incrowd learners``. A method, or a classifier of scikit-learn,
-        may be passed as an object, too.
+        What to compare, by name, see ``incrowd methods`` and ``incrowd learners``; or methods and learners as objects,
+        among them any classifier like scikit-learn's.
     protocol
         How rows are split: a text such as ``"10-fold"``, one of :mod:`incrowd.comparisons.protocol`, or a splitter of
         scikit-learn; chosen by what it costs, if not given.
@@ -294,13 +276,13 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
         question.seed,
         question.discretize,
         question.preferences,
-        question.own_learners,
+        own_learners(question.learners),
     )
     question.preferences.check_columns(subject.schema)
     rows = min(len(split.train) for split in Laboratory(subject, setup).splits.values())
     ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(rows)
     chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject, question.preferences))])
-    learners, jobs = question.learner_names, question.cores
+    learners, jobs = learner_names(question.learners), question.cores
     cost = None
     if timed:
         cost = measure_cost(subject, setup, chosen, ks[0], learners, lambda name: watch(Step(f"timing {name}")))

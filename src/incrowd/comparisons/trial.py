@@ -18,7 +18,6 @@ from incrowd.comparisons.examples import Codes, Examples, Numbers, discretize
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
 from incrowd.comparisons.learners.learner import Learner
-from incrowd.comparisons.learners.own import OwnLearner
 from incrowd.comparisons.protocol import Protocol, RowSplit, seed_of
 from incrowd.comparisons.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of
 from incrowd.comparisons.scores import quality
@@ -56,19 +55,11 @@ class Setup:
     seed: int = 1  # of everything that is drawn
     discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
     preferences: Preferences = INDIFFERENT  # weights and limits of all releases
-    own_learners: tuple[OwnLearner, ...] = ()  # those that were passed as objects
+    own: tuple[Learner, ...] = ()  # learners that are passed, and not found by their names
 
     def __post_init__(self) -> None:
         if self.discretize not in DISCRETIZE:
             raise ParameterError("discretize must be train or before, or be left out.")
-
-    def learner(self, name: str) -> Learner:
-        """A learner by its name: one of those that were passed, or of the catalog."""
-        return next((own.learner for own in self.own_learners if own.name == name), None) or find_learner(name)
-
-    def learner_mark(self, name: str) -> str:
-        """What results of a learner depend on: its name, and of an object all its parameters."""
-        return next((own.mark for own in self.own_learners if own.name == name), name)
 
 
 @dataclass(frozen=True)
@@ -167,7 +158,7 @@ class Laboratory:
                 parts.train,
                 self.subject.frame[split.train],
                 schema,
-                trial.choice.method,
+                trial.choice.entry or trial.choice.method,
                 dict(trial.choice.parameters),
                 KAnonymity(trial.k),
                 self._seed("release", trial),
@@ -181,7 +172,8 @@ class Laboratory:
                 release_seconds=spent,
             )
             unseen, seed = self.subject.frame[split.test], self._seed("feeding", trial)
-            train, test = feed_release(parts, made.plan, made.draft, unseen, self.setup.feeding, seed)
+            plan, draft, feeding = made.plan, made.draft, self.setup.feeding
+            train, test = feed_release(parts, plan, draft, unseen, feeding, seed, trial.choice.entry)
         if self.setup.discretize == "train":
             train, test = discretize(train, test)
         return train, test, known
@@ -189,14 +181,17 @@ class Laboratory:
     def _learned(self, name: str, trial: Trial, train: Examples, test: Examples, known: Result) -> Result:
         """What one learner makes of it. The message of one that fails may quote values and is not told."""
         known = replace(known, learner=name)
-        learner, begun = self.setup.learner(name), time.process_time()
+        learner = next((own for own in self.setup.own if own.name == name), None) or find_learner(name)
+        begun = time.process_time()
         seed = seed_of(self.setup.seed, "learner", name, trial.repetition, trial.fold) % 2**31
         try:
-            scores = learner.fit(train, seed).scores(test)
+            scores = np.asarray(learner.fit(train, seed).scores(test), np.float64)
         except IncrowdError as error:
             return replace(known, status=f"impossible: {error}")
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+        except Exception as error:  # of a library, or of a learner from elsewhere
             return replace(known, status=f"failed: {name} raised {type(error).__name__}")
+        if scores.shape != (test.height, len(test.labels)):
+            return replace(known, status=f"failed: {name} gave no score for each row and class")
         spent = time.process_time() - begun
         return replace(_judged(known, scores, test.classes), learn_seconds=spent)
 

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import incrowd
 from incrowd.comparisons.trial import Laboratory, Result, Trial
@@ -25,19 +25,7 @@ Answer = tuple[Trial | None, list[Result] | BaseException]
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
-_ELSEWHERE = "Define its class in a module instead of the script or notebook itself, or use one process: jobs=1."
-
-
-def check_portable(thing: Any, name: str) -> None:
-    """Refuse an object that other processes cannot have."""
-    try:
-        packed = pickle.dumps(thing)
-    except Exception as error:  # whatever an object raises that cannot be packed
-        raise ParameterError(
-            f"{name} cannot be sent to the processes that compare ({type(error).__name__}). {_ELSEWHERE}"
-        ) from None
-    if b"__main__" in packed:  # the main module of a worker is another one
-        raise ParameterError(f"{name} cannot be sent to the processes that compare. {_ELSEWHERE}")
+_ELSEWHERE = "Define its class in a module that can be imported, or use one process: jobs=1."
 
 
 def run_trials(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, list[Result]]]:
@@ -45,7 +33,7 @@ def run_trials(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> It
 
     When the caller stops listening, or an error is raised, the processes are ended at once.
     """
-    if jobs <= 1 or len(trials) <= 1:
+    if jobs <= 1 or len(trials) <= 1 or _stays_here(laboratory, trials):
         for trial in trials:
             yield trial, laboratory.run(trial)
         return
@@ -58,6 +46,13 @@ def run_trials(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> It
             yield served, answer
 
 
+def _stays_here(laboratory: Laboratory, trials: Sequence[Trial]) -> bool:
+    """Whether a method or a learner is of the user's own script or notebook, which other processes do not have."""
+    methods = [trial.choice.entry.module for trial in trials if trial.choice.entry is not None]
+    learners = [type(getattr(one, "classifier", one)).__module__ for one in laboratory.setup.own]
+    return "__main__" in (*methods, *learners)
+
+
 @contextmanager
 def _crew(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterator[queue.Queue[Answer]]:
     """Processes that work through the trials; their answers."""
@@ -65,7 +60,7 @@ def _crew(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterato
     for trial in trials:
         waiting.put(trial)
     answers: queue.Queue[Answer] = queue.Queue()
-    packed = pickle.dumps(laboratory)
+    packed = _packed(laboratory)
     crew = [_started() for _ in range(jobs)]
     try:
         for process in crew:
@@ -78,10 +73,18 @@ def _crew(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterato
             process.wait()
 
 
+def _packed(laboratory: Laboratory) -> bytes:
+    try:
+        return pickle.dumps(laboratory)
+    except Exception as error:  # whatever an object that was passed raises
+        words = f"An object that was passed cannot be sent to other processes ({type(error).__name__})."
+        raise ParameterError(f"{words} {_ELSEWHERE}") from None
+
+
 def _started() -> subprocess.Popen[bytes]:
-    """A worker that finds this very package, and what the user's script finds, with one thread to itself."""
+    """A worker that finds this very package, and all that this process finds, with one thread to itself."""
     here = str(Path(incrowd.__file__).parents[1])
-    path = os.pathsep.join([here, *filter(None, sys.path)])
+    path = os.pathsep.join(dict.fromkeys([here, *filter(None, sys.path)]))
     environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(_ONE_THREAD, "1")}
     command = [sys.executable, "-m", "incrowd.comparisons.workers"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)

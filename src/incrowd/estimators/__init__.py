@@ -62,7 +62,7 @@ def _fitted_by_fit(estimator: Sampler) -> bool:
 class Sampler(BaseEstimator):  # type: ignore[misc]
     """What the faces share; `make_estimator` adds the method and its parameters."""
 
-    _method: ClassVar[str]
+    _method: ClassVar[Any]
     _method_parameters: ClassVar[tuple[str, ...]]
     _sampling_type = "bypass"
     k: int
@@ -193,7 +193,7 @@ def make_estimator(entry: MethodEntry) -> type[Sampler]:
         "__qualname__": entry.factory,
         "__doc__": _documentation(entry),
         "__init__": _constructor(Signature([*_parameters(entry)])),
-        "_method": entry.name,
+        "_method": entry.foreign or entry.name,
         "_method_parameters": tuple(entry.parameters),
     }
     return type(entry.factory, (Sampler,), names)

@@ -1,64 +1,39 @@
 """The one list of methods. The command line, the API, the estimators, the tests and the documentation find them here.
 
 To add a method: write its file in the folder of its family and enter it below. Nothing else asks for it by name.
+Methods of other packages are found behind the list: by their entry points (:mod:`incrowd.plugins`), or as they are.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from incrowd.errors import ParameterError, SchemaError, option_name
-from incrowd.methods.method import BINNED, INTERVALS, Method
-from incrowd.vocabulary.forms import COUNTS, PAIR, RELEASE_FORMS, STRICT
+from incrowd.methods.method import BINNED, INTERVALS, Method, MethodTraits
+from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE, WEIGHTS, Preferences
 
 if TYPE_CHECKING:
     from incrowd.vocabulary.schema import Schema
 
+OWN = "incrowd"
+
 
 @dataclass(frozen=True, kw_only=True)
-class MethodEntry:
-    """One method: where it lives, what it does, where it was published, and what others must know of it."""
+class MethodEntry(MethodTraits):
+    """One method: where it lives, where it was published, and what others must know of it."""
 
     name: str  # what users call it
     # module, factory: Where its class is, and the name of the class; its scikit-learn estimator has the same name
     module: str
     factory: str
-    # summary, paper, page: What it does, where it was published, and its page in ``docs``
-    summary: str
-    paper: str
-    page: str
-    needs_target: bool = True  # whether it looks at a class
-    # The forms its groups can be released in (see :mod:`incrowd.vocabulary.forms`), its own first. A method that
-    # shows value by value has no groups, and only the strict form.
-    forms: tuple[str, ...] = RELEASE_FORMS
-    # The values of its parameter ``numeric``: how numbers are released. Empty if it has no such parameter.
-    numeric: tuple[str, ...] = ()
-    estimator_numeric: str | None = None  # the one its estimator takes by default, since learners want numbers
-    # Whether it shows values as groups of values, by hierarchies where there are some; a model made from such a
-    # release sees new rows through the plan
-    generalizes: bool = False
-    loses_rows: bool = False  # whether it may leave out up to k - 1 rows
-    # Whether it looks at all rows at once; then a table that fits into memory is not worked on in blocks
-    together: bool = False
-    draws_groups: bool = False  # whether chance has a part in which groups there are, not only in which rows they get
-    weighs: bool = False  # whether weights of attributes change what it splits next
-    limits_levels: bool = False  # whether a most allowed level of a hierarchy can be set, and values kept apart
-    loses_on_request: bool = True  # whether small groups can be left out, up to a limit that the user sets
-
-    @property
-    def counts(self) -> bool:
-        """Whether groups are released as counts of their values in its own form."""
-        return self.forms[0] == COUNTS
-
-    @property
-    def by_value(self) -> bool:
-        """Whether it decides what each value shows, the same in every row, and not on groups of rows."""
-        return COUNTS not in self.forms
+    page: str = ""  # in ``docs``
+    package: str = OWN  # who made it, see :func:`incrowd.plugins.package_of`
+    foreign: type[Any] | None = None  # the class itself, of a method from elsewhere
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -67,10 +42,14 @@ class MethodEntry:
 
     def load(self) -> type[Any]:
         """The class of the method."""
+        if self.foreign is not None:
+            return self.foreign
         loaded: type[Any] = getattr(importlib.import_module(self.module), self.factory)
         return loaded
 
 
+MethodOrName: TypeAlias = str | MethodEntry | type[Any] | Method
+"""Wherever a method is named, it may be passed as well: as an object with its parameters, its class, or its entry."""
 _ROOM = "incrowd.methods"
 _GENERALIZING: dict[str, Any] = {"numeric": INTERVALS, "estimator_numeric": "midpoint", "generalizes": True}
 METHODS = {
@@ -185,29 +164,81 @@ METHODS = {
 }
 
 
-def find_method(name: str) -> MethodEntry:
-    """The entry of a method."""
-    if name in METHODS:
-        return METHODS[name]
-    close = get_close_matches(name, METHODS, n=1)
+def find_method(method: MethodOrName, *, beside: Sequence[str] = ()) -> MethodEntry:
+    """The entry of a method: by its name, here or in another package, or of a method or its class as it is.
+
+    ``beside`` are other words that can be written in its place, for the message.
+
+    Examples
+    --------
+    >>> from incrowd.methods.partitioning.mondrian import Mondrian
+    >>> find_method("mondrian") is find_method(Mondrian()) is find_method(Mondrian)
+    True
+    """
+    if isinstance(method, MethodEntry):
+        return method
+    if not isinstance(method, str):
+        return entry_of(method if isinstance(method, type) else type(method))
+    if method in METHODS:
+        return METHODS[method]
+    from incrowd.plugins import find_plugin, plugins
+
+    if (plugin := find_plugin("methods", method)) is not None:
+        return plugin.checked(entry_of)
+    known = [*METHODS, *(plugin.name for plugin in plugins("methods")), *beside]
+    close = get_close_matches(method, known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise ParameterError(f"There is no method {name!r}.{hint} Methods: {', '.join(METHODS)}.")
+    raise ParameterError(f"There is no method {method!r}.{hint} Methods: {', '.join(known)}.")
 
 
-def make_method(name: str, parameters: dict[str, Any]) -> Method:
-    """A method with its parameters; unknown parameters are refused."""
-    entry = find_method(name)
+def entry_of(foreign: Any) -> MethodEntry:
+    """The entry of a class; one from elsewhere says in its ``traits`` what others must know of it.
+
+    Raises
+    ------
+    ParameterError
+        If it is not the class of a method, or has the name of another one.
+    """
+    name = getattr(foreign, "name", None)
+    called = f"{getattr(foreign, '__module__', '?')}.{getattr(foreign, '__qualname__', '?')}"
+    if not (isinstance(foreign, type) and is_dataclass(foreign) and isinstance(name, str) and name):
+        raise ParameterError(f"{called} is not a method: a frozen dataclass with a name, parameters() and decide().")
+    if missing := [one for one in ("parameters", "decide") if not callable(getattr(foreign, one, None))]:
+        raise ParameterError(f"The method {called} has no {missing[0]}().")
+    if (own := METHODS.get(name)) is not None:
+        if (own.module, own.factory) == (foreign.__module__, foreign.__qualname__):
+            return own
+        raise ParameterError(f"{called} has the name of another method, {name!r}. Give it a name of its own.")
+    from incrowd.plugins import package_of
+
+    traits = getattr(foreign, "traits", MethodTraits())
+    if not isinstance(traits, MethodTraits):
+        raise ParameterError(f"The traits of {called} are not an incrowd.methods.method.MethodTraits.")
+    stated = {field.name: getattr(traits, field.name) for field in fields(MethodTraits)}
+    stated["summary"] = traits.summary or (foreign.__doc__ or "").strip().partition("\n")[0]
+    stated |= {"module": foreign.__module__, "factory": foreign.__qualname__, "package": package_of(foreign)}
+    return MethodEntry(name=name, foreign=foreign, **stated)
+
+
+def make_method(method: MethodOrName, parameters: Mapping[str, Any]) -> Method:
+    """A method with its parameters; unknown parameters are refused. A method that is an object has its own."""
+    entry = find_method(method)
+    if not isinstance(method, str | type | MethodEntry):
+        if parameters:
+            raise ParameterError(f"{entry.name} is passed as an object, which has its parameters. Set them there.")
+        return method
     known = entry.parameters
     for parameter in parameters:
         if parameter not in known:
-            raise ParameterError(f"{name} has no parameter {parameter!r}. It has: {', '.join(known) or 'none'}.")
-    method: Method = entry.load()(**parameters)
-    return method
+            raise ParameterError(f"{entry.name} has no parameter {parameter!r}. It has: {', '.join(known) or 'none'}.")
+    made: Method = entry.load()(**parameters)
+    return made
 
 
-def check_preferences(name: str, preferences: Preferences) -> None:
+def check_preferences(method: MethodOrName, preferences: Preferences) -> None:
     """Refuse what the method cannot do; the error names those that can."""
-    entry = find_method(name)
+    entry = find_method(method)
+    name = entry.name
     if preferences.weights and not entry.weighs:
         raise _unable(name, "weigh attributes", WEIGHTS, [one.name for one in METHODS.values() if one.weighs])
     if preferences.at_most and not entry.limits_levels:

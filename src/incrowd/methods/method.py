@@ -14,6 +14,7 @@ from incrowd.errors import ParameterError
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat, Step
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.forms import COUNTS, RELEASE_FORMS
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import Requirement
@@ -97,10 +98,55 @@ BINNED = ("bins", "levels", "mean", "interval")
 """How methods that cut numbers at public places may write them, see :mod:`incrowd.methods.numeric`."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class MethodTraits:
+    """What others must know of a method. A method from another package has them as ``traits``, a class attribute.
+
+    The verification takes one of them at its word: that up to k - 1 rows may be left out, which the certificate states.
+
+    Examples
+    --------
+    >>> MethodTraits(summary="shows one category", needs_target=False).by_value
+    False
+    """
+
+    # summary, paper: What it does, in half a sentence, and where it was published
+    summary: str = ""
+    paper: str = ""
+    needs_target: bool = True  # whether it looks at a class
+    # The forms its groups can be released in (see :mod:`incrowd.vocabulary.forms`), its own first. A method that
+    # shows value by value has no groups, and only the strict form.
+    forms: tuple[str, ...] = RELEASE_FORMS
+    # The values of its parameter ``numeric``: how numbers are released. Empty if it has no such parameter.
+    numeric: tuple[str, ...] = ()
+    estimator_numeric: str | None = None  # the one its estimator takes by default, since learners want numbers
+    # Whether it shows values as groups of values, by hierarchies where there are some; a model made from such a
+    # release sees new rows through the plan
+    generalizes: bool = False
+    loses_rows: bool = False  # whether it may leave out up to k - 1 rows
+    # Whether it looks at all rows at once; then a table that fits into memory is not worked on in blocks
+    together: bool = False
+    draws_groups: bool = False  # whether chance has a part in which groups there are, not only in which rows they get
+    weighs: bool = False  # whether weights of attributes change what it splits next
+    limits_levels: bool = False  # whether a most allowed level of a hierarchy can be set, and values kept apart
+    loses_on_request: bool = True  # whether small groups can be left out, up to a limit that the user sets
+
+    @property
+    def counts(self) -> bool:
+        """Whether groups are released as counts of their values in its own form."""
+        return self.forms[0] == COUNTS
+
+    @property
+    def by_value(self) -> bool:
+        """Whether it decides what each value shows, the same in every row, and not on groups of rows."""
+        return COUNTS not in self.forms
+
+
 class Method(Protocol):
     """Decides what happens to which rows so that the requirement holds.
 
-    A method is a frozen dataclass whose fields are its parameters. ``name`` is its name in the catalog.
+    A method is a frozen dataclass whose fields are its parameters. ``name`` is its name in the catalog. One from
+    another package states its :class:`MethodTraits` as ``traits``.
     """
 
     @property

@@ -53,7 +53,7 @@ def measure_accuracy(source: Source, schema: Schema, recipe: Recipe) -> Accuracy
     plan = ReleasePlan(method.name, (), recipe.requirement, schema, train.height, steps)
     plan = engine.settle(plan, population)
     draft = engine.draft(plan, population, source.frame[rows[third:]], randomness)
-    fed = feed_release(parts, plan, draft, source.frame[rows[:third]], Feeding(), _seed(randomness))
+    fed = feed_release(parts, plan, draft, source.frame[rows[:third]], Feeding(), _seed(randomness), recipe.method)
     majority = int(np.argmax(train[schema.target].counts))
     return Accuracy(
         before=_accuracy(*feed_unprotected(parts)),

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import Notice, VerificationError, named_option
+from incrowd.methods.catalog import find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
 from incrowd.releases.job import Job
 from incrowd.releases.measured import measure
@@ -72,6 +73,7 @@ def describe(
         limits=job.recipe.preferences.stated(),
         keyed=keyed_entries(job),
         responsible=job.responsible,
+        method_package=None if (entry := find_method(job.recipe.method)).foreign is None else entry.package,
     )
     issued = certificate(
         facts,

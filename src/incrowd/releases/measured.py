@@ -129,7 +129,19 @@ def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, relea
     def tell(words: str) -> None:
         job.clock.progress(f"attacking: {words}")
 
-    after = attack_release(released, table, only=only, progress=tell, plan=plan, reading=reading)
+    method, parameters = (
+        (None, None) if isinstance(job.recipe.method, str) else (job.recipe.method, job.recipe.parameters)
+    )
+    after = attack_release(
+        released,
+        table,
+        only=only,
+        progress=tell,
+        plan=plan,
+        method=method,
+        parameters=parameters,
+        reading=reading,
+    )
     before = attack_release(
         table.select(schema.released),
         table,
@@ -141,5 +153,5 @@ def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, relea
         requirement=plan.requirement,
         reading=reading,
     )
-    asks = {attack.name: attack.asks for attack in find_attacks()}
+    asks = {attack.name: attack.asks for attack in (*find_attacks(), *find_attacks(only))}
     return attacks_of(after.to_json(), before.to_json(), asks)

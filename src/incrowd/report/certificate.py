@@ -119,7 +119,8 @@ def certificate(
         "coarsened": dict(facts.coarsened),
         "limits": dict(facts.limits),
         **facts.keyed,
-        "method": {"name": facts.method, "parameters": facts.parameters},
+        "method": {"name": facts.method, "parameters": facts.parameters}
+        | ({"package": facts.method_package} if facts.method_package else {}),
         "verification": facts.verdict.to_json(),
         "rows": _rows(facts),
         "quasi_identifier_cells": _cells(facts),

@@ -153,6 +153,7 @@ class Facts:
     meanings: tuple[tuple[str, str], ...] = ()
     class_sensitive: bool | None = None
     preset: str | None = None
+    method_package: str | None = None
     coarsened: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     keyed: dict[str, Any] = field(default_factory=dict)
@@ -185,6 +186,7 @@ def facts_of(
     columns: Mapping[str, EncodedColumn] | None = None,
     class_sensitive: bool | None = None,
     preset: str | None = None,
+    method_package: str | None = None,
     coarsened: Mapping[str, str] | None = None,
     limits: Mapping[str, Any] | None = None,
     keyed: Mapping[str, Any] | None = None,
@@ -210,6 +212,8 @@ def facts_of(
         The encoded columns of the table, to measure what the plan loses of it; without them the loss is not measured.
     class_sensitive, responsible
         Whether the class itself is sensitive, and who answers for the release, where that was said.
+    method_package
+        Who made the method, where it is not incrowd's own.
     preset, coarsened
         The preset that was named, and the columns that were made coarser as they were read, each with its rule.
     limits
@@ -243,6 +247,7 @@ def facts_of(
         meanings=promises_of(plan.requirement),
         class_sensitive=class_sensitive,
         preset=preset,
+        method_package=method_package,
         coarsened=dict(coarsened or {}),
         limits=dict(limits or {}),
         keyed=dict(keyed or {}),

@@ -164,7 +164,7 @@ def request(facts: Facts) -> Html:
             else {}
         ),
         "Is the class itself sensitive?": text(class_answer(facts)),
-        "Method": text(facts.method),
+        "Method": text(facts.method + (f", of {facts.method_package}" if facts.method_package else "")),
         "Parameters": join((element("code", each) for each in parameters), " ") or text("none"),
         "Table": text(facts.source),
         "Release": text(facts.output or "handed back in memory"),

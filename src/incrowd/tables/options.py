@@ -185,8 +185,12 @@ class MethodOptions(TypedDict, total=False):
     """How it is made."""
 
     method: Annotated[
-        str | None,
-        Option("The method by its name; kactus-plus if you do not say; see: incrowd methods.", example="NAME"),
+        Any,
+        Option(
+            "The method by its name; kactus-plus if you do not say; see: incrowd methods.",
+            example="NAME",
+            more="In Python also a method as an object, with its parameters.",
+        ),
     ]
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
@@ -280,11 +284,11 @@ class Measuring:
         ),
     ] = None
     attacks: Annotated[
-        bool | Sequence[str],
+        bool | Sequence[Any],
         _beside(
             "Attack the release and the table itself.",
             Kind.FLAG,
-            more="As :func:`attack_release` does; in Python also those attacks that you name.",
+            more="As :func:`attack_release` does; in Python also those attacks that you name or pass.",
         ),
     ] = False
 

@@ -43,14 +43,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
-from incrowd.tables.options import MethodOptions, Promise, Reading, ReleaseOptions, What, names_of, recipe_keys
-from incrowd.tables.recipe_checks import check_keys, check_list, check_names, check_preset, choice, with_role
-from incrowd.vocabulary.coarsening import coarsenings
+from incrowd.tables.options import MethodOptions, Promise, ReleaseOptions, What, names_of, recipe_keys
+from incrowd.tables.recipe_checks import (
+    check_keys,
+    check_list,
+    check_names,
+    check_preset,
+    check_reading,
+    choice,
+    class_and_parameters,
+    with_role,
+)
 from incrowd.vocabulary.forms import check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
-from incrowd.vocabulary.option import described_fields, options_of
+from incrowd.vocabulary.option import described_fields
 from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
 from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
@@ -60,7 +68,6 @@ if TYPE_CHECKING:
 
 DEFAULT_METHOD = "kactus-plus"
 """It shows two to three times as much as ``kactus``, leaves nobody out and keeps the accuracy of classifiers best."""
-_READING_KEYS = tuple(one.name for one in options_of(Reading))
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
@@ -89,7 +96,7 @@ class Recipe:
     """
 
     k: int = 10
-    method: str = DEFAULT_METHOD
+    method: Any = DEFAULT_METHOD  # a name; a method as it is becomes its class, and its parameters those below
     parameters: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
@@ -126,8 +133,10 @@ class Recipe:
         alone = self.alone_at_most
         if alone is not None and (isinstance(alone, bool) or not isinstance(alone, int) or alone < 0):
             raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
-        if not isinstance(self.method, str):
-            raise ParameterError("method must be the name of a method. To list them: incrowd methods.")
+        if not isinstance(self.method, str | type):
+            method, parameters = class_and_parameters(self.method, self.parameters)
+            object.__setattr__(self, "method", method)
+            object.__setattr__(self, "parameters", parameters)
         check_form(self.form)
         if self.rarest is not None:
             check_rarest(self.rarest)
@@ -145,18 +154,7 @@ class Recipe:
             if not isinstance(settings.get("hierarchy"), str | Path | Hierarchy | None):
                 raise ParameterError(f"Column {name!r}: hierarchy must be the name of a file.")
         check_keys(self.parameters, None, "parameters")
-        check_keys(self.reading, _READING_KEYS, "reading")
-        check_list(self.reading.get("missing"), "reading: missing")
-        for key in ("delimiter", "encoding", "decimal", "dates", "sheet"):
-            if not isinstance(self.reading.get(key), str | None):
-                raise ParameterError(f"In reading: {key} must be text, in quotes.")
-        check_names(self.reading.get("names"), "reading: names")
-        coarsenings(self.reading.get("coarsen"))
-        row = self.reading.get("header_row")
-        if isinstance(row, bool) or not isinstance(row, int | None):
-            raise ParameterError("In reading: header_row must be the number of a row.")
-        if not isinstance(self.reading.get("header"), bool | None):
-            raise ParameterError("In reading: header must be yes or no.")
+        check_reading(self.reading)
         check_names(self.repeats, "repeats")
         check_list(self.known_together, "known_together")
         for known in self.known_together:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from typing import Any
 
 from incrowd.errors import ParameterError, SchemaError
-from incrowd.vocabulary.option import nearest
+from incrowd.tables.options import Reading
+from incrowd.vocabulary.coarsening import coarsenings
+from incrowd.vocabulary.option import nearest, options_of
 from incrowd.vocabulary.schema import Role
 
 
@@ -44,6 +47,22 @@ def check_names(data: object, where: str) -> None:
         raise ParameterError(f"In {where}: names of columns are text. Put numbers in quotes.")
 
 
+def check_reading(reading: Any) -> None:
+    """Raise unless these are settings for reading files."""
+    check_keys(reading, tuple(one.name for one in options_of(Reading)), "reading")
+    check_list(reading.get("missing"), "reading: missing")
+    for key in ("delimiter", "encoding", "decimal", "dates", "sheet"):
+        if not isinstance(reading.get(key), str | None):
+            raise ParameterError(f"In reading: {key} must be text, in quotes.")
+    check_names(reading.get("names"), "reading: names")
+    coarsenings(reading.get("coarsen"))
+    row = reading.get("header_row")
+    if isinstance(row, bool) or not isinstance(row, int | None):
+        raise ParameterError("In reading: header_row must be the number of a row.")
+    if not isinstance(reading.get("header"), bool | None):
+        raise ParameterError("In reading: header must be yes or no.")
+
+
 def with_role(columns: Mapping[str, Any], role: Role, names: Sequence[str]) -> dict[str, Any]:
     """The columns with one more role stated; a column that has another already is refused."""
     settled = dict(columns)
@@ -62,3 +81,16 @@ def check_preset(preset: object) -> None:
 
     if not isinstance(preset, Preset):
         raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
+
+
+def class_and_parameters(method: Any, parameters: Mapping[str, Any]) -> tuple[type[Any], dict[str, Any]]:
+    """The class of a method that is passed as an object, and those of its parameters that are not the usual ones."""
+    if not (is_dataclass(method) and callable(getattr(method, "decide", None))):
+        raise ParameterError(
+            "method must be the name of a method, or a method as an object. To list the names: incrowd methods."
+        )
+    if parameters:
+        raise ParameterError("A method that is passed as an object has its parameters. Set them there.")
+    own = {field.name: getattr(method, field.name) for field in fields(method) if field.init}
+    usual = {field.name: field.default for field in fields(method)}
+    return type(method), {name: value for name, value in own.items() if value != usual[name]}

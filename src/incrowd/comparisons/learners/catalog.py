@@ -1,10 +1,14 @@
-"""The one list of learners. To add one: write its file and enter it below."""
+"""The one list of learners. To add one: write its file and enter it below.
+
+Those of other packages are found behind it: by their entry points (:mod:`incrowd.plugins`), by their names in
+scikit-learn, or as an object that is passed.
+"""
 
 from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
@@ -13,6 +17,7 @@ from incrowd.comparisons.learners.learner import Learner
 from incrowd.errors import ParameterError
 
 _ROOM = "incrowd.comparisons.learners"
+OWN = "incrowd"
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,7 @@ class LearnerEntry:
     summary: str
     factory: Callable[..., Learner]
     aliases: tuple[str, ...] = ()
+    package: str = OWN
 
 
 def _own(module: str, name: str, **fixed: Any) -> Callable[..., Learner]:
@@ -84,18 +90,73 @@ LEARNERS = {
 }
 
 
-def find_learner(name: str) -> Learner:
-    """A learner by its name, with parameters in brackets if they shall not be the usual ones."""
-    word, parameters = parsed(name)
+def find_learner(named: Any) -> Learner:
+    """A learner by its name, with parameters in brackets if they shall not be the usual ones; or one that is passed.
+
+    What is passed is a :class:`~incrowd.comparisons.learners.learner.Learner` or a classifier like scikit-learn's.
+
+    Examples
+    --------
+    >>> find_learner("c45(missing='own-branch')").name
+    "c45(missing='own-branch')"
+    """
+    if not isinstance(named, str):
+        return learner_of(named)
+    word, parameters = parsed(named)
     for known, entry in LEARNERS.items():
         if word.lower() in (known, *entry.aliases):
             return entry.factory(**parameters)
     from incrowd.comparisons.learners.scikit import scikit_named
+    from incrowd.plugins import find_plugin
 
+    if (plugin := find_plugin("learners", word)) is not None:
+        return made_by(plugin.checked(learner_entry).factory, word, parameters)
     from_scikit = scikit_named(word, parameters)
     if from_scikit is None:
         raise ParameterError(_unknown(word))
     return from_scikit
+
+
+def learner_entry(factory: Any) -> LearnerEntry:
+    """The entry of a class or function from elsewhere that makes a learner of its parameters."""
+    if not callable(factory):
+        raise ParameterError("A learner is named by the class or function that makes it.")
+    from incrowd.plugins import package_of
+
+    summary = (factory.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+    return LearnerEntry(summary, factory, package=package_of(factory))
+
+
+def made_by(factory: Callable[..., Any], word: str, parameters: Mapping[str, Any]) -> Learner:
+    """What a factory from elsewhere makes, which has to call itself as it was called."""
+    try:
+        made = factory(**parameters)
+    except TypeError:
+        raise ParameterError(
+            f"{word} cannot be made with these parameters: {', '.join(parameters) or 'none'}."
+        ) from None
+    learner = learner_of(made, word)
+    if parsed(learner.name)[0] != word:
+        raise ParameterError(f"The learner {word!r} calls itself {learner.name!r}.")
+    return learner
+
+
+def learner_of(passed: Any, word: str | None = None) -> Learner:
+    """A learner that is passed as an object; scikit-learn's are called by their class, or by the word."""
+    if isinstance(getattr(passed, "name", None), str) and callable(getattr(passed, "fit", None)):
+        own: Learner = passed
+        known = [name for each, entry in LEARNERS.items() for name in (each, *entry.aliases)]
+        if parsed(own.name)[0] in known and not type(own).__module__.startswith("incrowd."):
+            raise ParameterError(f"A learner has the name of another one, {own.name!r}. Give it a name of its own.")
+        return own
+    if isinstance(passed, type) or not all(hasattr(passed, part) for part in ("fit", "predict", "get_params")):
+        raise ParameterError(
+            "A learner is the name of one, an object with a name and fit(examples, seed), or a classifier such as "
+            "scikit-learn's, as an object."
+        )
+    from incrowd.comparisons.learners.scikit import scikit_object
+
+    return scikit_object(passed, word)
 
 
 def parsed(name: str) -> tuple[str, dict[str, Any]]:

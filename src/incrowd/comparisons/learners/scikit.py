@@ -23,7 +23,7 @@ from incrowd.comparisons.learners.learner import (
     with_parameters,
 )
 from incrowd.comparisons.learners.matrix import Missing, OneHot, Ordinal
-from incrowd.errors import IncrowdError, InputError, ParameterError
+from incrowd.errors import InputError, ParameterError
 from incrowd.trees.compiled import one_thread
 from incrowd.vocabulary.option import nearest
 
@@ -112,16 +112,28 @@ class Scikit:
 
     def fit(self, examples: Examples, seed: int) -> FittedModel | Constant:
         """Fit the classifier; with one class, or without any known value, the class shares are all there is."""
+        examples = weighing(examples)
+        if is_hopeless(examples):
+            return Constant(class_shares(examples))
+        from sklearn.utils.validation import has_fit_parameter
+
+        classifier = self._seeded(seed)
+        if not has_fit_parameter(classifier, "sample_weight"):
+            examples = repeated(examples, self.name)
+        classifier, matrix = self._encoded(classifier, examples)
+        if hasattr(classifier, "n_neighbors"):
+            classifier.set_params(n_neighbors=min(classifier.n_neighbors, examples.height))
+        weights = {} if examples.weights is None else {"sample_weight": examples.weights}
         try:
-            return fit_classifier(self._seeded(seed), self.name, examples, self.encoding, self.missing)
-        except IncrowdError:
-            raise
+            with one_thread()(), quiet():
+                classifier.fit(matrix(examples), examples.classes, **weights)
         except ValueError as refused:
             if type(refused).__name__ == "InvalidParameterError":
                 raise ParameterError(f"{self.name} cannot be had: {refused}") from None
             raise InputError(  # the message itself may quote a cell
                 f"{self.name} cannot learn from these rows: scikit-learn refuses them. Try another learner."
             ) from None
+        return FittedModel(classifier, matrix, len(examples.labels))
 
     def _classifier(self) -> Any:
         """A fresh classifier with its parameters."""
@@ -142,44 +154,21 @@ class Scikit:
             **{name: value for name, value in chosen.items() if name in known and name not in own}
         )
 
-
-def fit_classifier(
-    classifier: Any, name: str, examples: Examples, encoding: Encoding = "auto", missing: Missing = "zeros"
-) -> FittedModel | Constant:
-    """Fit a classifier of scikit-learn's kind on rows in the form it takes."""
-    examples = weighing(examples)
-    if is_hopeless(examples):
-        return Constant(class_shares(examples))
-    from sklearn.utils.validation import has_fit_parameter
-
-    if not has_fit_parameter(classifier, "sample_weight"):
-        examples = repeated(examples, name)
-    classifier, matrix = _encoded(classifier, examples, encoding, missing)
-    if hasattr(classifier, "n_neighbors"):
-        classifier.set_params(n_neighbors=min(classifier.n_neighbors, examples.height))
-    weights = {} if examples.weights is None else {"sample_weight": examples.weights}
-    with one_thread()(), quiet():
-        classifier.fit(matrix(examples), examples.classes, **weights)
-    return FittedModel(classifier, matrix, len(examples.labels))
-
-
-def _encoded(
-    classifier: Any, examples: Examples, encoding: Encoding, missing: Missing
-) -> tuple[Any, Callable[[Examples], Any]]:
-    """The classifier, told about its columns, and how it wants its rows."""
-    tags = classifier.__sklearn_tags__().input_tags
-    if encoding == "ordinal" or (encoding == "auto" and tags.allow_nan):
-        ordinal = Ordinal.of(examples)
-        if "categorical_features" in classifier.get_params(deep=False):
-            classifier.set_params(categorical_features=list(ordinal.is_category))
-        return classifier, ordinal.matrix if tags.allow_nan else _filled(ordinal)
-    one_hot = OneHot.of(examples, missing)
-    if tags.positive_only:
-        return classifier, lambda rows: _positive(one_hot.matrix(rows), tags.sparse)
-    near = hasattr(classifier, "n_neighbors") and examples.height * one_hot.width <= DENSE_CELLS
-    if tags.sparse and not near:
-        return classifier, one_hot.matrix
-    return classifier, lambda rows: one_hot.matrix(rows).toarray()
+    def _encoded(self, classifier: Any, examples: Examples) -> tuple[Any, Callable[[Examples], Any]]:
+        """The classifier, told about its columns, and how it wants its rows."""
+        tags = classifier.__sklearn_tags__().input_tags
+        if self.encoding == "ordinal" or (self.encoding == "auto" and tags.allow_nan):
+            ordinal = Ordinal.of(examples)
+            if "categorical_features" in classifier.get_params(deep=False):
+                classifier.set_params(categorical_features=list(ordinal.is_category))
+            return classifier, ordinal.matrix if tags.allow_nan else _filled(ordinal)
+        one_hot = OneHot.of(examples, self.missing)
+        if tags.positive_only:
+            return classifier, lambda rows: _positive(one_hot.matrix(rows), tags.sparse)
+        near = hasattr(classifier, "n_neighbors") and examples.height * one_hot.width <= DENSE_CELLS
+        if tags.sparse and not near:
+            return classifier, one_hot.matrix
+        return classifier, lambda rows: one_hot.matrix(rows).toarray()
 
 
 def _filled(ordinal: Ordinal) -> Callable[[Examples], Any]:
@@ -279,3 +268,39 @@ class Logistic:
         with one_thread()(), quiet():
             classifier.fit(encoding.matrix(examples), examples.classes, examples.weights)
         return FittedModel(classifier, encoding.matrix, len(examples.labels))
+
+
+@dataclass(frozen=True)
+class ScikitObject(Scikit):
+    """A classifier that was passed as an object: a copy of it learns."""
+
+    classifier: Any = None
+
+    def _classifier(self) -> Any:
+        from sklearn.base import clone
+
+        return clone(self.classifier)
+
+    def _seeded(self, seed: int) -> Any:
+        """A copy, of which each part has the seed of the trial where its chance is left open, and one thread."""
+        classifier, chosen = self._classifier(), {"random_state": seed, "n_jobs": 1}
+        open_ones = {name: name.rpartition("__")[2] for name, value in classifier.get_params().items() if value is None}
+        return classifier.set_params(**{name: chosen[last] for name, last in open_ones.items() if last in chosen})
+
+
+def scikit_object(classifier: Any, word: str | None = None) -> ScikitObject:
+    """The learner of a classifier like scikit-learn's; its name is its class with the parameters that are not usual.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import BernoulliNB
+    >>> scikit_object(BernoulliNB(alpha=2.0)).name
+    'BernoulliNB(alpha=2.0)'
+    """
+    usual = inspect.signature(type(classifier)).parameters
+    own = {
+        name: value if isinstance(value, str | int | float | None) else type(value).__name__
+        for name, value in classifier.get_params(deep=False).items()
+        if name in usual and repr(value) != repr(usual[name].default)
+    }
+    return ScikitObject(word or type(classifier).__name__, "", tuple(own.items()), classifier=classifier)
