@@ -8,7 +8,7 @@ from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
 from incrowd.attacks.catalog import find_attacks
 from incrowd.attacks.run import AttackReport
 from incrowd.drawing.markup import Html, element, text, texts
-from incrowd.drawing.page import bullets, head, page, paragraph, section, standing, table
+from incrowd.drawing.page import bullets, figure, head, page, paragraph, section, standing, table
 from incrowd.drawing.wording import Tone, short_number
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}
@@ -26,11 +26,16 @@ def report_page(report: AttackReport, name: str, whole: bool = True) -> str:
     return page(
         f"Attacks on {name}",
         head("Attacks on the release", name, standing(report.summary, Tone.BAD if report.leaks else Tone.GOOD)),
-        section("Findings", "attacks", shown),
+        section("Findings", "attacks", shown, *_figure(report)),
         section("Findings in words", "words", *_words(report)),
         section("How to read this", "limits", paragraph(CAUTION)),
         whole=whole,
     )
+
+
+def _figure(report: AttackReport) -> list[Html]:
+    drawing = report.plot()
+    return [figure(drawing.title, drawing.picture)] if any(one.measured is not None for one in report.findings) else []
 
 
 def _rows(report: AttackReport) -> Iterator[list[Html]]:

@@ -120,6 +120,28 @@ class Comparison:
         """What to use, in words."""
         return recommend(self.summary)
 
+    def plot(self, learner: str | None = None, *, against: str = "k", ax: Any = None) -> Any:
+        """What a learner (the first, if none is named) reaches with each method, against ``"k"`` or ``"risk"``.
+
+        Parameters
+        ----------
+        learner
+            One of those that were compared.
+        against
+            ``"k"``, with intervals, or ``"risk"``, the average risk of the releases.
+        ax
+            Axes of Matplotlib to draw on, which are given back.
+
+        Returns
+        -------
+        Drawing
+            Notebooks show it; ``.save("chart.svg")`` writes it.
+        """
+        from incrowd.comparisons.charts import comparison_drawing
+
+        drawing = comparison_drawing(self.summary, learner, against)
+        return drawing if ax is None else drawing.on(ax)
+
     def _repr_html_(self) -> str:
         from incrowd.comparisons.page import comparison_html
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from incrowd.comparisons.page import ParetoPoint, frontier, measure_by_k, pareto, releases_of
+from incrowd.comparisons.charts import ParetoPoint, frontier, measure_by_k, pareto, releases_of
 from incrowd.comparisons.summary import Summary
 from incrowd.comparisons.trial import Result
 from incrowd.drawing.svg import ChartBox, text_width
