@@ -113,7 +113,7 @@ def _split_by(source: Source, groups: Any, time: Any) -> SplitBy | None:
     named = time if in_time else groups
     name = named if isinstance(named, str) else "time" if in_time else "group"
     if not isinstance(named, str):
-        column = pl.Series(name, list(named), strict=False)
+        column = pl.Series(name, named if hasattr(named, "dtype") else list(named), strict=False)
         if len(column) != source.frame.height:
             both = f"{counted(len(column), 'value')} for {counted(source.frame.height, 'row')}"
             raise ParameterError(f"{'time' if in_time else 'groups'} has {both}. Give one for each row.")
