@@ -144,7 +144,7 @@ def test_what_other_processes_cannot_import_is_refused_with_the_way_out(monkeypa
 
     module = types.ModuleType("only_here")
     made = type("OnlyHere", (DummyClassifier,), {"__module__": "only_here"})
-    module.OnlyHere = made
+    module.__dict__["OnlyHere"] = made
     monkeypatch.setitem(sys.modules, "only_here", module)
     learner = find_learner(made())
     laboratory = Laboratory(understand_table(PATIENTS, target="readmitted"), Setup(FixedSplit(), own=(learner,)))
