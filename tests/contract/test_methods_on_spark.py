@@ -10,9 +10,8 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 import pytest
-from test_methods_on_engines import AWKWARD, check, make
 
-from incrowd.methods.catalog import METHODS
+from incrowd.methods.catalog import METHODS, make_method
 from incrowd.releases.job import Job
 from incrowd.releases.pipeline import plan_of
 from incrowd.rows.blocks.drafting import Drafting, settle_blocks
@@ -21,9 +20,12 @@ from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.spark import held
 from incrowd.rows.spark.session import EXACT, set_for_a_while, unpacked
 from incrowd.tables.recipe import Recipe
+from incrowd.testing.engines import BlockedEngine
+from incrowd.testing.methods import attempt, check_kept
+from incrowd.testing.tables import AWKWARD
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.randomness import SeededRandomness
-from support.engines import BlockedEngine, SparkEngine
+from support.engines import SparkEngine
 from support.spark_session import local_session, spark_release
 
 pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
@@ -142,12 +144,12 @@ def sizes(plan):
 def test_awkward_tables(table, spark):
     case, engine = AWKWARD[table], SparkEngine(25, session=spark)
     k = len(case.rows) // 3 + 1
-    plan, draft, _ = make(case, k, engine, "kactus", 3)
-    check(case, k, plan, draft)
-    same, again, _ = make(case, k, BlockedEngine(25), "kactus", 3)
-    assert plan == same
-    assert draft.frame.equals(again.frame)
-    assert np.array_equal(draft.origin, again.origin)
+    made = attempt(case, k, engine, make_method("kactus", {}), seed=3)
+    check_kept(made, METHODS["kactus"])
+    again = attempt(case, k, BlockedEngine(25), make_method("kactus", {}), seed=3)
+    assert made.plan == again.plan
+    assert made.draft.frame.equals(again.draft.frame)
+    assert np.array_equal(made.draft.origin, again.draft.origin)
 
 
 def without_note(spark, path):

@@ -19,6 +19,7 @@ from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.rows.memory.held import EmbeddedEngine
+from incrowd.testing.engines import BlockedEngine
 from incrowd.verification.opening import connect, register
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -27,8 +28,8 @@ from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from incrowd.vocabulary.requirements.powers import PowerBound
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
-from support.engines import BlockedEngine
 from support.strategies import TARGET, Case, cases
 
 ENGINES = [EmbeddedEngine(), BlockedEngine(7)]
@@ -77,6 +78,7 @@ KINDS = {
     "recursive-l": lambda on, _: st.builds(RecursiveDiversity, number(0.5, 4), st.integers(1, 3), st.just(on)),
     "t": lambda on, column: st.builds(TCloseness, number(0, 1), st.just(on), distances(column)),
     "alpha": lambda on, _: number(0.3, 1).map(lambda share: ConfidenceCap(share, on)),
+    "powers": lambda on, _: number(0.3, 2).map(lambda limit: PowerBound({2: 1, 3: "0.5"}, limit, on)),
     "beta": lambda on, _: number(0.2, 4).map(lambda beta: BetaLikeness(beta, on)),
     "enhanced-beta": lambda on, _: number(0.2, 4).map(lambda beta: BetaLikeness(beta, on, enhanced=True)),
     "delta-disclosure": lambda on, _: number(0.2, 4).map(lambda delta: DeltaDisclosure(delta, on)),
@@ -120,6 +122,8 @@ def keeps(part, group, rows, schema):
             return oracle.recursive(counts, whole, c, l)
         case ConfidenceCap(share):
             return oracle.confidence(counts, whole, share)
+        case PowerBound(weights, limit):
+            return oracle.power_sum(counts, weights) <= limit
         case BetaLikeness(beta, _, enhanced):
             return (oracle.enhanced if enhanced else oracle.likeness)(counts, whole, beta)
         case DeltaDisclosure(delta):

@@ -34,6 +34,7 @@ ROOMS = (
     "attacks",
     "releases",
     "api",
+    "testing",
     "estimators",
     "cli",
     "__init__",

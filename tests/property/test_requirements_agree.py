@@ -22,6 +22,7 @@ from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from incrowd.vocabulary.requirements.powers import PowerBound
 from incrowd.vocabulary.schema import ColumnType
 
 GROUPS, PER_TABLE, VALUES = 10_000, 500, 6  # values 0 to 4, and missing
@@ -44,11 +45,13 @@ def near(number):
     return [number, number + hair, number - hair]
 
 
+WEIGHTS = {2: Fraction(1), 3: Fraction(1, 2)}
 MAKE = {
     "distinct": lambda rng, g, w: DistinctDiversity(int(rng.integers(1, 6))),
     "entropy": lambda rng, g, w: EntropyDiversity(pick(rng, [1, 2, 3, 4, "1.5", "2.7", "3.999999999"])),
     "recursive": lambda rng, g, w: RecursiveDiversity(pick(rng, ["0.5", 1, 2, "1.25"]), int(rng.integers(1, 5))),
     "alpha": lambda rng, g, w: ConfidenceCap(border(rng, max(oracle.shares(g)), 1)),
+    "powers": lambda rng, g, w: PowerBound(WEIGHTS, border(rng, oracle.power_sum(g, WEIGHTS.items()), 10)),
     "t-equal": lambda rng, g, w: TCloseness(border(rng, oracle.equal_distance(g, w), 1), None, "equal"),
     "t-ordered": lambda rng, g, w: TCloseness(border(rng, oracle.ordered_distance(g, w), 1), None, "ordered"),
     "t-hierarchical": lambda rng, g, w: TCloseness(border(rng, by_tree(g, w), 1), None, "hierarchical"),
@@ -61,6 +64,7 @@ HOLDS = {
     "entropy": lambda r, g, w: oracle.entropy(g, w, r.l),
     "recursive": lambda r, g, w: oracle.recursive(g, w, r.c, r.l),
     "alpha": lambda r, g, w: oracle.confidence(g, w, r.share),
+    "powers": lambda r, g, w: oracle.power_sum(g, r.powers) <= r.limit,
     "t-equal": lambda r, g, w: oracle.equal_distance(g, w) <= r.t,
     "t-ordered": lambda r, g, w: oracle.ordered_distance(g, w) <= r.t,
     "t-hierarchical": lambda r, g, w: by_tree(g, w) <= r.t,

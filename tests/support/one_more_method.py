@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.methods.catalog import METHODS, MethodEntry
+from incrowd.methods.catalog import METHODS, entry_of
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import Population
+from incrowd.methods.method import MethodTraits, Population
 from incrowd.plan.steps import Group, Place, Share, Show, Step
 from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
@@ -22,6 +22,7 @@ class OneAttribute:
     """Shows the one category that parts the rows into most groups, and hides everything else."""
 
     name: ClassVar[str] = "one-attribute"
+    traits: ClassVar[MethodTraits] = MethodTraits(paper="an example", needs_target=False)
 
     def parameters(self) -> dict[str, Any]:
         return {}
@@ -68,12 +69,4 @@ def _form(tree: Tree, name: str, value: str | None) -> Form:
     return Shown(value) if name == tree.nodes[0].attribute and value is not None else Suppressed()
 
 
-METHODS[OneAttribute.name] = MethodEntry(
-    name=OneAttribute.name,
-    module=__name__,
-    factory="OneAttribute",
-    summary="shows one category and hides everything else",
-    paper="an example",
-    page="how_it_works.md",
-    needs_target=False,
-)
+METHODS[OneAttribute.name] = entry_of(OneAttribute)

@@ -33,6 +33,11 @@ def confidence(group, whole, alpha):
     return all(Fraction(count, sum(group)) <= alpha for count in group)
 
 
+def power_sum(group, weights):
+    """Of a polynomial in the share of a value, over the values."""
+    return sum((weight * share**power for share in shares(group) for power, weight in weights), Fraction(0))
+
+
 def shares(counts):
     return [Fraction(count, sum(counts)) for count in counts]
 

@@ -2,82 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import polars as pl
 from hypothesis import strategies as st
 
+from incrowd.testing.tables import KINDS, TARGET, Attribute, random_case
+from incrowd.testing.tables import Case as Case
 from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
-
-TARGET = "class"
-KINDS = (ColumnType.CATEGORICAL, ColumnType.ORDERED, ColumnType.INTEGER, ColumnType.REAL)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A table as plain Python rows, encoded, with its schema."""
-
-    rows: list[dict]
-    table: EncodedTable
-    schema: Schema
-
-    @property
-    def names(self):
-        return self.schema.quasi_identifiers
-
-    @property
-    def frame(self):
-        return pl.DataFrame(
-            [self.table[name].dictionary.gather(_nullable(self.table[name])).alias(name) for name in self.schema.names]
-        )
-
-
-def _nullable(column):
-    return pl.Series([None if c == column.missing_code else int(c) for c in column.codes], dtype=pl.Int64)
-
-
-def _dictionary(kind, size):
-    if kind is ColumnType.INTEGER:
-        return pl.Series([3 * i - 4 for i in range(size)], dtype=pl.Int64)
-    if kind is ColumnType.REAL:
-        return pl.Series([0.1 * i**2 - 1 for i in range(size)], dtype=pl.Float64)
-    return pl.Series([f"v{i}" for i in range(size)], dtype=pl.String)
 
 
 @st.composite
 def cases(draw, max_rows=40, max_columns=4, max_values=5):
     """Tables with missing values, ties, constant and all-missing columns."""
     height = draw(st.integers(1, max_rows))
-    width = draw(st.integers(1, max_columns))
-    columns, schema = [], []
-    seed = draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
-    for i in range(width):
-        kind = draw(st.sampled_from(KINDS))
-        size = draw(st.integers(0, max_values))
-        missing = draw(st.sampled_from([0.0, 0.0, 0.1, 0.5]))
-        codes = rng.integers(0, size, height) if size else np.zeros(height, int)
-        codes = np.where(rng.random(height) < missing, size, codes).astype(np.int32)
-        used = np.unique(codes[codes < size])
-        lookup = np.full(size + 1, len(used), np.int32)
-        lookup[used] = np.arange(len(used), dtype=np.int32)
-        dictionary = _dictionary(kind, size).gather(used.astype(np.int64))
-        columns.append(EncodedColumn(f"a{i}", kind, lookup[codes], dictionary))
-        order = tuple(dictionary.to_list()) if kind is ColumnType.ORDERED else ()
-        schema.append(Column(f"a{i}", Role.QUASI_IDENTIFIER, kind, order))
-    labels = rng.integers(0, draw(st.integers(1, 3)), height).astype(np.int32)
-    if draw(st.booleans()) and columns:
-        labels = (columns[0].codes % 2).astype(np.int32)
-    classes = int(labels.max()) + 1
-    columns.append(EncodedColumn(TARGET, ColumnType.CATEGORICAL, labels, pl.Series(["x", "y", "z"][:classes])))
-    schema.append(Column(TARGET, Role.TARGET, ColumnType.CATEGORICAL))
-    table = EncodedTable.of(columns)
-    values = {c.name: [*c.dictionary.to_list(), None] for c in columns}
-    rows = [{c.name: values[c.name][c.codes[r]] for c in columns} for r in range(height)]
-    return Case(rows, table, Schema(tuple(schema)))
+    kind, size, missing = st.sampled_from(KINDS), st.integers(0, max_values), st.sampled_from([0.0, 0.0, 0.1, 0.5])
+    attributes = draw(st.lists(st.builds(Attribute, kind, size, missing), min_size=1, max_size=max_columns))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return random_case(rng, height, attributes, draw(st.integers(1, 3)), follows=draw(st.booleans()))
 
 
 @st.composite

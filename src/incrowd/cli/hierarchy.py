@@ -32,7 +32,10 @@ def draft(
     column: Annotated[str, typer.Option(help="The column to group.")],
     target: Annotated[str | None, typer.Option(help="The class; groups then lose little about it.")] = None,
     kind: Annotated[
-        str | None, typer.Option(help="intervals, prefix, date, ordered or drafted; by default, by the column's type.")
+        str | None,
+        typer.Option(
+            help="intervals, prefix, date, ordered, drafted, or a plug-in's; by default, by the column's type."
+        ),
     ] = None,
     bins: Annotated[int, typer.Option(help="About how many intervals, where the class does not say.")] = 8,
     edges: Annotated[str | None, typer.Option(help="Edges of the intervals, made by hand: 20,40,60")] = None,

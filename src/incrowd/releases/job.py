@@ -13,7 +13,7 @@ from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_new, check_target
-from incrowd.tables.reading.read import of_population, read
+from incrowd.tables.reading.read import is_known, of_population, read
 from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import InputFile, Request
@@ -242,9 +242,10 @@ class Job:
             return
         from incrowd.vocabulary.requirements.closeness import ConfidenceCap
         from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+        from incrowd.vocabulary.requirements.powers import PowerBound
 
         # a group keeps or breaks these by itself, whichever other rows there are
-        of_groups = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap)
+        of_groups = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap, PowerBound)
         parts = recipe.requirement.parts if isinstance(recipe.requirement, Together) else (recipe.requirement,)
         if others := [part for part in parts if not isinstance(part, of_groups)]:
             raise ParameterError(
@@ -365,4 +366,6 @@ def _requested(column: Column, wishes: Any) -> Column:
 
 def _population(job: Job, folder: Path, names: Sequence[str]) -> InputFile:
     population, reading = job.recipe.population, of_population(job.recipe.reading, names)
+    if isinstance(population, str | Path) and not is_known(Path(population)):
+        raise ParameterError("The population is read without plug-ins. Convert it, for instance to Parquet.")
     return input_file(population, read(population, **reading).origin, folder, "population", reading)

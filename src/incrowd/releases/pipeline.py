@@ -30,7 +30,7 @@ from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import Destination
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.staging import Drafts, staged_files
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import is_known, read
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.process import start
@@ -145,7 +145,7 @@ def hold(job: Job) -> Iterator[tuple[Job, Held, Drafts]]:
 def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
     """The table as integer codes: in memory, or in a scratch folder beside the release."""
     scratch = to.path.parent / SCRATCH
-    path = job.path if job.query is None else _fetched(job, job.query, scratch)
+    path = _as_known(job, scratch) if job.query is None else _fetched(job, job.query, scratch)
     if path is None or job.pair or not _in_blocks(job, path):
         with job.clock("reading"):
             source = read(job.table if path is None else path, **job.recipe.reading)
@@ -194,6 +194,19 @@ def _in_blocks(job: Job, path: Path) -> bool:
     together = whole or job.ledger is not None or recipe.rarest is not None or find_method(recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
+
+
+def _as_known(job: Job, scratch: Path) -> Path | None:
+    """The file to read, if there is one: what only another package can read is converted in the scratch folder."""
+    if job.path is None or not job.path.is_file() or is_known(job.path):
+        return job.path
+    from incrowd.tables.reading.foreign import convert, converter_of
+
+    if (converter := converter_of(job.path)) is None:
+        return job.path
+    scratch.mkdir(mode=0o700)
+    with job.clock("reading"):
+        return convert(job.path, converter, scratch)
 
 
 def _fetched(job: Job, query: Query, scratch: Path) -> Path:
@@ -312,6 +325,11 @@ def _hierarchies(
 
 def notices_asked(job: Job) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
+    if job.path is not None and job.path.is_file() and not is_known(job.path):
+        from incrowd.tables.reading.foreign import conversion_notice, converter_of
+
+        if (converter := converter_of(job.path)) is not None:
+            yield conversion_notice(converter)
     if job.recipe.requirement.smallest_group == 1:
         yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")
     if job.recipe.class_sensitive is None and job.recipe.target is not None:

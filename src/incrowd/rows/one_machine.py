@@ -20,7 +20,7 @@ from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.databases.tables import DatabaseFile, query_of
 from incrowd.tables.publishing.piece_writer import write_pair, write_rows
-from incrowd.tables.reading.read import missing_markers, read_release
+from incrowd.tables.reading.read import is_known, missing_markers, read_release
 from incrowd.tables.reading.source import Origin
 from incrowd.verification.process import verdict_on
 from incrowd.verification.request import Hint, InputFile, Request
@@ -151,8 +151,8 @@ class Hints:
 def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Mapping[str, Any]) -> InputFile:
     """The file that the user named, as the user says it is read and else as was announced; a frame is put down as one.
 
-    A file of a database is asked again; what is read from a server lies where the reader says; what Spark has, Spark
-    reads again.
+    A file of a database is asked again; what is read from a server, or converted by another package, lies where the
+    reader says; what Spark has, Spark reads again.
     """
     coarsen = {column: rule for column, rule in (reading.get("coarsen") or {}).items() if rule != NONE}
     if origin.form == "Spark":
@@ -165,7 +165,7 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
         database, missing = query.address, missing_markers(reading.get("missing"))
         asked = query.text if database.table is None else f"SELECT * FROM {database.table.sql}"
         return InputFile(database.path.resolve(), database.kind, missing=missing, coarsen=coarsen, query=asked)
-    path = Path(str(origin.path) if query is not None else table)
+    path = Path(table if query is None and is_known(Path(table)) else str(origin.path))
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))
     return InputFile(

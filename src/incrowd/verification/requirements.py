@@ -25,6 +25,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Columnwise
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from incrowd.vocabulary.requirements.powers import PowerBound
 from incrowd.vocabulary.schema import ColumnType, unknown_column
 
 Answer = tuple[list[int], str]
@@ -48,6 +49,17 @@ def confidence(connection: Any, share: Fraction) -> Answer:
     broken = _classes(connection, query, _fraction(share))
     (worst,) = connection.execute("SELECT max(n / rows) FROM cells JOIN classes USING (g)").fetchall()[0]
     return broken, f"largest share of a value in a class: {worst:.4f}"
+
+
+def power_sums(connection: Any, powers: Sequence[tuple[int, Fraction]], limit: Fraction) -> Answer:
+    """In every class, weighed powers of the shares of the values, summed over the values, keep to the limit."""
+    sums: dict[int, Fraction] = {}
+    counted = "SELECT g, rows, n, count(*) FROM cells JOIN classes USING (g) GROUP BY g, rows, n"
+    for g, rows, n, values in connection.execute(counted).fetchall():
+        share = Fraction(int(n), int(rows))
+        sums[g] = sums.get(g, Fraction()) + int(values) * sum(weight * share**power for power, weight in powers)
+    broken = [g for g, total in sums.items() if total > limit]
+    return broken, f"largest sum in one of {len(sums):,} classes: {float(max(sums.values(), default=Fraction())):.4f}"
 
 
 def recursive(connection: Any, c: Fraction, l: int) -> Answer:  # noqa: E741
@@ -309,6 +321,8 @@ def _answer(connection: Any, one: Further) -> Answer:
             return likeness(connection, beta, enhanced)
         case DeltaDisclosure(delta):
             return disclosure(connection, delta)
+        case PowerBound(powers, limit):
+            return power_sums(connection, powers, limit)
         case TCloseness(t):
             return _closeness(connection, one, t)
 

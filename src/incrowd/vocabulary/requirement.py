@@ -239,6 +239,7 @@ if TYPE_CHECKING:  # each kind, so that whoever decides by kind is seen to decid
     from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
     from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
     from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
+    from incrowd.vocabulary.requirements.powers import PowerBound
 
     Columnwise: TypeAlias = (
         DistinctDiversity
@@ -248,6 +249,7 @@ if TYPE_CHECKING:  # each kind, so that whoever decides by kind is seen to decid
         | ConfidenceCap
         | BetaLikeness
         | DeltaDisclosure
+        | PowerBound
     )
     OfPopulation: TypeAlias = KMap | DeltaPresence
 else:
@@ -272,7 +274,8 @@ class Together:
             raise ParameterError("k is set twice. Set it once: k=10, or sets of columns known together.")
         others = [part for part in parts if not isinstance(part, KAnonymity | KnownTogether)]
         for part in others:
-            if not isinstance(part, Columnwise | OfPopulation):
+            own = type(part).__module__.startswith("incrowd.vocabulary.")  # the verification counts these, no others
+            if not (own and isinstance(part, Columnwise | OfPopulation)):
                 raise ParameterError("A requirement is made of incrowd's own requirements, or of its text form.")
         object.__setattr__(self, "parts", (*(sizes or [KAnonymity(1)]), *others))
 
@@ -328,6 +331,7 @@ def part_from_json(data: dict[str, Any]) -> Columnwise | OfPopulation:
     from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
     from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
     from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
+    from incrowd.vocabulary.requirements.powers import PowerBound
 
     match data:
         case {"is": "distinct l-diversity", "l": l, "on": on}:
@@ -344,6 +348,8 @@ def part_from_json(data: dict[str, Any]) -> Columnwise | OfPopulation:
             return BetaLikeness(beta, on, enhanced)
         case {"is": "delta-disclosure privacy", "delta": delta, "on": on}:
             return DeltaDisclosure(delta, on)
+        case {"is": "bound on powers of shares", "powers": [*powers], "limit": limit, "on": on}:
+            return PowerBound({power: weight for power, weight in powers}, limit, on)  # noqa: C416, of pairs alone
         case {"is": "k-map", "k": k}:
             return KMap(k)
         case {"is": "delta-presence", "low": low, "high": high}:

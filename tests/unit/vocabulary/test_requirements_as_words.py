@@ -9,6 +9,7 @@ from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, 
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
+from incrowd.vocabulary.requirements.powers import PowerBound
 from incrowd.vocabulary.requirements.words import asked_for, parse_requirements, read_promises, with_class
 
 SETS = KnownTogether((KnownSet(("a", "b"), 3), KnownSet(("c",), 5)))
@@ -109,6 +110,8 @@ def test_what_is_asked_for(given, expected):
         TCloseness("0.2", "pay", "hierarchical"),
         ConfidenceCap("0.5"),
         ConfidenceCap("0.5", "pay"),
+        PowerBound({2: 1}, "0.4"),
+        PowerBound({2: 1, 5: "1/3"}, "0.4", "pay (net)"),
         BetaLikeness(2, "a"),
         BetaLikeness(2, None, True),
         DeltaDisclosure("1.5", "two\nlines"),

@@ -27,6 +27,7 @@ from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCa
 from incrowd.vocabulary.requirements.columns import RequirementSubject, holds
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
+from incrowd.vocabulary.requirements.powers import PowerBound
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 PARTS = [
@@ -36,6 +37,7 @@ PARTS = [
     TCloseness("0.2", "a", "ordered"),
     TCloseness("0.2"),
     ConfidenceCap("0.5", "a"),
+    PowerBound({2: 1, 3: "0.25"}, "0.5", "a"),
     BetaLikeness(2, "a"),
     BetaLikeness(2, "a", True),
     DeltaDisclosure(1, "a"),

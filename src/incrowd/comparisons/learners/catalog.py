@@ -135,28 +135,37 @@ def made_by(factory: Callable[..., Any], word: str, parameters: Mapping[str, Any
         raise ParameterError(
             f"{word} cannot be made with these parameters: {', '.join(parameters) or 'none'}."
         ) from None
-    learner = learner_of(made, word)
+    if is_classifier(made):
+        from incrowd.comparisons.learners.scikit import ScikitObject
+
+        return ScikitObject(word, "", tuple(parameters.items()), classifier=made)
+    learner = learner_of(made)
     if parsed(learner.name)[0] != word:
         raise ParameterError(f"The learner {word!r} calls itself {learner.name!r}.")
     return learner
 
 
-def learner_of(passed: Any, word: str | None = None) -> Learner:
-    """A learner that is passed as an object; scikit-learn's are called by their class, or by the word."""
+def is_classifier(passed: Any) -> bool:
+    """Whether it is a classifier like scikit-learn's, as an object."""
+    return not isinstance(passed, type) and all(hasattr(passed, part) for part in ("fit", "predict", "get_params"))
+
+
+def learner_of(passed: Any) -> Learner:
+    """A learner that is passed as an object; those of scikit-learn are called by their class."""
+    if is_classifier(passed):
+        from incrowd.comparisons.learners.scikit import scikit_object
+
+        return scikit_object(passed)
     if isinstance(getattr(passed, "name", None), str) and callable(getattr(passed, "fit", None)):
         own: Learner = passed
         known = [name for each, entry in LEARNERS.items() for name in (each, *entry.aliases)]
         if parsed(own.name)[0] in known and not type(own).__module__.startswith("incrowd."):
             raise ParameterError(f"A learner has the name of another one, {own.name!r}. Give it a name of its own.")
         return own
-    if isinstance(passed, type) or not all(hasattr(passed, part) for part in ("fit", "predict", "get_params")):
-        raise ParameterError(
-            "A learner is the name of one, an object with a name and fit(examples, seed), or a classifier such as "
-            "scikit-learn's, as an object."
-        )
-    from incrowd.comparisons.learners.scikit import scikit_object
-
-    return scikit_object(passed, word)
+    raise ParameterError(
+        "A learner is the name of one, an object with a name and fit(examples, seed), or a classifier such as "
+        "scikit-learn's, as an object."
+    )
 
 
 def parsed(name: str) -> tuple[str, dict[str, Any]]:

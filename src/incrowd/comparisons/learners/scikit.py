@@ -276,6 +276,9 @@ class ScikitObject(Scikit):
 
     classifier: Any = None
 
+    def __post_init__(self) -> None:
+        """It has its parameters already."""
+
     def _classifier(self) -> Any:
         from sklearn.base import clone
 
@@ -288,7 +291,7 @@ class ScikitObject(Scikit):
         return classifier.set_params(**{name: chosen[last] for name, last in open_ones.items() if last in chosen})
 
 
-def scikit_object(classifier: Any, word: str | None = None) -> ScikitObject:
+def scikit_object(classifier: Any) -> ScikitObject:
     """The learner of a classifier like scikit-learn's; its name is its class with the parameters that are not usual.
 
     Examples
@@ -303,4 +306,4 @@ def scikit_object(classifier: Any, word: str | None = None) -> ScikitObject:
         for name, value in classifier.get_params(deep=False).items()
         if name in usual and repr(value) != repr(usual[name].default)
     }
-    return ScikitObject(word or type(classifier).__name__, "", tuple(own.items()), classifier=classifier)
+    return ScikitObject(type(classifier).__name__, "", tuple(own.items()), classifier=classifier)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from incrowd.errors import ParameterError
@@ -175,6 +175,27 @@ def _months(first: datetime.date, last: datetime.date) -> Iterator[datetime.date
         yield datetime.date(month // 12, month % 12 + 1, 1)
 
 
+def _built_elsewhere(
+    kind: str | Callable[..., Hierarchy], column: EncodedColumn, target: EncodedColumn | None
+) -> Hierarchy:
+    """What a function gives that is passed, or that another package adds; every value of the column has its place."""
+    from incrowd.plugins import find_plugin, plugins
+
+    build = kind
+    if isinstance(kind, str):
+        if (plugin := find_plugin("hierarchies", kind)) is None:
+            known = (*KINDS, *(one.name for one in plugins("hierarchies")))
+            raise ParameterError(f"kind must be one of {', '.join(known)}.")
+        build = plugin.called
+    if not callable(build):
+        raise ParameterError("kind is the name of a kind, or a function that builds a hierarchy.")
+    built = build(column, target)
+    if not isinstance(built, Hierarchy):
+        raise ParameterError("What builds a hierarchy has to return an incrowd.vocabulary.hierarchy.Hierarchy.")
+    built.encode(column)
+    return built
+
+
 KINDS = ("intervals", "prefix", "date", "ordered", "drafted")
 _CODE = re.compile(r"^(?=.*\d)[0-9A-Za-z.-]{3,12}$")
 _FEW_CODES = 10  # fewer texts may be of one length by chance
@@ -186,7 +207,7 @@ def draft_hierarchy(
     column: EncodedColumn,
     target: EncodedColumn | None = None,
     *,
-    kind: str | None = None,
+    kind: str | Callable[[EncodedColumn, EncodedColumn | None], Hierarchy] | None = None,
     bins: int = 8,
     edges: Sequence[float] | None = None,
 ) -> Hierarchy:
@@ -200,7 +221,8 @@ def draft_hierarchy(
         The class; with it, numbers are cut and categories are joined where that costs least class information.
     kind
         One of ``intervals``, ``prefix``, ``date``, ``ordered``, ``drafted``; by the type of the column if not given
-        (texts of one length with digits in them are taken for codes).
+        (texts of one length with digits in them are taken for codes). The name of a builder of another package, see
+        :mod:`incrowd.plugins`; or a function of the column and the target.
     bins
         About how many intervals, where the class does not say.
     edges
@@ -214,10 +236,10 @@ def draft_hierarchy(
     ('*', 'f', 'm')
     """
     kind = kind or ("intervals" if edges is not None else kind_for(column))
-    if kind not in KINDS:
-        raise ParameterError(f"kind must be one of {', '.join(KINDS)}.")
     if edges is not None and kind != "intervals":
         raise ParameterError("edges are for intervals only.")
+    if kind not in KINDS:
+        return _built_elsewhere(kind, column, target)
     if edges is not None:
         return from_edges(column.name, edges, dates=column.type is ColumnType.DATE)
     if kind == "intervals":

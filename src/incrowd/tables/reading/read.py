@@ -96,7 +96,10 @@ def read(
     2
     """
     dialect = dialect_of(delimiter, encoding, header, names, decimal, dates)
-    table = _read(source, dialect, missing_markers(missing), sheet, header_row)
+    if isinstance(source, str | Path) and not is_known(Path(source)):
+        table = _read_foreign(Path(source), dialect, missing_markers(missing))
+    else:
+        table = _read(source, dialect, missing_markers(missing), sheet, header_row)
     if not coarsen:
         return table
     from incrowd.tables.reading.coarsen import coarsened
@@ -126,6 +129,17 @@ def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | 
     return _read_typed(path, kind, dialect.encoding, missing)
 
 
+def _read_foreign(path: Path, dialect: Dialect, missing: tuple[str, ...]) -> Source:
+    """What another package converts; without one the ending is refused."""
+    from incrowd.tables.reading.foreign import conversion_notice, converted, converter_of
+
+    if not path.is_file() or (converter := converter_of(path)) is None:
+        return _read(path, dialect, missing, None, None)
+    with converted(path, converter) as file:
+        table = _read(file, dialect, missing, None, None)
+    return replace(table, notices=(*table.notices, conversion_notice(converter)))
+
+
 def read_release(release: Any, missing: Sequence[str] | None = None, **reading: Any) -> Source:
     """Read a release, which is written plainly and with a header, however its original was.
 
@@ -146,6 +160,11 @@ def read_release(release: Any, missing: Sequence[str] | None = None, **reading: 
             whole=True,
         )
     return read(release, **{"header": True, **reading, "missing": missing})
+
+
+def is_known(path: Path) -> bool:
+    """Whether the name of a file ends as those that incrowd reads by itself."""
+    return any(suffix.lstrip(".").lower() in (*_KINDS, *_COMPRESSIONS) for suffix in path.suffixes[-1:])
 
 
 def kind_named(path: Path) -> str | None:

@@ -9,11 +9,12 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, PluginError
 from incrowd.vocabulary.requirement import Columnwise, KAnonymity, KnownSet, KnownTogether, OfPopulation, Part, Together
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
+from incrowd.vocabulary.requirements.powers import PowerBound, powers_in
 
 # Requirements in words: ``k=10, entropy-l=1.5 on diagnosis, t=0.2 on income``.
 _ITEM = re.compile(
@@ -67,7 +68,8 @@ def parse_requirements(text: str) -> tuple[Part, ...]:
 
     Without ``on`` a requirement is about the target. A column name with a comma is written in double quotes.
     """
-    parts, at = [], 0
+    parts: list[Part] = []
+    at = 0
     while at < len(text.rstrip(" ,")):
         match = _ITEM.match(text, at)
         if match is None:
@@ -77,26 +79,44 @@ def parse_requirements(text: str) -> tuple[Part, ...]:
             )
         quoted, on = match["quoted"], match["on"]
         name = quoted.replace('""', '"') if quoted is not None else on
-        parts.append(_made(_Item(match["word"].lower(), match["value"], match["c"], name)))
+        parts += _made(_Item(match["word"].lower(), match["value"], match["c"], name))
         at = match.end()
     if not parts:
         raise ParameterError("No requirement is named. Write for instance: k=10, entropy-l=1.5 on diagnosis.")
     return tuple(parts)
 
 
-def _made(item: _Item) -> Part:
+def _made(item: _Item) -> tuple[Part, ...]:
     if item.word in ("l", "l-diversity"):
         raise ParameterError("There are three kinds of l: distinct-l, entropy-l and recursive-l (with c). Choose one.")
     if item.word not in WORDS:
-        hint = "".join(f" Did you mean {close!r}?" for close in get_close_matches(item.word, WORDS, n=1))
-        raise ParameterError(f"There is no requirement {item.word!r}.{hint} Known: {', '.join(WORDS)}.")
+        return _made_elsewhere(item)
     if (item.c is not None) != (item.word == "recursive-l"):
         raise ParameterError("recursive-l, and only it, needs a c: recursive-l=3 c=2.")
     if item.word in _ROWS:
         if item.on is not None:
             raise ParameterError(f"{item.word} is about rows, not about a column. Leave out 'on'.")
-        return _ROWS[item.word](item)
-    return _COLUMNS[item.word](item)
+        return (_ROWS[item.word](item),)
+    return (_COLUMNS[item.word](item),)
+
+
+def _made_elsewhere(item: _Item) -> tuple[Part, ...]:
+    """What a word of another package says, in requirements of ours: nobody needs the package to count them."""
+    from incrowd.plugins import find_plugin, plugins
+
+    if (plugin := find_plugin("requirements", item.word)) is None:
+        known = [*WORDS, *(plugin.name for plugin in plugins("requirements"))]
+        hint = "".join(f" Did you mean {close!r}?" for close in get_close_matches(item.word, known, n=1))
+        raise ParameterError(f"There is no requirement {item.word!r}.{hint} Known: {', '.join(known)}.")
+    if item.c is not None:
+        raise ParameterError(f"{item.word} is written as {item.word}=number, without a c.")
+    parts = plugin.called(item.value, item.on)
+    parts = parts if isinstance(parts, tuple) else (parts,)
+    try:
+        Together(parts)
+    except (ParameterError, TypeError):
+        raise PluginError(f"{plugin} cannot be used: it states something that incrowd cannot count.") from None
+    return parts
 
 
 def _two(value: str) -> tuple[str, str]:
@@ -139,6 +159,9 @@ _WORDS: dict[str, Callable[[re.Match[str]], Any]] = {
     ),
     rf"confidence in any value {_OF} of at most {_N}": lambda match: ConfidenceCap(match[2], match["on"]),
     rf"(enhanced )?{_N}-likeness {_OF}": lambda match: BetaLikeness(match[2], match["on"], enhanced=bool(match[1])),
+    rf"(?P<terms>[0-9./ +^share]+) summed over the values {_OF} of at most {_N}": lambda match: PowerBound(
+        powers_in(match["terms"]), match[3], match["on"]
+    ),
     rf"{_N}-disclosure privacy {_OF}": lambda match: DeltaDisclosure(match[1], match["on"]),
 }
 

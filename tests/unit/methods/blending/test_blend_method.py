@@ -16,13 +16,13 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Reasons, Seat, Show
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation
+from incrowd.testing.engines import BlockedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
-from support.engines import BlockedEngine
 
 ROWS = 400
 

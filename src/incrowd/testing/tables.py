@@ -1,0 +1,159 @@
+"""Invented tables on which methods are tried: awkward ones, and random ones with ties, gaps and empty columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+
+TARGET = "class"
+KINDS = (ColumnType.CATEGORICAL, ColumnType.ORDERED, ColumnType.INTEGER, ColumnType.REAL)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A table as plain Python rows, encoded, with its schema."""
+
+    rows: list[dict[str, Any]]
+    table: EncodedTable
+    schema: Schema
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(self.schema.quasi_identifiers)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows as a frame."""
+        return pl.DataFrame(
+            [self.table[name].dictionary.gather(_nullable(self.table[name])).alias(name) for name in self.schema.names]
+        )
+
+
+def _nullable(column: EncodedColumn) -> pl.Series:
+    return pl.Series([None if c == column.missing_code else int(c) for c in column.codes], dtype=pl.Int64)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A random attribute: its type, how many values it has, and which share of its cells is missing."""
+
+    kind: ColumnType
+    size: int
+    missing: float
+
+
+def random_case(
+    rng: np.random.Generator, height: int, attributes: Sequence[Attribute], classes: int, *, follows: bool = False
+) -> Case:
+    """A table of random cells; its class is random, or follows the first attribute."""
+    columns, schema = [], []
+    for place, attribute in enumerate(attributes):
+        column = _random_column(rng, f"a{place}", attribute, height)
+        columns.append(column)
+        order = tuple(column.dictionary.to_list()) if attribute.kind is ColumnType.ORDERED else ()
+        schema.append(Column(column.name, Role.QUASI_IDENTIFIER, attribute.kind, order))
+    labels = rng.integers(0, classes, height).astype(np.int32)
+    if follows and columns:
+        labels = (columns[0].codes % 2).astype(np.int32)
+    words = pl.Series(["x", "y", "z"][: int(labels.max()) + 1])
+    columns.append(EncodedColumn(TARGET, ColumnType.CATEGORICAL, labels, words))
+    schema.append(Column(TARGET, Role.TARGET, ColumnType.CATEGORICAL))
+    values = {c.name: [*c.dictionary.to_list(), None] for c in columns}
+    rows = [{c.name: values[c.name][c.codes[row]] for c in columns} for row in range(height)]
+    return Case(rows, EncodedTable.of(columns), Schema(tuple(schema)))
+
+
+def _random_column(rng: np.random.Generator, name: str, attribute: Attribute, height: int) -> EncodedColumn:
+    size = attribute.size
+    codes: npt.NDArray[Any] = rng.integers(0, size, height) if size else np.zeros(height, int)
+    codes = np.where(rng.random(height) < attribute.missing, size, codes).astype(np.int32)
+    used = np.unique(codes[codes < size])
+    lookup = np.full(size + 1, len(used), np.int32)
+    lookup[used] = np.arange(len(used), dtype=np.int32)
+    dictionary = _dictionary(attribute.kind, size).gather(used.astype(np.int64))
+    return EncodedColumn(name, attribute.kind, lookup[codes], dictionary)
+
+
+def _dictionary(kind: ColumnType, size: int) -> pl.Series:
+    if kind is ColumnType.INTEGER:
+        return pl.Series([3 * i - 4 for i in range(size)], dtype=pl.Int64)
+    if kind is ColumnType.REAL:
+        return pl.Series([0.1 * i**2 - 1 for i in range(size)], dtype=pl.Float64)
+    return pl.Series([f"v{i}" for i in range(size)], dtype=pl.String)
+
+
+def any_case(rng: np.random.Generator) -> Case:
+    """A small random table of any shape."""
+    attributes = [
+        Attribute(KINDS[rng.integers(len(KINDS))], int(rng.integers(6)), float(rng.choice([0.0, 0.0, 0.1, 0.5])))
+        for _ in range(rng.integers(1, 5))
+    ]
+    return random_case(rng, int(rng.integers(2, 60)), attributes, int(rng.integers(1, 4)), follows=rng.random() < 0.5)
+
+
+def fixed(columns: Mapping[str, Sequence[Any]], labels: Sequence[str | None]) -> Case:
+    """A table from plain columns: text is a category, numbers are numbers."""
+    encoded, schema = [], []
+    for name, values in {**columns, TARGET: labels}.items():
+        known = sorted({value for value in values if value is not None})
+        kind, dtype = _kind(known)
+        place = {value: i for i, value in enumerate(known)} | {None: len(known)}
+        codes = np.array([place[value] for value in values], np.int32)
+        encoded.append(EncodedColumn(name, kind, codes, pl.Series(known, dtype=dtype)))
+        schema.append(Column(name, Role.TARGET if name == TARGET else Role.QUASI_IDENTIFIER, kind))
+    rows = [dict(zip([*columns, TARGET], row, strict=True)) for row in zip(*columns.values(), labels, strict=True)]
+    return Case(rows, EncodedTable.of(encoded), Schema(tuple(schema)))
+
+
+def _kind(known: Sequence[Any]) -> tuple[ColumnType, Any]:
+    if not known or isinstance(known[0], str):
+        return ColumnType.CATEGORICAL, pl.String
+    return (ColumnType.INTEGER, pl.Int64) if isinstance(known[0], int) else (ColumnType.REAL, pl.Float64)
+
+
+N = 60
+HALF = ["x" if i % 2 else "y" for i in range(N)]
+AWKWARD = {
+    "one value": fixed({"a": ["v"] * N}, HALF),
+    "nothing but missing": fixed({"a": [None] * N, "b": [None] * N}, HALF),
+    "a different value in every row": fixed({"a": [f"v{i}" for i in range(N)]}, HALF),
+    "a different number in every row": fixed({"a": list(range(N))}, HALF),
+    "values with separators": fixed({"a": [["a|b", "c%7C", "(1, 2]", "%"][i % 4] for i in range(N)]}, HALF),
+    "huge numbers": fixed({"a": [[2**62, -(2**63), 2**53 + 1][i % 3] for i in range(N)]}, HALF),
+    "numbers that cancel": fixed({"a": [[1e16, 1.0, -1e16, 1e-300][i % 4] for i in range(N)]}, HALF),
+    "the class itself": fixed({"a": HALF}, HALF),
+    "a class with nobody's value": fixed({"a": ["v"] * N}, [None if i % 9 == 0 else "x" for i in range(N)]),
+    "many classes": fixed({"a": [str(i % 7) for i in range(N)]}, [f"c{i}" for i in range(N)]),
+    "one who is missing": fixed({"a": [None] + ["v"] * (N - 1)}, HALF),
+    "one row": fixed({"a": ["v"]}, ["x"]),
+    "two rows": fixed({"a": ["v", None]}, ["x", "y"]),
+    "skew": fixed({"a": ["v"] * (N - 2) + ["w"] * 2, "b": [1] * (N - 2) + [2, 3]}, HALF),
+}
+"""Tables that methods stumble over, by what is awkward in them."""
+
+
+def new_rows(case: Case) -> tuple[EncodedTable, pl.DataFrame]:
+    """Four rows with values that no plan of the table has seen: other categories, numbers far out, nothing at all."""
+    columns, frame = [], {}
+    for column in case.schema.columns:
+        if column.role is not Role.QUASI_IDENTIFIER:
+            continue
+        old = case.table[column.name].dictionary
+        if column.type.is_numeric:
+            values = pl.Series([-(10**9), *old.to_list()[:1], 10**9], dtype=old.dtype).unique().sort()
+        else:
+            values = pl.Series(["never seen", *old.to_list()[:1]], dtype=pl.String)
+        codes = np.arange(len(values) + 1, dtype=np.int32)[np.arange(4) % (len(values) + 1)]
+        columns.append(EncodedColumn(column.name, column.type, codes, values))
+        plain = [*values.to_list(), None]
+        frame[column.name] = pl.Series([plain[code] for code in codes], dtype=values.dtype)
+    return EncodedTable.of(columns), pl.DataFrame(frame)
