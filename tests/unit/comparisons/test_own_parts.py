@@ -114,14 +114,6 @@ def test_an_object_enters_the_fingerprint_with_all_its_parameters():
     assert mark(TREE) != mark(TREE, KFold(3))
 
 
-def test_what_is_no_learner_is_refused():
-    for wrong in (DecisionTreeClassifier, object(), 3):
-        with pytest.raises(ParameterError, match="A learner is the name of one"):
-            ask(learners=[wrong])
-    with pytest.raises(ParameterError, match="have the same name"):
-        ask(learners=[TREE, DecisionTreeClassifier(max_depth=3)])
-
-
 class Locked(DummyClassifier):
     """A classifier that cannot be packed."""
 
