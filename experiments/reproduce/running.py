@@ -78,7 +78,7 @@ def work_left(prepared: Prepared, kept: Results, on_disk: bool, watch: Watcher) 
 def _work(bench: Bench, kept: Results, on_disk: bool, watch: Watcher) -> Work:
     laboratory = bench.laboratory
     digest = digest_of(laboratory.subject) if on_disk else repr(bench.table)
-    marks = {trial.name: fingerprints(digest, laboratory.setup, trial) for trial in bench.trials}
+    marks = {trial.name: fingerprints(digest, laboratory, trial) for trial in bench.trials}
     waiting = tuple(_unfinished(bench.trials, marks, kept))
     choices = dict.fromkeys(trial.choice for trial in waiting)
     learners = dict.fromkeys(name for trial in waiting for name in trial.learners)

@@ -1,6 +1,7 @@
 """incrowd: release person-level tables with a counted guarantee and almost no loss of accuracy.
 
-Names are loaded when they are first used, so that importing incrowd costs nothing.
+Names are loaded when they are first used, so that importing incrowd costs nothing. Beside them there are rooms:
+``incrowd.estimators`` (scikit-learn), ``incrowd.recipients``, ``incrowd.trees``.
 """
 
 from __future__ import annotations
@@ -9,32 +10,31 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from incrowd import estimators as estimators
+    from incrowd import recipients as recipients
+    from incrowd import trees as trees
     from incrowd.api import explain, inspect, release, transform
     from incrowd.attacks.run import attack_release
+    from incrowd.comparisons.run import compare
     from incrowd.errors import IncrowdError
-    from incrowd.estimators import KActus, KActusPlus
     from incrowd.hiding.pipeline import hide_cells
     from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
+    from incrowd.recipients.decoding import decode
     from incrowd.releases.recount import verify
     from incrowd.report.outcome import Release
     from incrowd.risk.measuring import measure_risk
     from incrowd.tables.options import Book, Measuring, Outputs, Run
     from incrowd.tables.recipe import Recipe, read_recipe
-    from incrowd.trees.c45 import C45
-    from incrowd.trees.sklearn_tree import SklearnInducer
     from incrowd.vocabulary.requirement import KAnonymity
     from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 _HOME = {
     "Book": "tables.options",
-    "C45": "trees.c45",
     "Column": "vocabulary.schema",
     "ColumnType": "vocabulary.schema",
     "IncrowdError": "errors",
-    "KActus": "estimators",
-    "KActusPlus": "estimators",
     "KAnonymity": "vocabulary.requirement",
     "Measuring": "tables.options",
     "Outputs": "tables.options",
@@ -44,8 +44,9 @@ _HOME = {
     "Role": "vocabulary.schema",
     "Run": "tables.options",
     "Schema": "vocabulary.schema",
-    "SklearnInducer": "trees.sklearn_tree",
     "attack_release": "attacks.run",
+    "compare": "comparisons.run",
+    "decode": "recipients.decoding",
     "explain": "api",
     "hide_cells": "hiding.pipeline",
     "inspect": "api",
@@ -58,15 +59,13 @@ _HOME = {
     "verify": "releases.recount",
     "write_plan": "plan.plan_file",
 }
+_ROOMS = ("estimators", "recipients", "trees")
 
 __all__ = [
-    "C45",
     "Book",
     "Column",
     "ColumnType",
     "IncrowdError",
-    "KActus",
-    "KActusPlus",
     "KAnonymity",
     "Measuring",
     "Outputs",
@@ -76,8 +75,9 @@ __all__ = [
     "Role",
     "Run",
     "Schema",
-    "SklearnInducer",
     "attack_release",
+    "compare",
+    "decode",
     "explain",
     "hide_cells",
     "inspect",
@@ -97,6 +97,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("incrowd")
+    if name in _ROOMS:
+        return importlib.import_module(f"incrowd.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'incrowd' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"incrowd.{_HOME[name]}"), name)
@@ -105,4 +107,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from incrowd.errors import guarded
 from incrowd.plan.release_plan import ReleasePlan
@@ -20,6 +20,9 @@ from incrowd.tables.recipe import asked_recipe
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.option import described
 from incrowd.vocabulary.schema import Schema
+
+if TYPE_CHECKING:
+    from incrowd.plan.explain import Explanation
 
 __all__ = ["explain", "inspect", "release", "transform"]
 
@@ -121,8 +124,8 @@ def _named_attacks(measuring: Measuring) -> Measuring:
 
 
 @guarded
-def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> str:
-    """A plan, or the file of one, in sentences."""
+def explain(plan: ReleasePlan | str | Path, *, groups: int = 10) -> Explanation:
+    """A plan, or the file of one, in sentences: text, which notebooks show with its lists and tables."""
     from incrowd.plan.explain import explain as explain_plan
     from incrowd.plan.plan_file import read_plan
 

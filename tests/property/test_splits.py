@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.comparisons.protocol import FiveByTwo, FixedSplit, KFold
+from incrowd.comparisons.protocol import FiveByTwo, FixedSplit, KFold, OwnSplits, PastFuture, SplitBy
 from incrowd.comparisons.scores import quality
+from incrowd.errors import ParameterError
 
 CLASSES = st.lists(st.integers(0, 3), min_size=10, max_size=60).map(lambda codes: np.array(codes, np.int64))
 PROTOCOLS = st.one_of(
@@ -55,6 +56,63 @@ def test_the_same_seed_gives_the_same_splits_and_more_repetitions_only_add(class
     if isinstance(protocol, KFold):
         longer = KFold(protocol.folds, protocol.stratified, protocol.repetitions + 1).splits(classes, seed)
         assert [split.test.tolist() for split in longer][: len(first)] == [split.test.tolist() for split in first]
+
+
+@st.composite
+def in_groups(draw):
+    """Classes and groups of rows; groups are numbered without gaps."""
+    pairs = draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), min_size=12, max_size=60))
+    classes, groups = np.array(pairs, np.int64).T
+    return classes, SplitBy("ward", groups).take(np.arange(len(groups))).codes
+
+
+@given(in_groups(), st.integers(2, 4), st.booleans(), st.integers(0, 2**40))
+def test_no_group_is_learned_from_and_tested_on(rows, folds, stratified, seed):
+    classes, groups = rows
+    known = set(groups.tolist())
+    if len(known) < folds:
+        with pytest.raises(ParameterError, match=f"cannot be dealt to {folds} folds"):
+            KFold(folds).splits(classes, seed, groups)
+        return
+    splits = KFold(folds, stratified).splits(classes, seed, groups)
+    assert len(splits) == folds
+    assert sorted(np.concatenate([split.test for split in splits]).tolist()) == list(range(len(classes)))
+    for split in [*splits, *FixedSplit(0.3, repetitions=2).splits(classes, seed, groups)]:
+        learned, tested = set(groups[split.train].tolist()), set(groups[split.test].tolist())
+        assert learned
+        assert tested
+        assert not learned & tested
+        assert learned | tested == known
+
+
+@given(in_groups(), st.integers(1, 6))
+def test_what_is_tested_came_after_what_was_learned(rows, steps):
+    classes, moments = rows
+    early = int(np.sum(moments < moments.max()))
+    if early * (steps + 1) < len(moments):
+        with pytest.raises(ParameterError, match="no past to learn from"):
+            PastFuture(steps).splits(classes, 1, moments)
+        return
+    splits = PastFuture(steps).splits(classes, 1, moments)
+    assert 1 <= len(splits) <= steps
+    for split in splits:
+        assert moments[split.train].max() < moments[split.test].min()
+    tested = np.concatenate([split.test for split in splits]).tolist()
+    assert sorted(tested) == np.flatnonzero(moments > moments[splits[0].train].max()).tolist()
+    assert sorted(splits[-1].train.tolist() + splits[-1].test.tolist()) == list(range(len(moments)))
+
+
+@settings(deadline=None)
+@given(st.integers(10, 40), st.integers(2, 4), st.integers(1, 3))
+def test_the_splits_of_a_splitter_are_its_own(rows, folds, repeats):
+    from sklearn.model_selection import RepeatedKFold
+
+    splitter = RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=3)
+    splits = OwnSplits(splitter).splits(np.zeros(rows, np.int64), 1)
+    pairs = list(splitter.split(np.zeros((rows, 1))))
+    assert [split.test.tolist() for split in splits] == [test.tolist() for _, test in pairs]
+    assert [split.repetition for split in splits] == [place // folds for place in range(folds * repeats)]
+    assert len({(split.repetition, split.fold) for split in splits}) == folds * repeats
 
 
 @settings(deadline=None)  # the first one imports scikit-learn

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
 from incrowd.attacks.catalog import find_attacks
 from incrowd.attacks.run import AttackReport
 from incrowd.drawing.markup import Html, element, text, texts
-from incrowd.drawing.page import bullets, head, page, paragraph, section, standing, table
+from incrowd.drawing.page import bullets, figure, head, page, paragraph, section, standing, table
 from incrowd.drawing.wording import Tone, short_number
+from incrowd.errors import ParameterError
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}
 HEADER = ("Attack", "Verdict", "Measured", "99 % interval", "Control", "Goal", "Unit")
@@ -26,11 +28,16 @@ def report_page(report: AttackReport, name: str, whole: bool = True) -> str:
     return page(
         f"Attacks on {name}",
         head("Attacks on the release", name, standing(report.summary, Tone.BAD if report.leaks else Tone.GOOD)),
-        section("Findings", "attacks", shown),
+        section("Findings", "attacks", shown, *_figure(report)),
         section("Findings in words", "words", *_words(report)),
         section("How to read this", "limits", paragraph(CAUTION)),
         whole=whole,
     )
+
+
+def _figure(report: AttackReport) -> list[Html]:
+    drawing = report.plot()
+    return [figure(drawing.title, drawing.picture)] if any(one.measured is not None for one in report.findings) else []
 
 
 def _rows(report: AttackReport) -> Iterator[list[Html]]:
@@ -48,10 +55,10 @@ def numbers_of(finding: Finding) -> tuple[str, str, str, str, str]:
 
 
 def _words(report: AttackReport) -> Iterator[Html]:
-    questions = {attack.name: attack.asks for attack in find_attacks(finding.attack for finding in report.findings)}
     for finding in report.findings:
         yield element("h3", text(f"{finding.attack}: {finding.verdict}"))
-        yield paragraph(questions[finding.attack], class_="aside")
+        with suppress(ParameterError):  # an attack that was passed as an object is in no list
+            yield paragraph(find_attacks([finding.attack])[0].asks, class_="aside")
         yield paragraph(finding.words)
         if finding.details:
             yield bullets(text(f"{name}: {value:.4g}") for name, value in finding.details.items())

@@ -47,6 +47,24 @@ class AttackReport:
         leaks = f"{self._count(LEAK)} of {len(self.findings)} attacks found a leak"
         return f"{leaks}; {gone} did not run, which says nothing about the risk." if gone else f"{leaks}."
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """What each attack measured with its interval, beside its control and its goal.
+
+        Parameters
+        ----------
+        ax
+            Axes of Matplotlib to draw on, which are given back.
+
+        Returns
+        -------
+        Drawing
+            Notebooks show it; ``.save("attacks.svg")`` writes it.
+        """
+        from incrowd.attacks.charts import attacks_drawing
+
+        drawing = attacks_drawing(self.findings)
+        return drawing if ax is None else drawing.on(ax)
+
     def _repr_html_(self) -> str:
         from incrowd.attacks.page import report_page
 

@@ -46,6 +46,12 @@ def compare(
         str | None, _measuring(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
     ] = None,
     repeats: Annotated[int | None, _measuring(help="How often to draw the splits anew.", min=1)] = None,
+    groups: Annotated[
+        str | None, _measuring(metavar="COLUMN", help="Rows of the same value are never in both parts of a split.")
+    ] = None,
+    time: Annotated[
+        str | None, _measuring(metavar="COLUMN", help="Learn from the past, test on what followed; 3-fold: 3 steps.")
+    ] = None,
     full: Annotated[bool, _measuring("--full", help="Five repetitions of two-fold, however long they take.")] = False,
     feeding: Annotated[str, _measuring(help="How learners take sets, intervals and bins: sets=draw,bins=middle")] = "",
     discretize: Annotated[
@@ -92,7 +98,7 @@ def compare(
         preferences=preferences_of(stated),
     )
     enough_memory(Path(table))
-    how = {**stated, "complete": complete, "rows": rows or None, "seed": seed}
+    how = {**stated, "complete": complete, "rows": rows or None, "seed": seed, "groups": groups, "time": time}
     with watched(json) as watch:
         prepared = _prepared(table, data, how, question, watch)
         if not dry_run:
@@ -215,7 +221,7 @@ def _cost(prepared: Prepared) -> str:
     rows = prepared.laboratory.subject.table.height
     return (
         f"{counted(len(prepared.trials), 'trial')} on {counted(rows, 'row')}{time} on "
-        f"{counted(prepared.jobs, 'core')} ({prepared.laboratory.setup.protocol})."
+        f"{counted(prepared.jobs, 'core')} ({prepared.laboratory.splitting})."
     )
 
 
@@ -223,7 +229,7 @@ def _tell_cost(prepared: Prepared, json: bool) -> None:
     if not json:
         typer.echo(_cost(prepared))
         return
-    protocol = str(prepared.laboratory.setup.protocol)
+    protocol = prepared.laboratory.splitting
     print_json(
         {"trials": len(prepared.trials), "seconds": prepared.seconds, "cores": prepared.jobs, "protocol": protocol}
     )
@@ -259,8 +265,9 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
         console.print(Text.assemble(("not done ", "bold yellow"), plain(trouble)))
     if (noticed := notice_table(grouped(comparison.notices))) is not None:
         console.print(noticed)
-    setup = comparison.setup
-    measured = f"Measured: {comparison.measure.words} by {setup.protocol}, ± 95 %; feeding {setup.feeding}."
+    measured = (
+        f"Measured: {comparison.measure.words} by {comparison.splitting}, ± 95 %; feeding {comparison.setup.feeding}."
+    )
     console.print(Text(measured, style="dim"))
     if folder is not None:
         console.print(Text(f"Written: {folder}/index.html, README.md, results.csv, results.parquet", overflow="fold"))

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from incrowd.comparisons.frame import summary_frame
 from incrowd.comparisons.recommend import Recommendation, recommend
 from incrowd.comparisons.results import as_frame
 from incrowd.comparisons.scores import ACCURACY, Measure
@@ -19,8 +21,11 @@ from incrowd.comparisons.summary import Summary
 from incrowd.comparisons.trial import Laboratory, Result, Setup
 from incrowd.errors import Notice
 from incrowd.tables.publishing.staging import staged
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.source import Origin
 
 _PACKAGES = ("incrowd", "numpy", "polars", "numba", "scikit-learn")
+_FRAME = Origin("polars")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +38,12 @@ class Comparison:
     quasi_identifiers: tuple[str, ...]
     free: tuple[str, ...]
     setup: Setup
+    splitting: str
     runs: tuple[Result, ...]
     notices: tuple[Notice, ...]
     seconds: float
     measure: Measure = ACCURACY
+    origin: Origin = _FRAME
 
     @classmethod
     def of(
@@ -52,10 +59,12 @@ class Comparison:
             subject.schema.quasi_identifiers,
             tuple(name for name in subject.schema.names if name not in known),
             laboratory.setup,
+            laboratory.splitting,
             tuple(runs),
             subject.notices,
             seconds,
             measure,
+            subject.origin,
         )
 
     @cached_property
@@ -63,7 +72,7 @@ class Comparison:
         """All results, with what was the same for all of them."""
         conditions = {
             "table": self.name,
-            "protocol": str(self.setup.protocol),
+            "protocol": self.splitting,
             "feeding": str(self.setup.feeding),
             "discretize": self.setup.discretize or "no",
             "limits": json.dumps(stated) if (stated := self.setup.preferences.stated()) else "no",
@@ -71,6 +80,35 @@ class Comparison:
             "version": version("incrowd"),
         }
         return as_frame(self.runs).with_columns(pl.lit(value).alias(name) for name, value in conditions.items())
+
+    def to_frame(self) -> Any:
+        """What was compared as a table: a row for each method, k and learner, in the kind of frame that came in.
+
+        The table itself is the method ``unprotected``, the baseline ``majority``; both have no k. Files give a polars
+        frame, as does :attr:`results`, which has every single split.
+
+        ================== ==============================================================================
+        column             what it is
+        ================== ==============================================================================
+        learner            what was trained; ``majority`` and ``kadet`` are their own learners
+        method             what released the rows, with its unusual parameters
+        k                  its k; null for ``unprotected`` and ``majority``
+        measure            what methods are compared by
+        value              the mean over the splits; null if there is none
+        low, high          the ends of its 95 % interval; null if there is none
+        unprotected        what the learner reaches with the table itself
+        majority           what the baseline reaches
+        advice             ``best``, ``as good``, ``not clearly worse``, ``not above majority`` (the best, but not
+                           shown to be better than the baseline) or null
+        splits             on how many splits there is a value
+        smallest_group     rows of the smallest group of all releases
+        average_risk       mean over the released rows of one over the size of their group
+        cells_kept         share of the quasi-identifiers' cells that show something
+        rows_kept          share of the rows that are released
+        status             ``done``, or why there is no value, or not on every split
+        ================== ==============================================================================
+        """
+        return to_frame_like(summary_frame(self.summary, self.recommendation), self.origin)
 
     @cached_property
     def summary(self) -> Summary:
@@ -81,6 +119,28 @@ class Comparison:
     def recommendation(self) -> Recommendation:
         """What to use, in words."""
         return recommend(self.summary)
+
+    def plot(self, learner: str | None = None, *, against: str = "k", ax: Any = None) -> Any:
+        """What a learner (the first, if none is named) reaches with each method, against ``"k"`` or ``"risk"``.
+
+        Parameters
+        ----------
+        learner
+            One of those that were compared.
+        against
+            ``"k"``, with intervals, or ``"risk"``, the average risk of the releases.
+        ax
+            Axes of Matplotlib to draw on, which are given back.
+
+        Returns
+        -------
+        Drawing
+            Notebooks show it; ``.save("chart.svg")`` writes it.
+        """
+        from incrowd.comparisons.charts import comparison_drawing
+
+        drawing = comparison_drawing(self.summary, learner, against)
+        return drawing if ax is None else drawing.on(ax)
 
     def _repr_html_(self) -> str:
         from incrowd.comparisons.page import comparison_html

@@ -78,7 +78,7 @@ def _line(times: Sequence[tuple[int, float]]) -> tuple[float, float]:
 
 def _first_rows(subject: Subject, rows: int) -> Subject:
     chosen = np.arange(rows) * (subject.table.height // rows)
-    return replace(subject, frame=subject.frame[chosen], table=subject.table.take(chosen))
+    return replace(subject, frame=subject.frame[chosen], table=subject.table.take(chosen), split_by=None)
 
 
 def in_words(seconds: float) -> str:

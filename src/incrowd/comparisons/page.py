@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
+from incrowd.comparisons.charts import chart_title, measure_by_k, pareto
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.recommend import name_of
-from incrowd.comparisons.scores import Measure
-from incrowd.comparisons.summary import Summary, SummaryCell
 from incrowd.comparisons.tables import (
     RELEASE_HEADER,
     Score,
@@ -23,219 +19,8 @@ from incrowd.comparisons.tables import (
 )
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, head, page, pairs, paragraph, section, standing, table
-from incrowd.drawing.svg import (
-    LEFT,
-    RIGHT,
-    WIDTH,
-    ChartBox,
-    LegendEntry,
-    Point,
-    Scale,
-    chart,
-    colour,
-    even_scale,
-    level,
-    line_entry,
-    log_scale,
-    marker,
-    path,
-    place_labels,
-    plot,
-    powers,
-    series_entry,
-    words,
-)
 from incrowd.drawing.wording import Tone, counted, plain, unbroken
 from incrowd.report.wording import grouped
-
-ASIDE, ALL_ASIDE = 8.0, 56.0
-"""How far the points of two methods, and of all, at the same k stand beside each other, at most."""
-_MARK = 6  # half the room of a mark
-
-
-# A measure against k: a line for each method, beside what the table itself and the baseline are worth.
-def measure_by_k(summary: Summary, learner: str) -> Html:
-    """What a learner reaches by the measure, for each method and k, with intervals."""
-    lines = {method: cells for method in summary.methods if (cells := _cells(summary, method, learner))}
-    measure = summary.measure
-    standards = {"unprotected": summary.unprotected(learner), measure.baseline_label: summary.majority}
-    levels = {label: cell for label, cell in standards.items() if cell is not None}
-    kinds = {"unprotected": "unprotected", measure.baseline_label: "majority"}
-    everything = [*(cell for cells in lines.values() for cell in cells), *levels.values()]
-    ends = [measure.scale * end for cell in everything for end in _ends(cell)]
-    across = log_scale([float(k) for k in summary.ks], LEFT, WIDTH - RIGHT)
-    up, parts = plot(
-        [
-            *(line_entry(label, kinds[label]) for label in levels),
-            *(series_entry(method, summary.methods.index(method)) for method in lines),
-        ],
-        across,
-        partial(even_scale, ends),
-        ("k", measure.axis),
-        "{:,.0f}".format,
-    )
-    parts += [level(up, measure.scale * cell.value, kinds[label]) for label, cell in levels.items()]
-    step = min(ASIDE, ALL_ASIDE / max(1, len(lines)))
-    for place, (method, cells) in enumerate(lines.items()):
-        aside = step * (place - (len(lines) - 1) / 2)
-        parts += _line(summary.methods.index(method), cells, across, up, aside)
-    return chart(_measure_in_words(measure, learner, lines, levels), parts, up)
-
-
-def _ends(cell: SummaryCell) -> tuple[float, ...]:
-    """The value and the ends of its interval."""
-    interval = cell.interval
-    return (cell.value,) if interval is None else (interval.low, interval.high, cell.value)
-
-
-def _cells(summary: Summary, method: str, learner: str) -> list[SummaryCell]:
-    cells = [summary.find(method, k, learner) for k in summary.ks]
-    return [cell for cell in cells if cell is not None and cell.is_known]
-
-
-def _line(series: int, cells: Sequence[SummaryCell], across: Scale, up: Scale, aside: float) -> Iterator[Html]:
-    scale = cells[0].measure.scale
-    points: list[Point] = [(across(cell.k) + aside, up(scale * cell.value)) for cell in cells]
-    yield path(points, f"line {colour(series)}")
-    for cell, point in zip(cells, points, strict=True):
-        ends = [(point[0], up(scale * end)) for end in _ends(cell)[:2]]
-        whisker = path(ends, f"whisker {colour(series)}") if len(ends) > 1 else Html("")
-        yield element("g", element("title", text(_cell_in_words(cell))), whisker, marker(series, point))
-
-
-def _cell_in_words(cell: SummaryCell) -> str:
-    ends = [cell.measure.number(end) for end in _ends(cell)[:-1]]
-    around = f" ({' to '.join(ends)})" if ends else ""
-    return f"{cell.method}, k={cell.k}: {cell.measure.shown(cell.value)}{around}"
-
-
-def _measure_in_words(
-    measure: Measure, learner: str, lines: dict[str, list[SummaryCell]], levels: dict[str, SummaryCell]
-) -> str:
-    fixed = [f"{label} {measure.shown(cell.value)}" for label, cell in levels.items()]
-    of_methods = [
-        f"{method} " + ", ".join(f"k={cell.k}: {measure.shown(cell.value)}" for cell in cells)
-        for method, cells in lines.items()
-    ]
-    return f"{_capital(measure.words)} of {learner} by k. " + "; ".join([*fixed, *of_methods])
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-# A measure against risk: a point for each release, and a line through those that no other beats.
-@dataclass(frozen=True)
-class ParetoPoint:
-    """A method at one k: its risk (mean over rows of one over the group size) and what a learner reaches."""
-
-    method: str
-    k: int
-    risk: float
-    value: float
-    sign: int = 1
-
-    def beats(self, other: ParetoPoint) -> bool:
-        """Whether it is no worse in both, and better in one."""
-        no_worse = self.risk <= other.risk and self.sign * (self.value - other.value) >= 0
-        return no_worse and (self.risk, self.value) != (other.risk, other.value)
-
-
-def releases_of(summary: Summary, learner: str) -> list[ParetoPoint]:
-    """All releases whose risk was measured."""
-    cells = [summary.find(method, k, learner) for method in summary.methods for k in summary.ks]
-    return [point for cell in cells if cell is not None and (point := _release(cell)) is not None]
-
-
-def _release(cell: SummaryCell) -> ParetoPoint | None:
-    risk = cell.mean("average_risk") if cell.is_known else None
-    return ParetoPoint(cell.method, cell.k, risk, cell.value, cell.measure.sign) if risk else None
-
-
-def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
-    """The releases that no other beats, the safest first."""
-    best = [one for one in releases if not any(other.beats(one) for other in releases)]
-    return sorted(best, key=lambda one: (one.risk, one.sign * one.value))
-
-
-def pareto(summary: Summary, learner: str) -> Html | None:
-    """What a learner reaches against the average risk; nothing if no risk was measured."""
-    releases = releases_of(summary, learner)
-    if not releases:
-        return None
-    measure, standard = summary.measure, summary.unprotected(learner)
-    levels = [] if standard is None else [measure.scale * standard.value]
-    names = dict.fromkeys(one.method for one in releases)
-    across = powers(log_scale([one.risk for one in releases], LEFT, WIDTH - RIGHT, 0.08))
-    up, parts = plot(
-        [
-            *(line_entry("unprotected", "unprotected") for _ in levels),
-            *(LegendEntry(name, marker(summary.methods.index(name), (10, 0))) for name in names),
-            line_entry("not beaten by any other release", "frontier"),
-        ],
-        across,
-        partial(even_scale, [*levels, *(measure.scale * one.value for one in releases)]),
-        ("average re-identification risk", measure.axis),
-        _percent,
-    )
-    best = frontier(releases)
-    raised = partial(_raised, measure, up)
-    steps = list(_steps(best, across, raised))
-    parts += [level(up, value, "unprotected") for value in levels]
-    parts += [path(steps, "line frontier"), *(_point(summary, one, across, raised) for one in releases)]
-    taken = [*_along(steps), *(ChartBox(LEFT, up(value) - 2, WIDTH - RIGHT, up(value) + 2) for value in levels)]
-    parts += _labels([*best, *(one for one in releases if one not in best)], taken, across, up, measure)
-    return chart(_frontier_in_words(measure, learner, best), parts, up)
-
-
-def _raised(measure: Measure, up: Scale, one: ParetoPoint) -> float:
-    """How high a point stands."""
-    return up(measure.scale * one.value)
-
-
-def _steps(best: Sequence[ParetoPoint], across: Scale, raised: Callable[[ParetoPoint], float]) -> Iterator[Point]:
-    """From release to release, along what can be had for sure."""
-    for place, one in enumerate(best):
-        if place:
-            yield across(one.risk), raised(best[place - 1])
-        yield across(one.risk), raised(one)
-
-
-def _point(summary: Summary, one: ParetoPoint, across: Scale, raised: Callable[[ParetoPoint], float]) -> Html:
-    measure = summary.measure
-    reached = f"{measure.words} {measure.shown(one.value)}"
-    tip = f"{one.method}, k={one.k}: {reached}, average risk {_percent(one.risk)}"
-    return marker(summary.methods.index(one.method), (across(one.risk), raised(one)), tip=tip)
-
-
-def _labels(
-    releases: Sequence[ParetoPoint], lines: Sequence[ChartBox], across: Scale, up: Scale, measure: Measure
-) -> Iterator[Html]:
-    """k beside the points, in their order, as far as there is room; points at one place share a label."""
-    ks: dict[Point, list[int]] = {}
-    for one in releases:
-        ks.setdefault((round(across(one.risk), 1), round(_raised(measure, up, one), 1)), []).append(one.k)
-    taken = [*lines, *(ChartBox(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in ks)]
-    labels = [("k=" + ", ".join(map(str, sorted(set(own)))), place) for place, own in ks.items()]
-    for label, at in place_labels(labels, taken, ChartBox(LEFT, up.end - 8, WIDTH, up.start)):
-        yield words(label, at)
-
-
-def _along(points: Sequence[Point]) -> Iterator[ChartBox]:
-    """The room that upright and level lines through the points take."""
-    for (x, y), (right, down) in pairwise(points):
-        yield ChartBox(min(x, right) - 1, min(y, down) - 1, max(x, right) + 1, max(y, down) + 1)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
-
-
-def _frontier_in_words(measure: Measure, learner: str, best: Sequence[ParetoPoint]) -> str:
-    points = "; ".join(
-        f"{one.method} at k={one.k}: {measure.shown(one.value)} at a risk of {_percent(one.risk)}" for one in best
-    )
-    return f"{_capital(measure.words)} of {learner} against average risk. Not beaten by any other release: {points}"
 
 
 def comparison_html(comparison: Comparison, whole: bool = True) -> str:
@@ -246,7 +31,8 @@ def comparison_html(comparison: Comparison, whole: bool = True) -> str:
 
 def _sections(comparison: Comparison) -> Iterator[Html]:
     advice, summary = comparison.recommendation, comparison.summary
-    overall = [standing(advice.overall, Tone.GOOD)] if advice.overall else []
+    tone = Tone.GOOD if advice.method else Tone.POOR
+    overall = [standing(unbroken(advice.overall), tone)] if advice.overall else []
     yield element("section", *overall, bullets(text(unbroken(str(one))) for one in advice.advice))
     for scores in score_tables(summary):
         yield _learner(comparison, scores)
@@ -277,11 +63,9 @@ def _learner(comparison: Comparison, scores: ScoreTable) -> Html:
     learner, name = scores.learner, name_of(scores.learner)
     by_risk = pareto(comparison.summary, learner)
     measure = comparison.measure
-    words = _capital(measure.words)
-    charts = [figure(f"{words} against k, with 95 % intervals", measure_by_k(comparison.summary, learner))]
-    better = "higher" if measure.sign > 0 else "lower"
+    charts = [figure(chart_title(measure, "k"), measure_by_k(comparison.summary, learner))]
     if by_risk is not None:
-        charts.append(figure(f"{words} against re-identification risk: {better} and further left is better", by_risk))
+        charts.append(figure(chart_title(measure, "risk"), by_risk))
     return section(name[0].upper() + name[1:], "learner", *charts, _scores(scores))
 
 

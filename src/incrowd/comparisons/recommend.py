@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 from incrowd.comparisons.summary import Summary, SummaryCell, noise
 from incrowd.drawing.wording import listed
@@ -64,10 +65,14 @@ class Advice:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """All advice, and one method for everything if there is such a one."""
+    """All advice; where there is more than one, which method to take for all of it, and why.
+
+    ``method`` is that method, None if no release is shown to be better than the baseline.
+    """
 
     advice: tuple[Advice, ...]
     overall: str
+    method: str | None = None
 
     def __str__(self) -> str:
         return "\n".join([*([self.overall] if self.overall else []), *map(str, self.advice)])
@@ -77,7 +82,8 @@ def recommend(summary: Summary) -> Recommendation:
     """What the results say."""
     every = [_advise(summary, learner, k) for learner in summary.learners for k in summary.ks]
     advice = tuple(one for one in every if one is not None)
-    return Recommendation(advice, _overall(advice))
+    method = _best_of_all(advice)
+    return Recommendation(advice, _overall(summary, advice, method) if len(advice) > 1 else "", method)
 
 
 def name_of(learner: str) -> str:
@@ -108,26 +114,53 @@ def _advise(summary: Summary, learner: str, k: int) -> Advice | None:
     )
 
 
-def _overall(advice: Sequence[Advice]) -> str:
+def _best_of_all(advice: Sequence[Advice]) -> str | None:
     """The method that is best, or as good as the best, most often."""
+    counts = Counter(method for one in advice if one.beats_majority for method in _winners(one))
+    return max(counts, key=lambda method: counts[method], default=None)
+
+
+def _winners(advice: Advice) -> list[str]:
+    return [advice.best.method, *(cell.method for cell in advice.equals)]
+
+
+def _overall(summary: Summary, advice: Sequence[Advice], method: str | None) -> str:
+    """The one method for all cases, how often it wins and what it costs; or that there is none."""
     useful = [one for one in advice if one.beats_majority]
-    if len(useful) < 2:
-        return ""
-    counts: dict[str, int] = {}
-    for one in useful:
-        for method in (one.best.method, *(cell.method for cell in one.equals)):
-            counts[method] = counts.get(method, 0) + 1
-    method, cases = max(counts.items(), key=lambda pair: pair[1])
-    everywhere = "both" if cases == 2 else f"all {cases}"
+    if method is None:
+        return "No method is recommended: nowhere below is a release shown to be better than the baseline."
+    cases = sum(method in _winners(one) for one in useful)
+    everywhere = {1: "the one", 2: "both"}.get(cases, f"all {cases}")
     where = everywhere if cases == len(useful) else f"{cases} of {len(useful)}"
-    return f"If you want one method: {method} is best, or as good as the best, in {where} cases below."
+    noun = "case" if len(useful) == 1 else "cases"
+    clear = " where a release beats the baseline" if len(useful) < len(advice) else ""
+    words = f"If you want one method: {method} is best, or as good as the best, in {where} {noun} below{clear}"
+    return f"{words}{_cost_of(summary, useful, method)}."
+
+
+def _cost_of(summary: Summary, useful: Sequence[Advice], method: str) -> str:
+    """What a method loses against the unprotected table."""
+    cells = [(summary.find(method, one.k, one.learner), one.unprotected) for one in useful]
+    losses = [own.better_than(cell) for cell, own in cells if cell is not None and cell.is_known and own is not None]
+    if not losses:
+        return ""
+    worst = summary.measure.difference(max(0.0, *losses, 0.0))
+    if not _differs(worst):
+        return "; it is nowhere below the unprotected table"
+    mean = summary.measure.difference(max(0.0, fmean(losses)))
+    return f"; against the unprotected table it loses {mean} on average and {worst} at most"
 
 
 def _against(best: SummaryCell, unprotected: SummaryCell) -> str:
     difference = best.measure.difference(best.value - unprotected.value)
-    if not any(digit in difference for digit in "123456789"):
+    if not _differs(difference):
         return "as much as the unprotected table"
     return f"{difference} {'below' if best.value < unprotected.value else 'above'} the unprotected table"
+
+
+def _differs(difference: str) -> bool:
+    """Whether a difference in words is more than nothing."""
+    return any(digit in difference for digit in "123456789")
 
 
 def _sure(cell: SummaryCell) -> str:

@@ -13,15 +13,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
 import polars as pl
 
+from incrowd.comparisons.learners.learner import Learner
 from incrowd.comparisons.subject import Subject
-from incrowd.comparisons.trial import Result, Setup, Trial, learners_of
+from incrowd.comparisons.trial import Laboratory, Result, Trial, learners_of
 from incrowd.errors import OutputError
 from incrowd.plugins import package_of
 from incrowd.report.certificate import owner_key
@@ -109,23 +110,29 @@ def digest_of(subject: Subject) -> str:
     return digest.hexdigest()
 
 
-def fingerprints(digest: str, setup: Setup, trial: Trial) -> dict[str, str]:
+def fingerprints(digest: str, laboratory: Laboratory, trial: Trial) -> dict[str, str]:
     """For each learner of the trial, what its result depends on, hashed.
 
-    Splits of a repetition do not depend on how many repetitions there are: a longer run goes on where a shorter ended.
+    A split enters by its rows, so a longer run goes on where a shorter ended, and other rows make other trials.
     """
-    split = repr(replace(setup.protocol, repetitions=1))
-    feeding = repr(setup.feeding)
+    setup = laboratory.setup
+    split = laboratory.split_marks[trial.repetition, trial.fold]
     figures = [each.name for each in fields(Result)]
-    shared = [version("incrowd"), figures, digest, split, feeding, setup.seed, setup.discretize, *trial.name]
-    shared += [] if setup.preferences == INDIFFERENT else [repr(setup.preferences)]
+    shared = [version("incrowd"), figures, digest, split, repr(setup.feeding), setup.seed, setup.discretize]
+    shared += [*trial.name, *([] if setup.preferences == INDIFFERENT else [repr(setup.preferences)])]
     entry = trial.choice.entry
     shared += [] if entry is None or entry.foreign is None else [entry.package]
-    own = {learner.name: [repr(learner), package_of(type(learner))] for learner in setup.own}
+    own = {learner.name: [_parameters(learner), package_of(type(learner))] for learner in setup.own}
     return {
         learner: hashlib.sha256(json.dumps([*shared, learner, *own.get(learner, ())]).encode()).hexdigest()[:32]
         for learner in learners_of(trial)
     }
+
+
+def _parameters(learner: Learner) -> str:
+    """All parameters of a learner that was passed; of a classifier also those of what it is made of."""
+    classifier = getattr(learner, "classifier", None)
+    return repr(learner) if classifier is None else f"{type(classifier)} {classifier.get_params()}"
 
 
 def as_frame(results: Sequence[Result]) -> pl.DataFrame:

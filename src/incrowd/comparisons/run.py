@@ -19,13 +19,13 @@ from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, 
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.cost import STARTUP, Cost, measure_cost
 from incrowd.comparisons.feeding import Feeding
-from incrowd.comparisons.protocol import FiveByTwo, Protocol
+from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
 from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
 from incrowd.comparisons.scores import ACCURACY, Measure, find_measure
 from incrowd.comparisons.subject import Subject, discretized, find_table, read_subject
 from incrowd.comparisons.trial import Laboratory, Setup, Trial, learners_of
 from incrowd.comparisons.workers import run_trials
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, guarded
 from incrowd.methods.catalog import MethodOrName, check_preferences
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
@@ -115,6 +115,7 @@ class Prepared:
         )
 
 
+@guarded
 def compare(
     table: Any,
     *,
@@ -125,7 +126,9 @@ def compare(
     methods: Sequence[MethodOrName] | None = None,
     ks: Sequence[int] | None = None,
     learners: Sequence[Any] = LEARNERS,
-    protocol: Protocol | None = None,
+    protocol: Any = None,
+    groups: Any = None,
+    time: Any = None,
     feeding: Feeding | None = None,
     discretize: str | None = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
@@ -158,7 +161,12 @@ def compare(
         What to compare, by name, see ``incrowd methods`` and ``incrowd learners``; or methods and learners as objects,
         among them any classifier like scikit-learn's.
     protocol
-        How rows are split, see :mod:`incrowd.comparisons.protocol`; chosen by what it costs, if not given.
+        How rows are split: a text such as ``"10-fold"``, one of :mod:`incrowd.comparisons.protocol`, or a splitter of
+        scikit-learn; chosen by what it costs, if not given.
+    groups
+        A column, or a value for each row: rows of a group are never in both parts of a split.
+    time
+        A column of dates or numbers, or a value for each row: the past is learned from, what followed is tested on.
     feeding
         How learners take sets, intervals and bins, see :mod:`incrowd.comparisons.feeding`.
     discretize
@@ -209,7 +217,7 @@ def compare(
         methods,
         stated.pop("ks", None),
         learners,
-        protocol,
+        None if protocol is None else find_protocol(protocol),
         feeding or Feeding(),
         seed,
         discretize,
@@ -224,6 +232,8 @@ def compare(
         complete=complete,
         rows=rows,
         seed=seed,
+        groups=groups,
+        time=time,
     )
     prepared = prepare(subject, question, watch, timed=protocol is None)
     return run(prepared, None if to is None else Path(to), watch)
@@ -259,8 +269,9 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     begun = perf_counter()
     if question.discretize == "before":
         subject = discretized(subject)
+    protocol = protocol_by(question.protocol, subject.split_by)
     setup = Setup(
-        question.protocol or FiveByTwo(1, stratified=True),
+        protocol or FiveByTwo(1, stratified=True),
         question.feeding,
         question.seed,
         question.discretize,
@@ -276,7 +287,7 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     if timed:
         cost = measure_cost(subject, setup, chosen, ks[0], learners, lambda name: watch(Step(f"timing {name}")))
     grid = _Grid(subject, chosen, ks, learners)
-    if question.protocol is None and cost is not None:
+    if protocol is None and cost is not None:
         budget = max(AT_LEAST * BUDGET, BUDGET - (perf_counter() - begun))
         setup = _affordable(grid, setup, cost, jobs, budget)
     trials, height = grid.trials(setup), subject.table.height
@@ -291,7 +302,7 @@ def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda 
     laboratory = prepared.laboratory
     digest = digest_of(laboratory.subject) if folder else ""
     with opened(folder) as kept:
-        wanted = {trial.name: fingerprints(digest, laboratory.setup, trial) for trial in prepared.trials}
+        wanted = {trial.name: fingerprints(digest, laboratory, trial) for trial in prepared.trials}
         open_trials = [_unfinished(trial, wanted[trial.name], kept) for trial in prepared.trials]
         waiting = [trial for trial in open_trials if trial is not None]
         clock = _Clock(prepared, waiting, watch)

@@ -13,14 +13,15 @@ import polars as pl
 from incrowd.comparisons.datasets.catalog import Dataset, find_dataset
 from incrowd.comparisons.datasets.load import load
 from incrowd.comparisons.feeding import Parts, learnable
-from incrowd.comparisons.protocol import RowSplit, seed_of
+from incrowd.comparisons.protocol import Rows, RowSplit, SplitBy, seed_of
+from incrowd.drawing.wording import counted
 from incrowd.errors import InputError, Notice, ParameterError, SchemaError, named_option
 from incrowd.measures.mdl import mdl_cuts
 from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
-from incrowd.tables.reading.source import Source
+from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -28,6 +29,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 NAMED = 12  # names of columns in a notice: more would not be read
+_FRAME = Origin("polars")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,8 @@ class Subject:
     schema: Schema  # roles, types and hierarchies of the columns
     table: EncodedTable  # the rows as codes
     notices: tuple[Notice, ...] = ()  # what was decided, and should be known
+    origin: Origin = _FRAME  # where it came from
+    split_by: SplitBy | None = None  # the groups, or the moments, of the rows, if they are split by them
 
     @property
     def target(self) -> str:
@@ -70,9 +74,12 @@ def understand_table(
     rows: int | None = None,
     seed: int = 1,
     name: str | None = None,
+    groups: Any = None,
+    time: Any = None,
 ) -> Subject:
     """Read a table and settle what every column is."""
     source = read(table, **(reading or {}))
+    split_by = _split_by(source, groups, time)
     source, draft = _without_identifiers(source, target, quasi_identifiers, tuple(identifiers))
     known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     stated = {column: settings for column, settings in (columns or {}).items() if column in draft}
@@ -82,7 +89,8 @@ def understand_table(
     schema, doubts = settle_schema(source, with_hierarchies(recipe, used))
     names = learnable(schema)
     frame = source.frame.select(names)
-    frame, left_out = _chosen_rows(frame, complete, rows, seed)
+    kept, left_out = _chosen_rows(frame, complete, rows, seed)
+    frame = frame if len(kept) == frame.height else frame[kept]
     schema = Schema(tuple(schema[column] for column in frame.columns))
     encoded, notices = encode(replace(source, frame=frame), schema, names)
     schema = Schema(tuple(replace(column, type=encoded[column.name].type) for column in schema.columns))
@@ -91,7 +99,35 @@ def understand_table(
             column.hierarchy.encode(encoded[column.name])
     shown = name or (Path(table).name if isinstance(table, str | Path) else "your table")
     guessed = () if quasi_identifiers is not None else _guess(known)
-    return Subject(shown, frame, schema, encoded, (*source.notices, *guessed, *doubts, *left_out, *notices))
+    told = (*source.notices, *guessed, *doubts, *left_out, *notices)
+    return Subject(shown, frame, schema, encoded, told, source.origin, split_by and split_by.take(kept))
+
+
+def _split_by(source: Source, groups: Any, time: Any) -> SplitBy | None:
+    """The column to split by: of the table, or a sequence with an entry for each of its rows."""
+    if groups is None and time is None:
+        return None
+    if groups is not None and time is not None:
+        raise ParameterError("Rows are split by groups or by time, not by both. Leave one out.")
+    in_time = time is not None
+    named = time if in_time else groups
+    name = named if isinstance(named, str) else "time" if in_time else "group"
+    if not isinstance(named, str):
+        column = pl.Series(name, named if hasattr(named, "dtype") else list(named), strict=False)
+        if len(column) != source.frame.height:
+            both = f"{counted(len(column), 'value')} for {counted(source.frame.height, 'row')}"
+            raise ParameterError(f"{'time' if in_time else 'groups'} has {both}. Give one for each row.")
+        source = read(column.to_frame())
+    elif name not in source.frame.columns:
+        raise InputError(unknown_column(name, source.frame.columns))
+    source = replace(source, frame=source.frame.select(name))
+    draft = draft_schema(source)
+    coded = encode(source, draft, [name])[0][name]
+    if in_time and not coded.type.has_order:
+        raise InputError(f"Column {name!r} has neither dates nor numbers, so its rows have no order in time.")
+    if in_time and (missing := int(coded.counts[-1])):
+        raise InputError(f"Column {name!r} is missing in {counted(missing, 'row')}, which are neither past nor future.")
+    return SplitBy(name, coded.codes.astype(np.int64), in_time)
 
 
 def _types(draft: Schema, numeric: set[str]) -> dict[str, dict[str, str]]:
@@ -126,25 +162,21 @@ def _without_identifiers(
     return replace(source, frame=frame), Schema(tuple(c for c in draft.columns if c.name not in dropped))
 
 
-def _chosen_rows(
-    frame: pl.DataFrame, complete: bool, rows: int | None, seed: int
-) -> tuple[pl.DataFrame, tuple[Notice, ...]]:
+def _chosen_rows(frame: pl.DataFrame, complete: bool, rows: int | None, seed: int) -> tuple[Rows, tuple[Notice, ...]]:
     """The rows to compare on, in their order."""
-    notices = []
+    kept, notices = np.arange(frame.height), []
     if complete:
-        whole = frame.drop_nulls()
-        if not whole.height:
+        kept = np.flatnonzero(frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series().to_numpy())
+        if not len(kept):
             raise InputError("Every row has a missing value. Leave out --complete, or the columns that are incomplete.")
-        if whole.height < frame.height:
-            left = frame.height - whole.height
+        if left := frame.height - len(kept):
             notices.append(Notice("complete", "rows", f"{left:,} rows with missing values are left out."))
-        frame = whole
-    if rows is not None and frame.height > rows:
-        order = np.random.Generator(np.random.Philox(seed_of(seed, "rows"))).permutation(frame.height)
-        message = f"{rows:,} of {frame.height:,} rows, drawn at random, are used."
+    if rows is not None and len(kept) > rows:
+        order = np.random.Generator(np.random.Philox(seed_of(seed, "rows"))).permutation(len(kept))
+        message = f"{rows:,} of {len(kept):,} rows, drawn at random, are used."
         notices.append(Notice("sampled", "rows", message))
-        frame = frame[np.sort(order[:rows])]
-    return frame, tuple(notices)
+        kept = kept[np.sort(order[:rows])]
+    return kept, tuple(notices)
 
 
 def discretized(subject: Subject) -> Subject:

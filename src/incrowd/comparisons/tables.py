@@ -140,7 +140,7 @@ def how_measured(comparison: Comparison) -> dict[str, str]:
         "table": f"{comparison.name}, {counted(comparison.rows, 'row')}",
         "class": comparison.target,
         "quasi-identifiers": ", ".join(comparison.quasi_identifiers) + free,
-        "protocol": f"{setup.protocol}; only rows to learn from are released; the same splits for all methods",
+        "protocol": f"{comparison.splitting}; only rows to learn from are released; the same splits for all methods",
         "feeding": f"{setup.feeding} (suppressed and missing cells are missing; means and midpoints are numbers)",
         "test rows": "through the plan where a method generalizes, else as they are, numbers in the plan's public bins",
         "measure": _measure_words(comparison.measure),
@@ -165,7 +165,7 @@ def _measure_words(measure: Measure) -> str:
 
 
 def _interval_words(comparison: Comparison) -> str:
-    folds = comparison.setup.protocol.folds * comparison.setup.protocol.repetitions
+    folds = len({(run.repetition, run.fold) for run in comparison.runs})
     if comparison.measure is not ACCURACY and folds < ENOUGH_FOLDS:
         return f"95 %, t over {folds} splits, which are few" if folds > 1 else "none: there is one split"
     if folds >= ENOUGH_FOLDS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -99,8 +100,23 @@ class Laboratory:
     def splits(self) -> dict[tuple[int, int], RowSplit]:
         """The splits by repetition and fold."""
         classes = self.subject.classes.codes.astype(np.int64)
-        splits = self.setup.protocol.splits(classes, self.setup.seed)
+        by = self.subject.split_by
+        splits = self.setup.protocol.splits(classes, self.setup.seed, None if by is None else by.codes)
         return {(split.repetition, split.fold): split for split in splits}
+
+    @cached_property
+    def split_marks(self) -> dict[tuple[int, int], str]:
+        """What tells a split from others: its rows, hashed."""
+        return {
+            name: hashlib.sha256(split.train.tobytes() + b"|" + split.test.tobytes()).hexdigest()
+            for name, split in self.splits.items()
+        }
+
+    @property
+    def splitting(self) -> str:
+        """How rows are split, in words."""
+        by = self.subject.split_by
+        return str(self.setup.protocol) if by is None else f"{self.setup.protocol}; {by}"
 
     def run(self, trial: Trial) -> list[Result]:
         """The results of a trial, one for each learner; what cannot be done is said, not raised."""

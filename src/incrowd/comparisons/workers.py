@@ -15,13 +15,17 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import incrowd
 from incrowd.comparisons.trial import Laboratory, Result, Trial
-from incrowd.errors import IncrowdError
+from incrowd.errors import IncrowdError, ParameterError
 
 Answer = tuple[Trial | None, list[Result] | BaseException]
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+
+
+_ELSEWHERE = "Define its class in a module that can be imported, or use one process: jobs=1."
 
 
 def run_trials(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, list[Result]]]:
@@ -56,7 +60,7 @@ def _crew(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterato
     for trial in trials:
         waiting.put(trial)
     answers: queue.Queue[Answer] = queue.Queue()
-    packed = pickle.dumps(laboratory)
+    packed = _packed(laboratory)
     crew = [_started() for _ in range(jobs)]
     try:
         for process in crew:
@@ -67,6 +71,14 @@ def _crew(laboratory: Laboratory, trials: Sequence[Trial], jobs: int) -> Iterato
             process.kill()
         for process in crew:
             process.wait()
+
+
+def _packed(laboratory: Laboratory) -> bytes:
+    try:
+        return pickle.dumps(laboratory)
+    except Exception as error:  # whatever an object that was passed raises
+        words = f"An object that was passed cannot be sent to other processes ({type(error).__name__})."
+        raise ParameterError(f"{words} {_ELSEWHERE}") from None
 
 
 def _started() -> subprocess.Popen[bytes]:
@@ -113,21 +125,31 @@ def serve_trials() -> None:
     answers = sys.stdout.buffer
     sys.stdout = sys.stderr
     tasks = sys.stdin.buffer
-    laboratory = pickle.load(tasks)
-    while True:
-        try:
-            trial = pickle.load(tasks)
-        except EOFError:
-            return
-        try:
-            answer = (True, laboratory.run(trial))
-        except Exception as error:  # told to the parent, which raises it
-            answer = (False, error)
-        try:
-            pickle.dump(answer, answers)
-            answers.flush()
-        except BrokenPipeError:  # the parent is gone: nobody wants the answer
-            os._exit(1)  # without the last flush of Python, which would complain once more
+    try:
+        laboratory = pickle.load(tasks)
+        while True:
+            _send(_answered(laboratory, pickle.load(tasks)), answers)
+    except EOFError:
+        return
+    except (AttributeError, ImportError) as error:
+        words = f"An object that was passed cannot be imported by other processes ({type(error).__name__})."
+        _send((False, ParameterError(f"{words} {_ELSEWHERE}")), answers)
+        tasks.read()  # to its end, so that the parent is not left with a broken pipe
+
+
+def _answered(laboratory: Laboratory, trial: Trial) -> tuple[bool, list[Result] | Exception]:
+    try:
+        return True, laboratory.run(trial)
+    except Exception as error:  # told to the parent, which raises it
+        return False, error
+
+
+def _send(answer: tuple[bool, list[Result] | Exception], answers: BinaryIO) -> None:
+    try:
+        pickle.dump(answer, answers)
+        answers.flush()
+    except BrokenPipeError:  # the parent is gone: nobody wants the answer
+        os._exit(1)  # without the last flush of Python, which would complain once more
 
 
 if __name__ == "__main__":

@@ -20,9 +20,10 @@ _AROUND = Html(
 
 def page(title: str, *parts: Html, whole: bool = True) -> str:
     """A page of its own, or a fragment for a notebook that touches nothing else there."""
-    body, rules = element("div", *parts, class_=SCOPE), Html(page_style())
+    rules = Html(page_style())
     if not whole:
-        return join([element("style", rules), body])
+        return join([element("style", rules), element("div", *parts, class_=f"{SCOPE} view")])
+    body = element("div", *parts, class_=SCOPE)
     head = join(
         [
             Html('<meta charset="utf-8">'),

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.errors import ParameterError, ValuesError, guarded
 from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
-from incrowd.models.drawings import export_text, plot_tree
+from incrowd.models.drawings import export_text
 from incrowd.models.equivalent_table import to_table
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.pipeline import ModelJob, run_model
@@ -135,10 +135,10 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return export_text(self.model_, max_depth=max_depth)
 
-    def plot_tree(self, *, max_depth: int | None = None) -> str:
-        """The tree as an SVG drawing."""
+    def plot(self, *, max_depth: int | None = None, ax: Any = None) -> Any:
+        """The tree as a drawing, see :meth:`incrowd.models.published_tree.PublishedTree.plot`."""
         check_is_fitted(self, "model_")
-        return plot_tree(self.model_, max_depth=max_depth)
+        return self.model_.plot(max_depth=max_depth, ax=ax)
 
     def to_pmml(self) -> str:
         """The tree as PMML 4.4."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from incrowd.drawing.drawing import Drawing
 from incrowd.drawing.wording import plain, sentence
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.draw import draw_lines, draw_tree
@@ -37,10 +38,23 @@ def export_text(model: PublishedTree, *, max_depth: int | None = None) -> str:
     return f"{drawn}\n{plain(model.target)}: {promise(model)}"
 
 
-def plot_tree(model: PublishedTree, *, max_depth: int | None = None) -> str:
-    """Draw a published tree as a self-contained SVG document; the lines below it tell what was promised.
+def plot_tree(model: PublishedTree, *, max_depth: int | None = None) -> Drawing:
+    """Draw a published tree; the lines below it tell what was promised.
 
-    Nodes below ``max_depth`` are left out; the boxes above them end in an ellipsis.
+    Parameters
+    ----------
+    model
+        Any published tree.
+    max_depth
+        Nodes below this depth are left out; the boxes above them end in an ellipsis.
+
+    Examples
+    --------
+    >>> tree = Tree((Node(None, (), (0, 0)),), "ill", ("no", "yes"))
+    >>> requirement = {"is": "k-anonymity of spans", "k": 2, "l": None, "max_confidence": None}
+    >>> model = PublishedTree("ill", ("no", "yes"), True, (), tree, (1,), (None,), requirement, ((2, 3),), 5, 1)
+    >>> plot_tree(model)
+    Drawing of 'Decision tree for ill'
     """
     tree = drawable(model)
     deepest = max(tree.depths) if max_depth is None else max_depth

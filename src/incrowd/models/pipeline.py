@@ -360,7 +360,7 @@ def _write_beside(files: ModelFiles, drafts: Mapping[Path, Path], model: Publish
         text = json.dumps(issued, indent=2, ensure_ascii=False) + "\n"
         drafts[files.certificate].write_text(text, encoding="utf-8")
     if files.plot:
-        drafts[files.plot].write_text(plot_tree(model), encoding="utf-8")
+        drafts[files.plot].write_text(plot_tree(model).svg, encoding="utf-8")
     if files.pmml:
         drafts[files.pmml].write_text(to_pmml(model), encoding="utf-8")
 

@@ -114,6 +114,29 @@ class PublishedTree:
         """The attributes an attacker does not know."""
         return tuple(attribute.name for attribute in self.attributes if not attribute.public)
 
+    def plot(self, *, max_depth: int | None = None, ax: Any = None) -> Any:
+        """The tree as a drawing, with what was promised below it.
+
+        Parameters
+        ----------
+        max_depth
+            Nodes below this depth are left out; the boxes above them end in an ellipsis.
+        ax
+            Axes of Matplotlib to draw on, which are given back.
+
+        Returns
+        -------
+        Drawing
+            Notebooks show it; ``.save("tree.svg")`` writes it.
+        """
+        from incrowd.models.drawings import plot_tree
+
+        drawing = plot_tree(self, max_depth=max_depth)
+        return drawing if ax is None else drawing.on(ax)
+
+    def _repr_html_(self) -> str:
+        return str(self.plot()._repr_html_())
+
     def leaf_of(self, table: EncodedTable) -> npt.NDArray[np.int32]:
         """The node where each row rests: a leaf, or the node whose test does not know the row's value."""
         from incrowd.trees.routing import route

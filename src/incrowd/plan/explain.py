@@ -7,8 +7,9 @@ are released.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
@@ -29,6 +30,9 @@ from incrowd.vocabulary.released_value import (
 )
 from incrowd.vocabulary.schema import Column, ColumnType
 
+if TYPE_CHECKING:
+    from incrowd.drawing.markup import Html
+
 _WORDS = {
     Shown: "shown",
     ShownMissing: "shown as missing",
@@ -43,7 +47,33 @@ _WORDS = {
 }
 
 
-def explain(plan: ReleasePlan, groups: int = 10) -> str:
+class Explanation(str):
+    """Sentences, each followed by what belongs to it, one to a line with two spaces before it."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from incrowd.drawing.page import page
+
+        return page("Plan", *_drawn(self.splitlines()), whole=False)
+
+
+def _drawn(lines: Sequence[str]) -> Iterator[Html]:
+    """Sentences as paragraphs, what belongs to them as lists; tables keep their columns."""
+    from incrowd.drawing.markup import element, join, text
+    from incrowd.drawing.page import bullets, paragraph
+
+    for indented, group in groupby(filter(None, lines), lambda line: line.startswith("  ")):
+        block = list(group)
+        if not indented:
+            yield from map(paragraph, block)
+        elif any("  " in line.strip() for line in block):
+            yield element("pre", join((text(line[2:]) for line in block), "\n"))
+        else:
+            yield bullets(text(line.strip()) for line in block)
+
+
+def explain(plan: ReleasePlan, groups: int = 10) -> Explanation:
     """What the plan does: the whole first, then its largest groups, or the parts of every attribute, then its reasons.
 
     Examples
@@ -65,7 +95,7 @@ def explain(plan: ReleasePlan, groups: int = 10) -> str:
         lines.append(f"Cells that name what fewer than {plan.rarest:,} people of the table have show nothing.")
     for reasons in plan.reasons:
         lines += ["", *_reason_lines(reasons)]
-    return "\n".join(lines)
+    return Explanation("\n".join(lines))
 
 
 def _by_groups(plan: ReleasePlan, groups: int) -> list[str]:

@@ -76,11 +76,9 @@ class ReleasePlan:
         return tuple(step for step in self.steps if isinstance(step, kind))
 
     def _repr_html_(self) -> str:
-        from incrowd.drawing.markup import element, text
-        from incrowd.drawing.page import page
         from incrowd.plan.explain import explain
 
-        return page("Plan", element("pre", text(explain(self))), whole=False)
+        return explain(self)._repr_html_()
 
     @property
     def places(self) -> tuple[Place, ...]:

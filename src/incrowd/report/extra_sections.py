@@ -16,8 +16,7 @@ from incrowd.report.utility_facts import Utility
 from incrowd.report.wording import forms_in, shares_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check
-
-COLUMN_CHECKS = ("faithful", "untouched", "recomputed")
+from incrowd.vocabulary.views import checks_outcome, checks_table
 
 # The attacks as a section of the report: what each found, what it was set against, and what did not run.
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}
@@ -323,34 +322,7 @@ def _difference(accuracy: Accuracy) -> str:
 
 
 # The checks of the verification; columns that passed the same check share a row.
-def checks_table(checks: Sequence[Check]) -> Html:
-    """Every check with its outcome and finding."""
-    rows = [
-        (
-            text(name),
-            element("span", text("✓ passed"), class_="good")
-            if passed
-            else element("strong", text("✗ FAILED"), class_="bad"),
-            text(finding),
-        )
-        for name, passed, finding in _merged(checks)
-    ]
-    failed = sum(not check.passed for check in checks)
-    outcome = f"{failed} of {counted(len(checks), 'check')} failed" if failed else f"all {len(checks)} checks passed"
-    shown = table("Checks", texts("Check", "Outcome", "Finding"), rows, class_="checks")
-    return folded(sentence(outcome), shown, unfolded=bool(failed))
-
-
-def _merged(checks: Sequence[Check]) -> Iterator[tuple[str, bool, str]]:
-    """The checks in their order; those about single columns that ended alike stand together, at the first of them."""
-    alike: dict[tuple[str, bool, str], list[str]] = {}
-    for check in checks:
-        column, _, kind = check.name.rpartition(" ")
-        if kind not in COLUMN_CHECKS:
-            column, kind = "", check.name
-        alike.setdefault((kind, check.passed, check.finding), []).append(column)
-    for (kind, passed, finding), columns in alike.items():
-        if len(columns) == 1:
-            yield f"{columns[0]} {kind}".strip(), passed, finding
-        else:
-            yield f"{counted(len(columns), 'column')} {kind}", passed, f"{finding}: {listed(columns)}"
+def folded_checks(checks: Sequence[Check]) -> Html:
+    """How the checks ended; each of them where somebody unfolds it, or one failed."""
+    failed = not all(check.passed for check in checks)
+    return folded(sentence(checks_outcome(checks)), checks_table(checks), unfolded=failed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from incrowd.drawing.markup import Html, element, text, texts
 from incrowd.drawing.page import bullets, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.wording import Tone, counted, percent, plain, sentence
-from incrowd.report.extra_sections import checks_table
+from incrowd.report.extra_sections import folded_checks
 from incrowd.report.hiding_facts import CellFacts, CostFacts, HidingFacts
 from incrowd.report.terminal import Screen
 from incrowd.report.wording import grouped
@@ -236,7 +236,7 @@ def _attacker(facts: HidingFacts) -> Iterator[str]:
 
 def _verified(facts: HidingFacts) -> Html:
     about = "A second engine read the written file and compared it with the table:"
-    return section("Verification", "verified", paragraph(about), checks_table(facts.verdict.checks))
+    return section("Verification", "verified", paragraph(about), folded_checks(facts.verdict.checks))
 
 
 def _notices(facts: HidingFacts) -> Html:

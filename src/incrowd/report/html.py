@@ -17,8 +17,8 @@ from incrowd.report.attack_facts import LEAK, NOT_RUN
 from incrowd.report.charts import size_histogram
 from incrowd.report.extra_sections import (
     attacks,
-    checks_table,
     earlier_releases,
+    folded_checks,
     keyed_columns,
     rules,
     unchanged_columns,
@@ -26,7 +26,7 @@ from incrowd.report.extra_sections import (
     wishes,
 )
 from incrowd.report.facts import Facts
-from incrowd.report.risk_page import risk
+from incrowd.report.risk_section import risk
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
     Standing,
@@ -233,7 +233,7 @@ def verification(facts: Facts) -> Html:
         f"A second engine, independent of the one that made the release, read the written {facts.written} and "
         "recounted:"
     )
-    return section("Verification", "verified", paragraph(about), checks_table(facts.verdict.checks))
+    return section("Verification", "verified", paragraph(about), folded_checks(facts.verdict.checks))
 
 
 def notices(facts: Facts) -> Html:

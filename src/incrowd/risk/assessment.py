@@ -179,10 +179,30 @@ class Risk:
         }
         return data if self.after is None else data | {"after": self.after.to_json()}
 
-    def _repr_html_(self) -> str:
-        from incrowd.risk.telling import fragment_of
+    def plot(self, kind: str = "curve", *, ax: Any = None) -> Any:
+        """The ``"curve"`` of risk over the rows, or the rows by the ``"sizes"`` of their classes.
 
-        return fragment_of(self)
+        Parameters
+        ----------
+        kind
+            ``"curve"`` or ``"sizes"``.
+        ax
+            Axes of Matplotlib to draw on, which are given back.
+
+        Returns
+        -------
+        Drawing
+            Notebooks show it; ``.save("risk.svg")`` writes it.
+        """
+        from incrowd.risk.charts import risk_drawing
+
+        drawing = risk_drawing(self, kind)
+        return drawing if ax is None else drawing.on(ax)
+
+    def _repr_html_(self) -> str:
+        from incrowd.risk.page import risk_html
+
+        return risk_html(self, whole_page=False)
 
     def __str__(self) -> str:
         from incrowd.risk.telling import text_of

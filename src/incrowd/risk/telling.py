@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from incrowd.drawing.markup import Html, texts
-from incrowd.drawing.page import page, paragraph, section, table
-from incrowd.drawing.wording import counted, percent, plain, sentence, unbroken
+from incrowd.drawing.page import paragraph, table
+from incrowd.drawing.wording import counted, percent, plain, unbroken
 from incrowd.risk.assessment import Risk
 from incrowd.risk.attackers import Attacker
 from incrowd.risk.classes import NotMeasured
@@ -63,12 +63,6 @@ def text_of(risk: Risk) -> str:
         lines += [f"  {line}" for line in (part.table.lines() if part.table else ())]
         lines += [f"  {aside}" for aside in part.asides]
     return "\n".join(map(plain, lines))
-
-
-def fragment_of(risk: Risk) -> str:
-    """All parts as a fragment of HTML, for a notebook."""
-    parts = [section(part.title, part.name, *drawn_part(part)) for part in parts_of(risk)]
-    return page("", paragraph(sentence(headline(risk))), *parts, whole=False)
 
 
 def drawn_part(part: TextPart, caption: str = "") -> Iterator[Html]:

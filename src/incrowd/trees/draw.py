@@ -6,9 +6,12 @@ the shares of classes where counts are shown. It carries everything it needs, an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
+from incrowd.drawing.drawing import Drawing, ink
 from incrowd.drawing.markup import Html, element, join
 from incrowd.drawing.palette import SERIES
 from incrowd.drawing.svg import (
@@ -20,7 +23,6 @@ from incrowd.drawing.svg import (
     legend,
     picture,
     rect,
-    standalone,
     text_width,
     words,
 )
@@ -52,7 +54,7 @@ def to_svg(tree: Tree, *, counts: bool = True, max_depth: int | None = None) -> 
     ``tree``: any tree. ``counts``: whether to show the number of rows and the class bar of each node. ``max_depth``:
     nodes below this depth are left out; the boxes above them end in an ellipsis.
     """
-    return draw_tree(tree, [node.counts if counts else None for node in tree.nodes], max_depth=max_depth)
+    return draw_tree(tree, [node.counts if counts else None for node in tree.nodes], max_depth=max_depth).svg
 
 
 def draw_tree(
@@ -62,7 +64,7 @@ def draw_tree(
     private: Collection[str] = (),
     caption: Sequence[str] = (),
     max_depth: int | None = None,
-) -> str:
+) -> Drawing:
     """Draw a tree with the counts that may be shown, dashed frames for private attributes, and lines below it."""
     shown = [n for n in tree.preorder() if max_depth is None or tree.depths[n] <= max_depth]
     left, wide = _columns(tree, shown, counts)
@@ -74,7 +76,32 @@ def draw_tree(
     bottom = max(box.y for box in boxes.values()) + BOX_HEIGHT / 2 + 1
     parts += [words(line, (0, bottom + 22 + 16 * place), kind="note small") for place, line in enumerate(caption)]
     height = bottom + (10 + 16 * len(caption) if caption else 0)
-    return standalone(picture(f"Decision tree for {plain(tree.target)}", parts, max(width, key_width) + 1, height))
+    title = f"Decision tree for {plain(tree.target)}"
+    drawn = picture(title, parts, max(width, key_width) + 1, height)
+    return Drawing(title, drawn, partial(_draw_on_axes, tree, boxes, caption))
+
+
+def _draw_on_axes(tree: Tree, boxes: Mapping[int, _TreeBox], caption: Sequence[str], axes: Any) -> None:
+    """The boxes and lines of the drawing, in its own coordinates; tests stand on the lines."""
+    for number, box in boxes.items():
+        if number:
+            parent = boxes[tree.parents[number]]
+            predicate = next(b.predicate for b in tree.nodes[parent.number].branches if b.child == number)
+            start, middle = parent.x + parent.width, (parent.x + parent.width + box.x) / 2
+            axes.plot([start, box.x], [parent.y, box.y], color=ink("quiet"), linewidth=1, zorder=1)
+            axes.text(middle, (parent.y + box.y) / 2, condition(predicate), ha="center", va="center", fontsize="small")
+    for number, box in boxes.items():
+        node = tree.nodes[number]
+        edge = ink("quiet") if node.attribute is not None or not any(node.counts) else _ink_of(_majority(node))
+        label = headline(tree, node) + " …" * box.hidden
+        frame = {"boxstyle": "round", "facecolor": ink("paper"), "edgecolor": edge}
+        axes.text(box.x + box.width / 2, box.y, label, ha="center", va="center", bbox=frame, zorder=2)
+    right, bottom = max(box.x + box.width for box in boxes.values()), max(box.y for box in boxes.values()) + BOX_HEIGHT
+    axes.set_xlim(0, right)
+    axes.set_ylim(bottom + 16 * len(caption), min(box.y for box in boxes.values()) - BOX_HEIGHT)
+    for place, line in enumerate(caption):
+        axes.text(0, bottom + 16 * place, line, fontsize="small", color=ink("soft"))
+    axes.set_axis_off()
 
 
 def _columns(tree: Tree, shown: Sequence[int], counts: Sequence[Counts]) -> tuple[list[float], list[float]]:
@@ -170,6 +197,10 @@ def _shares(tree: Tree, counts: Sequence[float], left: float, top: float, room: 
 
 def _colour(place: int) -> str:
     return colour(place) if place < SERIES else "other"
+
+
+def _ink_of(place: int) -> str:
+    return ink(colour(place) if place < SERIES else "quiet")
 
 
 # Conditions and classes in words.

@@ -102,10 +102,11 @@ class Verdict:
         return all(check.passed for check in self.checks)
 
     def _repr_html_(self) -> str:
-        from incrowd.vocabulary.views import table_view
+        from incrowd.vocabulary.views import verdict_view
 
-        rows = [("passed" if one.passed else "FAILED", one.name, one.finding) for one in self.checks]
-        return table_view("Verification", ("result", "check", "finding"), rows)
+        sizes = self.sizes
+        figures = {"rows": f"{sizes.rows:,}", "groups": f"{sizes.classes:,}", "smallest group": f"{sizes.smallest:,}"}
+        return verdict_view(self.checks, figures)
 
     def proven(self, thing: str) -> Verdict:
         """The verdict itself; raises unless every check passed: then the ``thing`` is not published."""

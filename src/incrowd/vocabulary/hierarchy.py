@@ -124,6 +124,24 @@ class Hierarchy:
             ends[self.parents[node]] = max(ends[self.parents[node]], ends[node])
         return ends
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """The tree as a drawing: the whole at the left, and each group beside what it holds.
+
+        Parameters
+        ----------
+        ax
+            Axes of Matplotlib to draw on, which are given back.
+
+        Returns
+        -------
+        Drawing
+            Notebooks show it; ``.save("hierarchy.svg")`` writes it.
+        """
+        from incrowd.vocabulary.hierarchy_drawing import hierarchy_drawing
+
+        drawing = hierarchy_drawing(self)
+        return drawing if ax is None else drawing.on(ax)
+
     def _repr_html_(self) -> str:
         from incrowd.vocabulary.views import table_view
 

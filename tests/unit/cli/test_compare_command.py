@@ -48,6 +48,23 @@ def test_the_measure_can_be_chosen(incrowd):
     assert (status, err) == (2, "incrowd: The measure must be one of accuracy, balanced-accuracy, auc, log-loss.\n")
 
 
+def test_rows_are_split_by_groups_and_by_time(incrowd):
+    few = ("--methods", "mondrian", "-k", "5", "--learners", "nb", "--protocol", "3-fold", "--jobs", "1")
+    asked = ("compare", "patients.csv", "--target", "readmitted", *few)
+    status, out, err = incrowd(*asked, "--groups", "ward")
+    assert status == 0, err
+    assert "rows of the same ward stay in one part" in " ".join(out.split())
+    status, out, err = incrowd(*asked, "--time", "admission_date", "--dry-run")
+    assert status == 0, err
+    assert "9 trials on 300 rows" in out
+    assert "in the order of admission_date" in " ".join(out.split())
+    status, _, err = incrowd(*asked, "--time", "sex")
+    assert (status, err.splitlines()[-1]) == (
+        2,
+        "incrowd: Column 'sex' has neither dates nor numbers, so its rows have no order in time.",
+    )
+
+
 def test_results_go_to_a_folder(incrowd, tmp_path):
     status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--to", "out")
     assert status == 0, err

@@ -7,10 +7,19 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from incrowd.comparisons.page import ParetoPoint, frontier, measure_by_k, pareto, releases_of
+from incrowd.comparisons.charts import (
+    ParetoPoint,
+    comparison_drawing,
+    frontier,
+    measure_by_k,
+    pareto,
+    releases_of,
+)
 from incrowd.comparisons.summary import Summary
 from incrowd.comparisons.trial import Result
 from incrowd.drawing.svg import ChartBox, text_width
+from incrowd.errors import ParameterError
+from support.axes import RecordedAxes
 
 METHODS = [f"method-{number}" for number in range(6)]
 KS = (5, 10, 20, 50, 100, 110, 1000)
@@ -105,3 +114,45 @@ def test_the_frontier_is_what_no_other_release_beats():
 def test_releases_without_a_measured_risk_are_not_drawn():
     assert pareto(summary(risk=0.0), "nb") is None
     assert len(releases_of(summary(METHODS[:2], (5, 20)), "nb")) == 4
+
+
+def test_axes_get_each_method_with_its_interval_beside_the_table_and_the_baseline():
+    axes, made = RecordedAxes(), summary(METHODS[:2], (5, 20))
+    drawing = comparison_drawing(made, None, "k")
+    drawing.on(axes)
+    assert axes.labels == ["method-0", "method-1", "unprotected", "baseline: most frequent class"]
+    (ks, values), named = axes.named("errorbar")[0]
+    assert ks == [5, 20]
+    cells = [made.find("method-0", k, "nb") for k in ks]
+    assert values == pytest.approx([100 * cell.value for cell in cells])
+    low, high = named["yerr"]
+    assert low == pytest.approx([100 * (cell.value - cell.interval.low) for cell in cells])
+    assert high == pytest.approx([100 * (cell.interval.high - cell.value) for cell in cells])
+    assert [values for values, _ in axes.named("axhline")] == [(86.0,), (60.0,)]
+    assert [ticks for (ticks, _), _ in axes.named("set_xticks")] == [[5, 20]]
+    assert drawing.picture == measure_by_k(made, "nb")
+
+
+def test_axes_get_a_point_for_each_release():
+    axes, made = RecordedAxes(), summary(METHODS[:2], (5, 20))
+    comparison_drawing(made, "nb", "risk").on(axes)
+    releases = releases_of(made, "nb")
+    drawn = [point for (xs, ys), _ in axes.named("plot") for point in zip(xs, ys, strict=True)]
+    assert sorted(drawn) == sorted((one.risk, 100 * one.value) for one in releases)
+    assert [words for (words, _), _ in axes.named("annotate")] == [f"k={one.k}" for one in releases]
+    (line, _) = axes.named("step")[0]
+    assert line[0] == [one.risk for one in frontier(releases)]
+
+
+@pytest.mark.parametrize(
+    ("made", "learner", "against", "words"),
+    [
+        (summary(), "c45", "k", "'c45' was not compared. Learners: nb"),
+        (summary(), None, "time", "against must be one of k, risk"),
+        (summary(risk=0.0), None, "risk", "No risk was measured"),
+        (Summary.of([]), None, "k", "nothing to draw"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(made, learner, against, words):
+    with pytest.raises(ParameterError, match=words):
+        comparison_drawing(made, learner, against)

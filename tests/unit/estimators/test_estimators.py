@@ -14,9 +14,11 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from incrowd import C45, KActus, KActusPlus, SklearnInducer, estimators
+from incrowd import estimators
 from incrowd.errors import ParameterError, RequirementError, SchemaError
+from incrowd.estimators import KActus, KActusPlus
 from incrowd.methods.catalog import METHODS
+from incrowd.trees import C45, SklearnInducer
 from incrowd.vocabulary.hierarchy import Hierarchy
 from support.covering import in_turn
 

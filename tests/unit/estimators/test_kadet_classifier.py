@@ -130,7 +130,7 @@ def test_what_is_exported(people, tmp_path):
     tree = KAdetClassifier(k=25, hierarchies={"job": JOBS}).fit(frame, pd.Series(y, name="ill"))
     assert "care" in tree.export_text() or "nurse" in tree.export_text()
     assert tree.export_text(max_depth=1).count("\n") < tree.export_text().count("\n")
-    ElementTree.fromstring(tree.plot_tree())
+    ElementTree.fromstring(tree.plot().svg)
     ElementTree.fromstring(tree.to_pmml())
     write_model(tree.model_, tmp_path / "tree.json")
     frame.assign(ill=y).to_csv(tmp_path / "people.csv", index=False)

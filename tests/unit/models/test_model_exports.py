@@ -121,7 +121,7 @@ def test_counts_stand_where_the_model_shows_them(case):
 
 def test_the_drawing_shows_every_node_and_no_hidden_count(case):
     _, model = case
-    root = ElementTree.fromstring(plot_tree(model))
+    root = ElementTree.fromstring(plot_tree(model).svg)
     texts = [text.text for text in root.iter(f"{SVG}text")]
     shown = [f"n = {sum(counts):,}" for counts in model.safe_counts if counts is not None]
     assert sorted(text for text in texts if text and text.startswith("n = ")) == sorted(shown)
@@ -137,11 +137,11 @@ def test_the_drawing_shows_every_node_and_no_hidden_count(case):
 
 def test_a_drawing_may_end_early_and_takes_names_as_text():
     model = publish(people())
-    short = plot_tree(model, max_depth=1)
+    short = plot_tree(model, max_depth=1).svg
     assert short.count("…") >= 1
-    assert len(short) < len(plot_tree(model))
+    assert len(short) < len(plot_tree(model).svg)
     evil = pl.DataFrame({"<script>": ["a&b", "c"] * 20, "ill": ["<b>", "ok"] * 20})
-    drawn = plot_tree(publish_model(evil, target="ill", public=["<script>"], k=5).model)
+    drawn = plot_tree(publish_model(evil, target="ill", public=["<script>"], k=5).model).svg
     assert "<script>" not in drawn
     assert "<b>" not in drawn
     assert "= a&b" in {note.tail for note in ElementTree.fromstring(drawn).iter(f"{SVG}title")}

@@ -206,7 +206,7 @@ def test_a_fragment_has_no_page_around_it() -> None:
     tags = Page(report_html(example(), whole_page=False)).tags
     assert not {tag for tag, _ in tags} & {"html", "head", "body", "main", "meta", "title"}
     assert [tag for tag, _ in tags[:2]] == ["style", "div"]
-    assert tags[1][1] == {"class": "incrowd"}
+    assert tags[1][1] == {"class": "incrowd view"}
 
 
 def test_every_rule_of_a_fragment_is_scoped() -> None:

@@ -6,8 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from incrowd.trees.draw import to_svg, to_text
+from incrowd.trees.draw import draw_tree, to_svg, to_text
 from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
+from support.axes import RecordedAxes
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = '<script>alert(1)</script>\x00&"'
@@ -85,3 +86,18 @@ def test_picture_can_hide_counts_and_depths(tree):
 def test_many_classes_share_a_colour():
     many = Tree((Node(None, (), tuple(range(1, 13))),), "y", tuple(f"c{i}" for i in range(12)))
     assert "+ 4" in words(to_svg(many))
+
+
+def test_axes_get_a_box_for_each_node_and_a_line_to_its_parent(tree):
+    axes = RecordedAxes()
+    draw_tree(tree, [None] * 6, caption=["what was promised"]).on(axes)
+    boxes = [words for (_, _, words), named in axes.named("text") if "bbox" in named]
+    assert boxes == ["city", "–", "n", "no", "(missing)", "(missing)"]
+    assert len(axes.named("plot")) == 5
+    written = [words for (_, _, words), named in axes.named("text") if "bbox" not in named]
+    assert "<= 3" in written
+    assert written[-1] == "what was promised"
+    (left, right), (bottom, top) = axes.named("set_xlim")[0][0], axes.named("set_ylim")[0][0]
+    for (x, y, _), _ in axes.named("text"):
+        assert left <= x <= right
+        assert top <= y <= bottom

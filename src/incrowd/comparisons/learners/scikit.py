@@ -284,6 +284,12 @@ class ScikitObject(Scikit):
 
         return clone(self.classifier)
 
+    def _seeded(self, seed: int) -> Any:
+        """A copy, of which each part has the seed of the trial where its chance is left open, and one thread."""
+        classifier, chosen = self._classifier(), {"random_state": seed, "n_jobs": 1}
+        open_ones = {name: name.rpartition("__")[2] for name, value in classifier.get_params().items() if value is None}
+        return classifier.set_params(**{name: chosen[last] for name, last in open_ones.items() if last in chosen})
+
 
 def scikit_object(classifier: Any) -> ScikitObject:
     """The learner of a classifier like scikit-learn's; its name is its class with the parameters that are not usual.

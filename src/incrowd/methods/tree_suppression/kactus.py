@@ -205,7 +205,7 @@ def describe_inducer(inducer: Inducer | None) -> str:
 def check_inducer(inducer: object) -> None:
     """Raise unless it can grow a tree."""
     if inducer is not None and not callable(getattr(inducer, "grow", None)):
-        raise ParameterError("inducer must be an object that can grow a tree, for instance incrowd.C45().")
+        raise ParameterError("inducer must be an object that can grow a tree, for instance incrowd.trees.C45().")
 
 
 def forms_of_path(

@@ -1,0 +1,248 @@
+"""The charts of risk: rows by the size of their class, and how many rows have at least a given risk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from incrowd.drawing.drawing import Drawing, ink
+from incrowd.drawing.markup import Html
+from incrowd.drawing.svg import (
+    LEFT,
+    RIGHT,
+    WIDTH,
+    Bar,
+    BarGroup,
+    Point,
+    Scale,
+    bars,
+    chart,
+    line_entry,
+    path,
+    picture,
+    plot,
+)
+from incrowd.drawing.wording import counted, percent
+from incrowd.errors import ParameterError
+
+if TYPE_CHECKING:
+    from incrowd.risk.assessment import Risk
+
+Histogram = Sequence[tuple[int, int]]
+Tables = Sequence[tuple[str, Histogram]]
+"""Names of tables, and how many classes they have of each size."""
+
+MOST_BUCKETS = 14
+BEFORE, AFTER = "series-4", "series-0"
+_STEPS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Classes of ``low`` to ``high`` rows."""
+
+    low: int
+    high: int
+    classes: int
+    rows: int
+
+    @property
+    def label(self) -> str:
+        """The sizes in the bucket."""
+        return f"{self.low:,}" if self.low == self.high else f"{self.low:,}–{self.high:,}"
+
+    @property
+    def note(self) -> str:
+        """What is in the bucket."""
+        return f"{counted(self.classes, 'group')}, {counted(self.rows, 'row')}"
+
+
+def buckets(histogram: Histogram) -> list[Bucket]:
+    """Class sizes in a few buckets; every class is in exactly one, and none is empty.
+
+    Few different sizes get a bucket each. Otherwise bounds are round numbers that grow with the size.
+
+    Examples
+    --------
+    >>> [bucket.label for bucket in buckets(((10, 5), (13, 1), (40, 2), (120, 1)))]
+    ['10–14', '30–49', '100–120']
+    """
+    if not histogram:
+        return []
+    low, high = histogram[0][0], histogram[-1][0]
+    bounds = _bounds(low, high)
+    every = [
+        _bucket(histogram, start, following - 1)
+        for start, following in zip(bounds, [*bounds[1:], high + 1], strict=True)
+    ]
+    return [bucket for bucket in every if bucket.classes]
+
+
+def _bucket(histogram: Histogram, low: int, high: int) -> Bucket:
+    inside = [(size, classes) for size, classes in histogram if low <= size <= high]
+    return Bucket(low, high, sum(c for _, c in inside), _rows(inside))
+
+
+def _bounds(low: int, high: int) -> list[int]:
+    """Where buckets begin, from ``low`` on: the finest of the known steps that keeps them few."""
+    if high - low < MOST_BUCKETS:
+        return list(range(low, high + 1))
+    for steps in _STEPS:
+        bounds = [low, *(bound for bound in _round_numbers(steps, high) if bound > low)]
+        if len(bounds) <= MOST_BUCKETS:
+            break
+    return bounds
+
+
+def _round_numbers(steps: Sequence[float], high: int) -> Iterator[int]:
+    """Whole numbers up to ``high`` of the form step times a power of ten, ascending."""
+    for power in range(len(str(high))):
+        for step in steps:
+            number = step * 10**power
+            if number <= high and number == math.floor(number):
+                yield int(number)
+
+
+def _rows(histogram: Histogram) -> int:
+    return sum(size * classes for size, classes in histogram)
+
+
+def size_chart(tables: Tables) -> Html:
+    """Rows by the size of their class, one bar for each table in each range of sizes.
+
+    Examples
+    --------
+    >>> "classes of 1: 1 row before, 33.3 %" in size_chart([("before", ((1, 1), (2, 1)))])
+    True
+    """
+    groups = [
+        BarGroup(bucket.label, tuple(bar for table in tables if (bar := _rows_bar(*table, bucket)).length))
+        for bucket in _ranges(tables)
+    ]
+    longest = max((bar.length for group in groups for bar in group.bars), default=0.0)
+    words = "; ".join(f"classes of {group.label}: {bar.note}" for group in groups for bar in group.bars)
+    drawn, bottom, _ = bars(groups, longest or 1.0)
+    return picture(f"Rows by the size of their class. {words}", drawn, WIDTH, max(1, bottom))
+
+
+def _ranges(tables: Tables) -> list[Bucket]:
+    """Ranges of sizes that fit all tables."""
+    merged: dict[int, int] = {}
+    for size, classes in (pair for _, histogram in tables for pair in histogram):
+        merged[size] = merged.get(size, 0) + classes
+    return buckets(tuple(sorted(merged.items())))
+
+
+def _rows_bar(name: str, histogram: Histogram, bucket: Bucket) -> Bar:
+    rows = _rows([pair for pair in histogram if bucket.low <= pair[0] <= bucket.high])
+    share = rows / max(1, _rows(histogram))
+    when = f" {name}" if name in ("before", "after") else ""
+    return Bar(f"{counted(rows, 'row')}{when}, {percent(share)}", ((share, _kind(name), ""),))
+
+
+def risk_curve(tables: Tables) -> Html:
+    """The share of rows whose risk 1 / f is at least as high as each risk, from high risks to low ones.
+
+    Examples
+    --------
+    >>> "before: 33.3 % at least 100 %" in risk_curve([("before", ((1, 1), (2, 1)))])
+    True
+    """
+    largest = max(2, *(size for _, histogram in tables for size, _ in histogram[-1:]), 2)
+    across = Scale(tuple(_round_numbers((1, 2, 5), largest)), 1, largest, LEFT, WIDTH - RIGHT, math.log)
+    up, parts = plot(
+        [line_entry(name, _line_kind(name)) for name, _ in tables],
+        across,
+        lambda start, end: Scale((0, 20, 40, 60, 80, 100), 0, 100, start, end),
+        ("re-identification risk of at least", "% of the rows"),
+        lambda size: f"{100 / size:g} %",
+        height=280,
+    )
+    parts += [path(list(_steps(histogram, across, up)), f"line {_line_kind(name)}") for name, histogram in tables]
+    words = "; ".join(f"{name}: {_in_words(histogram)}" for name, histogram in tables)
+    return chart(f"Share of rows with at least a given risk. {words}", parts, up)
+
+
+def _steps(histogram: Histogram, across: Scale, up: Scale) -> Iterator[Point]:
+    """From the highest risk to the lowest; the share rises where a class size is reached."""
+    rows, total = 0, max(1, _rows(histogram))
+    yield across(1), up(0)
+    for size, classes in histogram:
+        yield across(size), up(100 * rows / total)
+        rows += size * classes
+        yield across(size), up(100 * rows / total)
+    yield across.end, up(100 * rows / total)
+
+
+def _in_words(histogram: Histogram) -> str:
+    total = max(1, _rows(histogram))
+    shares = {k: _rows([pair for pair in histogram if pair[0] <= k]) / total for k in (1, 2, 5, 10, 20)}
+    return ", ".join(f"{percent(share)} at least {percent(1 / k)}" for k, share in shares.items())
+
+
+def _kind(name: str) -> str:
+    return BEFORE if name == "before" else AFTER
+
+
+def _line_kind(name: str) -> str:
+    return f"{_kind(name)} before" if name == "before" else _kind(name)
+
+
+# The charts as drawings, with how they are drawn on axes of Matplotlib.
+TITLES = {
+    "curve": "Share of rows with at least this re-identification risk (prosecutor)",
+    "sizes": "Rows by the size of their class",
+}
+
+
+def risk_drawing(measured: Risk, kind: str) -> Drawing:
+    """The ``curve`` of risk, or the ``sizes`` of the classes, of a table and of its release."""
+    if kind not in TITLES:
+        raise ParameterError(f"kind must be one of {', '.join(TITLES)}.")
+    tables = tables_of(measured)
+    if kind == "curve":
+        return Drawing(TITLES[kind], risk_curve(tables), partial(_draw_curve, tables))
+    return Drawing(TITLES[kind], size_chart(tables), partial(_draw_sizes, tables))
+
+
+def tables_of(measured: Risk) -> Tables:
+    """The table, and its release if that was measured, too."""
+    if measured.after is None:
+        return [(measured.source, measured.classes)]
+    return [("before", measured.classes), ("after", measured.after.classes)]
+
+
+def _draw_curve(tables: Tables, axes: Any) -> None:
+    for name, histogram in tables:
+        total, rows, sizes, shares = max(1, _rows(histogram)), 0, [1], [0.0]
+        for size, classes in histogram:
+            rows += size * classes
+            sizes.append(size)
+            shares.append(100 * rows / total)
+        line = "--" if name == "before" else "-"
+        axes.step(sizes, shares, where="post", label=name, color=ink(_kind(name)), linestyle=line)
+    largest = max(2, *(size for _, histogram in tables for size, _ in histogram[-1:]), 2)
+    ticks = list(_round_numbers((1, 2, 5), largest))
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [f"{100 / size:g} %" for size in ticks])
+    axes.set_xlabel("re-identification risk of at least")
+    axes.set_ylabel("% of the rows")
+    axes.legend()
+
+
+def _draw_sizes(tables: Tables, axes: Any) -> None:
+    ranges = _ranges(tables)
+    thick = 0.8 / len(tables)
+    for place, (name, histogram) in enumerate(tables):
+        shares = [100 * _rows_bar(name, histogram, bucket).length for bucket in ranges]
+        aside = thick * (place - (len(tables) - 1) / 2)
+        where = [row + aside for row in range(len(ranges))]
+        axes.barh(where, shares, height=thick, label=name, color=ink(_kind(name)))
+    axes.set_yticks(range(len(ranges)), [bucket.label for bucket in ranges])
+    axes.invert_yaxis()
+    axes.set_xlabel("% of the rows")
+    axes.set_ylabel("rows of the class")
+    axes.legend()
