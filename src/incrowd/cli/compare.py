@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _what, _method, _measuring, _outputs, _engine = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("What", "Method", "Measuring", "Outputs", "Engine")
 )
+_column = partial(_measuring, metavar="COLUMN")
 
 
 @takes(
@@ -46,12 +47,8 @@ def compare(
         str | None, _measuring(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
     ] = None,
     repeats: Annotated[int | None, _measuring(help="How often to draw the splits anew.", min=1)] = None,
-    groups: Annotated[
-        str | None, _measuring(metavar="COLUMN", help="Rows of the same value are never in both parts of a split.")
-    ] = None,
-    time: Annotated[
-        str | None, _measuring(metavar="COLUMN", help="Learn from the past, test on what followed; 3-fold: 3 steps.")
-    ] = None,
+    groups: Annotated[str | None, _column(help="Rows of the same value are never in both parts of a split.")] = None,
+    time: Annotated[str | None, _column(help="Learn from the past, test on what followed; 3-fold: 3 steps.")] = None,
     full: Annotated[bool, _measuring("--full", help="Five repetitions of two-fold, however long they take.")] = False,
     feeding: Annotated[str, _measuring(help="How learners take sets, intervals and bins: sets=draw,bins=middle")] = "",
     discretize: Annotated[
@@ -101,11 +98,8 @@ def compare(
     how = {**stated, "complete": complete, "rows": rows or None, "seed": seed, "groups": groups, "time": time}
     with watched(json) as watch:
         prepared = _prepared(table, data, how, question, watch)
-        if not dry_run:
-            if not (json or sys.stderr.isatty()):
-                typer.echo(_cost(prepared), err=True)
-            comparison = _run(prepared, to, watch)
-    if dry_run:
+        comparison = None if dry_run else _run(prepared, to, watch, json)
+    if comparison is None:
         _tell_cost(prepared, json)
     elif json:
         print_json(_as_json(comparison))
@@ -122,10 +116,12 @@ def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Q
     return prepare(read_subject(named, **how), question, watch)
 
 
-def _run(prepared: Prepared, to: Path | None, watch: Watcher) -> Comparison:
-    """Run; if it is interrupted, say what is left of it."""
+def _run(prepared: Prepared, to: Path | None, watch: Watcher, json: bool) -> Comparison:
+    """Tell the cost and run; if it is interrupted, say what is left of it."""
     from incrowd.comparisons.run import run
 
+    if not (json or sys.stderr.isatty()):
+        typer.echo(_cost(prepared), err=True)
     try:
         return run(prepared, to, watch)
     except BaseException:
