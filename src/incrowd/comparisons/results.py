@@ -14,7 +14,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -25,6 +24,7 @@ from incrowd.comparisons.trial import Result, Setup, Trial, learners_of
 from incrowd.errors import OutputError
 from incrowd.report.certificate import owner_key
 from incrowd.vocabulary.preferences import INDIFFERENT
+from incrowd.vocabulary.versions import version
 
 FILE = "trials.jsonl"
 _TYPES = {"str": pl.String, "int": pl.Int64, "float": pl.Float64}
