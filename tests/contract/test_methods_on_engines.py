@@ -83,6 +83,7 @@ def snapshot(case):
     )
 
 
+@pytest.mark.each(5)
 @BOTH
 @SOME
 @given(st.data())
@@ -116,6 +117,7 @@ def test_chance_of_the_system_keeps_k_too(engine, name, data):
     check(case, k, plan, draft)
 
 
+@pytest.mark.each(5)
 @BOTH
 @FEW
 @given(st.data())
@@ -167,6 +169,7 @@ def new_rows(case):
     return EncodedTable.of(columns), pl.DataFrame(frame)
 
 
+@pytest.mark.each(5)
 @BOTH
 @FEW
 @given(st.data())
@@ -237,8 +240,9 @@ def test_awkward_tables(engine, name, table):
                 with compiled_kernels():
                     plan, draft, _ = make(case, k, engine, name, 3, **way)
                 check(case, k, plan, draft)
-                with plain_kernels():
-                    assert make(case, k, engine, name, 3, **way)[0] == plan
+                if isinstance(engine, EmbeddedEngine):  # who runs the kernels is another question than where rows live
+                    with plain_kernels():
+                        assert make(case, k, engine, name, 3, **way)[0] == plan
 
 
 @pytest.mark.parametrize("name", METHODS)
