@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= 2
 
+# the tests start hundreds of processes; each would compile the whole program again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test fast browser lint coverage bench bench-largest bench-all quality docs clean
 
 demo: $(VENV)/.ready

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -57,9 +57,10 @@ def measure(setting: Setting) -> Section:
     with TemporaryDirectory(prefix="incrowd-bench-") as folder, patch.dict(os.environ, XDG_CONFIG_HOME=folder):
         file = Path(folder) / FILE
         frame.write_csv(file)
-        warm = _warm(file, setting)
-        fresh = _fresh(Workshop(Path(folder)), setting)
-        kept = what_is_kept(file, METHODS, setting)
+        methods = tuple(LESS_THAN) if setting.quick else METHODS
+        warm = _warm(file, methods, setting)
+        fresh = _fresh(Workshop(Path(folder)), methods, setting)
+        kept = what_is_kept(file, methods, setting)
     return Section(
         "The methods side by side",
         (
@@ -78,12 +79,13 @@ def measure(setting: Setting) -> Section:
     )
 
 
-def _warm(file: Path, setting: Setting) -> Warm:
+def _warm(file: Path, methods: Sequence[str], setting: Setting) -> Warm:
     """Everything in turns, after one round that does not count."""
-    warm = Warm({method: [] for method in METHODS}, [])
-    for method in METHODS:
-        release_timed(file, method, K)
-    copy_timed(file)
+    warm = Warm({method: [] for method in methods}, [])
+    if not setting.quick:
+        for method in methods:
+            release_timed(file, method, K)
+        copy_timed(file)
     for _ in range(setting.repetitions):
         warm.copies.append(copy_timed(file))
         for method, runs in warm.releases.items():
@@ -92,10 +94,10 @@ def _warm(file: Path, setting: Setting) -> Warm:
     return warm
 
 
-def _fresh(workshop: Workshop, setting: Setting) -> dict[str, Costs]:
+def _fresh(workshop: Workshop, methods: Sequence[str], setting: Setting) -> dict[str, Costs]:
     """The same as processes of their own."""
     tell(f"fresh processes, {setting.repetitions} rounds")
-    commands = {COPY: [sys.executable, "-c", PLAIN], **{method: _command(method) for method in METHODS}}
+    commands = {COPY: [sys.executable, "-c", PLAIN], **{method: _command(method) for method in methods}}
     return workshop.alternate(commands, setting.repetitions)
 
 
@@ -109,7 +111,7 @@ def _command(method: str) -> list[str]:
 
 def _costs_table(warm: Warm, fresh: Mapping[str, Costs]) -> Table:
     rows = [(COPY, f"{warm.copy:.2f}", "", "1", f"{fresh[COPY].cpu:.2f}", "1", "", "")]
-    for method in METHODS:
+    for method in warm.releases:
         limit = LESS_THAN.get(method)
         rows.append(
             (

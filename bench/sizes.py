@@ -86,7 +86,7 @@ def _run(workshop: Workshop, setting: Setting) -> Measured:
     frame, source = people_with_hierarchies(setting)
     columns = encode(frame.drop_nulls())
     write_people(workshop.folder / "few.parquet", columns, min(FEW, min(sizes)))
-    for method in methods:  # compile
+    for method in () if setting.quick else methods:  # compile
         workshop.run(release("few.parquet", method, K, ATTRIBUTES))
     start = workshop.alternate({"": release("few.parquet", FIRST, K, ATTRIBUTES)}, setting.repetitions)[""]
     measured = Measured(source, start, methods={method: {} for method in methods if method != FIRST})

@@ -27,6 +27,7 @@ SOME = settings(max_examples=150, deadline=None, suppress_health_check=list(Heal
 FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.each(5)
 @BOTH
 @SOME
 @given(st.data())
@@ -47,6 +48,7 @@ def test_chance_of_the_system_keeps_k_too(engine, name, data):
     check_kept(attempt(case, k, engine, make_method(name, {}), seed=None), METHODS[name])
 
 
+@pytest.mark.each(5)
 @BOTH
 @FEW
 @given(st.data())
@@ -57,6 +59,7 @@ def test_a_plan_can_be_applied_again(engine, name, data):
     check_applied_again(made, engine, METHODS[name])
 
 
+@pytest.mark.each(5)
 @BOTH
 @FEW
 @given(st.data())
@@ -77,8 +80,9 @@ def test_awkward_tables(engine, name, table):
                 with compiled_kernels():
                     made = attempt(case, k, engine, make_method(name, way), seed=3)
                 check_kept(made, METHODS[name])
-                with plain_kernels():
-                    assert attempt(case, k, engine, make_method(name, way), seed=3).plan == made.plan
+                if isinstance(engine, EmbeddedEngine):  # who runs the kernels is another question than where rows live
+                    with plain_kernels():
+                        assert attempt(case, k, engine, make_method(name, way), seed=3).plan == made.plan
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -98,6 +98,7 @@ def test_strict_shows_plain_values_that_are_true(engine, name, data):
     assert min(Counter(draft.frame.select(case.names).rows()).values()) >= k
 
 
+@pytest.mark.each(3)
 @BOTH
 @SOME
 @given(st.data())

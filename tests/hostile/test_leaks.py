@@ -213,6 +213,7 @@ def test_rows_that_are_left_out_are_left_out_of_the_memory_too(folder):
     assert not search(pickle.dumps(made.table), [b"KANARIE-LOST"])
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_order_of_rows_tells_nothing(folder, method):
     """Spearman's rho between the place in the release and the place in the input, and between neighbours."""
@@ -226,6 +227,7 @@ def test_the_order_of_rows_tells_nothing(folder, method):
     assert not np.array_equal(again, places)
 
 
+@pytest.mark.slow
 def test_the_order_of_many_seeds_tells_nothing():
     """With fixed seeds the bound of three holds as it should: nearly always."""
     frame = people().select("age", "place", "ill")

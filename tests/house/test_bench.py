@@ -1,5 +1,6 @@
 """The benchmarks run, tell what they found, and the page says how it was made."""
 
+import os
 import re
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from bench.setting import Setting
 
 from experiments.charts import bar_chart, line_chart
 from experiments.pages import Goal, Section, Table
+from support.spark_session import QUICK_JAVA
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = [f"## {PARTS[name].title}" for name in GROUPS["all"]]
@@ -32,7 +34,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_a_quick_run_goes_through_everything(tmp_path):
     page = tmp_path / "made" / "performance.md"
     command = [sys.executable, "-m", "bench", "all", "--quick", "--write", page]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "JAVA_TOOL_OPTIONS": QUICK_JAVA}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stdout.splitlines() if line.startswith("## ")] == HEADINGS
     assert "quick run on a tiny table" in done.stdout

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import sys
-import time
 import xml.etree.ElementTree as ElementTree
 from contextlib import suppress
 from itertools import chain, count, pairwise
@@ -34,6 +33,7 @@ from bench.setting import Setting
 
 from experiments.pages import Picture, Section
 from incrowd.tables.hierarchies.adult import adult_hierarchies
+from support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -62,30 +62,42 @@ def test_what_is_too_slow_is_ended_with_all_it_started(tmp_path):
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {waits!r}])"
     assert Workshop(tmp_path).attempt([*BARE, child], 0.5) == LeftOut("not done after 0 s")
     with (tmp_path / "lock").open("w") as file:
-        for _ in range(200):  # what was killed may take a moment to be gone
+
+        def nobody_has_it() -> bool:
             with suppress(BlockingIOError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # nobody is left who has it
-                return
-            time.sleep(0.05)
-    raise AssertionError("somebody is left who has the lock")
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            return False
+
+        wait_until(nobody_has_it)  # what was killed may take a moment to be gone
 
 
 def test_what_fails_is_left_out_and_what_prints_words_is_measured(tmp_path):
     workshop = Workshop(tmp_path)
-    assert workshop.attempt([*BARE, "raise SystemExit(3)"], 60) == LeftOut("failed with status 3")
-    killed = workshop.attempt([*BARE, "import os; os.kill(os.getpid(), 9)"], 60)
+    assert workshop.attempt([*BARE, "raise SystemExit(3)"], PATIENCE) == LeftOut("failed with status 3")
+    killed = workshop.attempt([*BARE, "import os; os.kill(os.getpid(), 9)"], PATIENCE)
     assert killed == LeftOut("ended by the system, as it is when memory runs out")
-    worded = workshop.attempt([*BARE, "print('Finished')"], 60)
+    worded = workshop.attempt([*BARE, "print('Finished')"], PATIENCE)
     assert isinstance(worded, Cost)
     assert worded.stages == {}
 
 
+BOTH_AT_ONCE = """
+import subprocess, sys, time
+holds = "import sys; x = b'x' * 150_000_000; print(flush=True); sys.stdin.read()"
+command, pipes = [sys.executable, "-c", holds], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+both = [subprocess.Popen(command, **pipes) for _ in "ab"]
+for process in both:
+    process.stdout.readline()  # until it has all its memory
+time.sleep(1.5)  # both are looked at
+for process in both:
+    process.communicate()
+"""
+
+
 @pytest.mark.slow
 def test_the_memory_of_a_process_is_that_of_all_it_started(tmp_path):
-    holds = "x = b'x' * 150_000_000; import time; time.sleep(1.5)"
-    started = f"[subprocess.Popen([sys.executable, '-c', {holds!r}]) for _ in 'ab']"
-    both = f"import subprocess, sys; [process.wait() for process in {started}]"
-    assert Workshop(tmp_path).run([*BARE, both]).memory > 300_000_000
+    assert Workshop(tmp_path).run([*BARE, BOTH_AT_ONCE]).memory > 300_000_000
 
 
 def test_costs_by_size_are_told_and_drawn():

@@ -55,6 +55,7 @@ def run(tmp_path: Path):
     return python
 
 
+@pytest.mark.slow
 def test_every_module_is_imported(run) -> None:
     assert run("-c", IMPORTS) == ""
 

@@ -17,6 +17,9 @@ from incrowd.rows.spark.session import LOCAL, packaged_java
 from incrowd.rows.spark.store import BLOCK_ROWS
 from incrowd.tables.options import Run
 
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Quick to start: what runs for seconds is not worth compiling well."""
+
 
 def local_session(**settings):
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -26,7 +29,7 @@ def local_session(**settings):
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "2g",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # quick to start
+        "spark.driver.extraJavaOptions": QUICK_JAVA,
         **LOCAL,
         "spark.ui.showConsoleProgress": "false",
     }

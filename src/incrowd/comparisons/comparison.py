@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from incrowd.errors import Notice
 from incrowd.tables.publishing.staging import staged
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.source import Origin
+from incrowd.vocabulary.versions import version, versions
 
 _PACKAGES = ("incrowd", "numpy", "polars", "numba", "scikit-learn")
 _FRAME = Origin("polars")
@@ -150,7 +149,7 @@ class Comparison:
     @property
     def versions(self) -> dict[str, str]:
         """What it was measured with."""
-        return {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()}
+        return versions(_PACKAGES)
 
     def page(self) -> str:
         """One HTML page: no network, no script, charts as inline SVG."""

@@ -14,7 +14,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,6 +26,7 @@ from incrowd.errors import OutputError
 from incrowd.plugins import package_of
 from incrowd.report.certificate import owner_key
 from incrowd.vocabulary.preferences import INDIFFERENT
+from incrowd.vocabulary.versions import version
 
 FILE = "trials.jsonl"
 _TYPES = {"str": pl.String, "int": pl.Int64, "float": pl.Float64}

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -58,6 +56,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
+from incrowd.vocabulary.versions import versions
 
 _SCORES = {"c45": "gain_ratio", "id3": "gain"}
 _VERSIONS = ("incrowd", "polars", "numpy", "numba")
@@ -278,7 +277,7 @@ def certificate(job: ModelJob, model: PublishedTree, verdict: Verdict, digest: s
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "output": {"file": job.files.model.name, "sha256": digest} if job.files.model else None,
         "input_hmac_sha256": hmac_of(job.path, owner_key()) if job.path else None,
-        "versions": {name: version(name) for name in _VERSIONS} | {"python": platform.python_version()},
+        "versions": versions(_VERSIONS),
         "target": {"name": model.target, "private": model.class_private},
         "public": list(model.public),
         "private": list(model.private),

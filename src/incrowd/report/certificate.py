@@ -15,11 +15,9 @@ import hmac
 import json
 import math
 import os
-import platform
 import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +26,7 @@ from incrowd.errors import OutputError
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.versions import versions
 
 if TYPE_CHECKING:
     from incrowd.report.facts import Facts
@@ -76,7 +75,7 @@ def certificate(
         "output": dict(output),
         "recipe_sha256": recipe_sha256,
         "input_hmac_sha256": input_hmac,
-        "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+        "versions": versions(_PACKAGES),
         "columns": [{"name": c.name, "role": str(c.role), "type": str(c.type)} for c in facts.schema.columns],
         "released_columns": [dict(column) for column in columns],
         "requirement": dict(requirement),

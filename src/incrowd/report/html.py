@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 from incrowd.drawing.markup import Html, element, join, text, texts
@@ -39,6 +39,7 @@ from incrowd.report.wording import (
     tone_of,
 )
 from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Role
+from incrowd.vocabulary.versions import version
 
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 _MARKS = {Standing.SATISFIED: "✓", Standing.LITTLE_USE: "!", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}

@@ -167,6 +167,7 @@ def test_a_limit_on_memory_is_told_before_any_work(tmp_path, monkeypatch):
     assert enough_memory(path) == path
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("method", ["tdr", "tds", "iack", "iacc", "mondrian", "infogain-mondrian"])
 def test_generalizing_methods_with_hierarchies(incrowd, tmp_path, method):
     ages = "age [numbers]\n  young: (0, 30], (30, 40]\n  old: (40, 50], (50, 99]\n"

@@ -55,6 +55,7 @@ def test_a_recipe_names_it(tmp_path):
             read_recipe(tmp_path / "r.yaml")
 
 
+@pytest.mark.slow
 def test_requirements_are_kept_beside_it(patients):
     asked = {"quasi_identifiers": ["age", "sex", "country_of_birth"], "target": "readmitted", "k": 5, "rarest": 12}
     for require in ("entropy-l=1.2 on diagnosis_group", "t=0.5 on diagnosis_group", "beta=4 on diagnosis_group"):

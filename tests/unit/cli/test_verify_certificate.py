@@ -102,6 +102,7 @@ def test_certificate_elsewhere_and_a_changed_byte():
     assert "does not hold  SHA-256 of the release" in done.stdout
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     "words",
     [

@@ -204,6 +204,7 @@ def test_names_of_columns_and_tables_are_text_on_the_pages(tmp_path):
     assert "\\_a\\*b.csv" in found.markdown()
 
 
+@pytest.mark.slow
 def test_nothing_but_a_target_is_needed(patients, monkeypatch):
     monkeypatch.setattr(comparing, "BUDGET", 0.0)
     steps = []

@@ -251,6 +251,7 @@ JOBS = Hierarchy.from_paths(
 )
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("face", GENERAL)
 def test_hierarchies_are_used(people, face):
     frame, y = people

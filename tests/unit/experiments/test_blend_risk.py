@@ -16,6 +16,7 @@ def subject():
     return understand_table(table, target="class", quasi_identifiers=["age", "sex", "occupation"])
 
 
+@pytest.mark.slow
 def test_a_requirement_on_the_class_leaves_no_group_of_one_class(subject):
     asked = ("k=5", "k=5, entropy-l=1.2")
     found = attack_blended(subject, (("blend", "counts"), ("tdr", None)), asked, tell=lambda _: None)

@@ -68,6 +68,7 @@ def test_a_level_that_cannot_be_kept_says_so(folder):
             released(folder, method, at_most={"job": 0}, k=20)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("method", LEVELING)
 @pytest.mark.parametrize("trees", [True, False])
 def test_values_stay_apart_and_are_counted(folder, method, trees):

@@ -126,6 +126,7 @@ def test_the_same_key_gives_the_same_pseudonyms_and_another_others(stays, made, 
     assert not set(stays["patient"]) & set(made.table["patient"])
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("blocks", [False, True])
 def test_it_is_the_same_in_every_place_and_format(kind, blocks, stays, made, key, tmp_path, monkeypatch):

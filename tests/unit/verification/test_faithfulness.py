@@ -189,6 +189,7 @@ PLANTED = [
 ]
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize(("ending", "defect"), PLANTED)
 def test_a_defect_is_found_and_named(tmp_path, ending, defect):
     change, names = DEFECTS[defect]
@@ -272,6 +273,7 @@ TYPED = {
 }
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "arff"])
 @pytest.mark.parametrize("values", TYPED.values(), ids=TYPED)
 def test_untouched_columns_of_every_type(tmp_path, ending, values):

@@ -392,6 +392,7 @@ def test_cells_of_some_rows_come_in_their_order(tmp_path, database):
     assert table.rows_at(["n"], np.array([], np.int64)).num_rows == 0
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("batch", [1, 2, 5, 100])
 @pytest.mark.parametrize("sizes", [(7,), (3, 4), (1, 1, 5), (4, 0, 3), (0, 7), (7, 0), (2, 2, 2, 1)])
 def test_originals_are_the_rows_of_the_input_in_the_order_of_the_release(tmp_path, database, monkeypatch, sizes, batch):

@@ -134,6 +134,7 @@ def test_what_is_one_value_has_one_pseudonym_and_columns_have_their_own(tmp_path
     assert not set(made["who"].drop_nulls()) & set(made["mother"].drop_nulls())
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("cells", DATES, ids=lambda cells: f"{cells.dtype} {cells[0]}")
 @pytest.mark.parametrize("days", [1, 60])
 def test_reader_and_verification_agree_on_every_date(cells, days, tmp_path):

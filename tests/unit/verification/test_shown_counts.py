@@ -97,6 +97,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(("shown", "own", "rows"), NUMBERS.values(), ids=NUMBERS)
 def test_counts_of_numbers_are_those_of_bins_that_lie_apart(shown, own, rows):
     assert wrong(shown, pa.array(own, pa.int64()), counts=["x"]) == rows

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +36,7 @@ from incrowd.tables.recipe import Recipe
 from incrowd.verification.joint import classes_of_rows
 from incrowd.verification.request import Original, Request
 from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.versions import version
 
 if TYPE_CHECKING:
     from incrowd.rows.held import Held

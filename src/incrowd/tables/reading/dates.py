@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import polars as pl
@@ -47,7 +48,10 @@ def parse_dates(texts: pl.Series) -> Dates:
     known = texts.drop_nulls()
     if known.str.contains(_ISO).any():
         return _iso(texts)
+    first = known[0] if len(known) else None
     for pattern, readings in _STYLES:
+        if first is not None and not re.search(pattern, first):
+            continue  # the style of all is that of one, which is quick to look at
         if known.str.contains(pattern).all():
             tried = [texts.str.to_date(reading, strict=False) for reading in readings]
             fitting = [dates for dates in tried if dates.null_count() == texts.null_count()]

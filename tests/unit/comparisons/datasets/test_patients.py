@@ -70,6 +70,7 @@ def test_ages_form_a_pyramid_of_patients(patients: pl.DataFrame) -> None:
     assert age.is_between(90, 100).sum() < age.is_between(80, 89).sum() / 3
 
 
+@pytest.mark.slow
 def test_no_column_that_is_released_unchanged_gives_a_hidden_one_away(patients: pl.DataFrame) -> None:
     made = incrowd.release(
         patients,

@@ -77,6 +77,7 @@ def failed(verdict: CertificateVerdict) -> set[str]:
     return {one.name for one in verdict.failed}
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_recounted_with_nothing_typed_again(form):
     verdict = verify(made(f"out.{form}"))

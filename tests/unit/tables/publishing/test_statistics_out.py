@@ -15,6 +15,7 @@ from incrowd.tables.reading.read import read_release
 from incrowd.verification.opening import connect, open_table
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.forms import FileForm
+from support.covering import in_turn
 
 ENDINGS = ("sav", "dta")
 PEOPLE = pl.DataFrame(
@@ -30,8 +31,7 @@ PEOPLE = pl.DataFrame(
 )
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("method", ["kactus-plus", "mondrian"])
+@pytest.mark.parametrize(("ending", "method"), in_turn(ENDINGS, ["kactus-plus", "mondrian"]))
 def test_a_release_is_written_and_verified(tmp_path, ending, method):
     to = tmp_path / f"release.{ending}"
     asked = {"quasi_identifiers": ["age", "job", "seen"], "target": "ill", "class_sensitive": False, "k": 5}
