@@ -16,6 +16,7 @@ from incrowd.releases.measured import measure
 from incrowd.report.certificate import certificate, certified_keying, hmac_of, owner_key, sha256_of
 from incrowd.report.facts import facts_of
 from incrowd.report.outcome import Release
+from incrowd.report.reading import reading_of
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
@@ -65,6 +66,7 @@ def describe(
         limits=job.recipe.preferences.stated(),
         keyed=keyed_entries(job),
         responsible=job.responsible,
+        reading=reading_of(plan, job.recipe.method),
         method_package=None if (entry := find_method(job.recipe.method)).foreign is None else entry.package,
     )
     issued = certificate(
