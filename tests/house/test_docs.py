@@ -46,7 +46,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
 
 def run_python(source: str, line: int, page: Path, namespace: dict[str, object]) -> None:
     """Run a block; a traceback names the page and the line in it."""
-    exec(compile("\n" * (line - 1) + source, str(page), "exec"), namespace)
+    exec(compile("\n" * (line - 1) + source, str(page), "exec", dont_inherit=True), namespace)
 
 
 def run_commands(source: str) -> None:
@@ -122,11 +122,12 @@ def test_the_documentation_knows_every_method() -> None:
 
 def test_the_recipe_page_knows_every_setting() -> None:
     from incrowd.tables.options import recipe_keys
-    from incrowd.tables.recipe import _COLUMN_KEYS, _READING_KEYS
+    from incrowd.tables.recipe import _COLUMN_KEYS
+    from incrowd.tables.recipe_checks import READING_KEYS
     from incrowd.vocabulary.schema import ColumnType, Role
 
     text = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")
-    words = [*recipe_keys(), *_COLUMN_KEYS, *_READING_KEYS, *map(str, Role), *map(str, ColumnType)]
+    words = [*recipe_keys(), *_COLUMN_KEYS, *READING_KEYS, *map(str, Role), *map(str, ColumnType)]
     assert [word for word in words if f"`{word}`" not in text] == []
 
 

@@ -240,12 +240,13 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     """What the method decides; means are not known yet."""
     recipe, schema = job.recipe, held.schema
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
+    described = tuple(method.parameters().items())  # before it has seen a row: the certificate states them
     steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
     steps = formed(steps, recipe.form, population, recipe.requirement)
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(
         method=method.name,
-        parameters=tuple(method.parameters().items()),
+        parameters=described,
         requirement=recipe.requirement,
         schema=schema,
         rows=held.rows,

@@ -13,6 +13,8 @@ from incrowd.vocabulary.coarsening import coarsenings
 from incrowd.vocabulary.option import nearest, options_of
 from incrowd.vocabulary.schema import Role
 
+READING_KEYS = tuple(one.name for one in options_of(Reading))
+
 
 def choice(kind: type[StrEnum], value: object, column: str) -> StrEnum:
     """The role or type that a column is said to have."""
@@ -49,7 +51,7 @@ def check_names(data: object, where: str) -> None:
 
 def check_reading(reading: Any) -> None:
     """Raise unless these are settings for reading files."""
-    check_keys(reading, tuple(one.name for one in options_of(Reading)), "reading")
+    check_keys(reading, READING_KEYS, "reading")
     check_list(reading.get("missing"), "reading: missing")
     for key in ("delimiter", "encoding", "decimal", "dates", "sheet"):
         if not isinstance(reading.get(key), str | None):

@@ -97,8 +97,8 @@ def find_learner(named: Any) -> Learner:
 
     Examples
     --------
-    >>> find_learner("c45(missing='own-branch')").name
-    "c45(missing='own-branch')"
+    >>> find_learner("c45(missing='branch')").name
+    "c45(missing='branch')"
     """
     if not isinstance(named, str):
         return learner_of(named)
