@@ -306,7 +306,7 @@ def check_method(method: MethodOrName, *, tables: int = RANDOM, seed: int = 1) -
     Examples
     --------
     >>> from incrowd.testing import check_method
-    >>> check_method("mondrian", tables=1)
+    >>> check_method("infogain-mondrian", tables=0)
     """
     made = make_method(method, {})
     with told_where(made.name):
