@@ -265,8 +265,8 @@ def _draw_by_k(summary: Summary, learner: str, axes: Any) -> None:
             continue
         values = [measure.scale * cell.value for cell in cells]
         ends = [[measure.scale * end for end in (_ends(cell) * 2)[:2]] for cell in cells]
-        spread = [[value - low for value, (low, _) in zip(values, ends, strict=True)]]
-        spread.append([high - value for value, (_, high) in zip(values, ends, strict=True)])
+        spread = [[max(0.0, value - low) for value, (low, _) in zip(values, ends, strict=True)]]
+        spread.append([max(0.0, high - value) for value, (_, high) in zip(values, ends, strict=True)])
         style = series_style(summary.methods.index(method))
         axes.errorbar([cell.k for cell in cells], values, yerr=spread, label=method, capsize=2, **style)
     _draw_levels(summary, learner, axes, baseline=True)

@@ -63,6 +63,20 @@ def test_a_method_for_everything_is_named():
     assert len(said.advice) == 2
 
 
+def test_one_method_is_named_where_only_one_case_is_clear_and_none_where_no_case_is():
+    found = [*results("unprotected", 1, [0.7, 0.7]), *results("majority", 1, [0.5, 0.5], "majority")]
+    found += results("kactus", 5, [0.8, 0.8]) + results("kactus", 20, [0.5, 0.5])
+    said = recommend(Summary.of(found))
+    assert said.overall == (
+        "If you want one method: kactus is best, or as good as the best, in the one case below where a release beats "
+        "the baseline; it is nowhere below the unprotected table."
+    )
+    nothing = recommend(Summary.of([*found[:4], *results("kactus", 5, [0.5, 0.5]), *results("kactus", 20, [0.5, 0.5])]))
+    assert nothing.method is None
+    assert nothing.overall.startswith("No method is recommended: nowhere below is a release shown to be better")
+    assert len(nothing.advice) == 2
+
+
 def test_a_published_tree_stands_beside_the_releases():
     found = [*results("unprotected", 1, [0.9, 0.9], "nb"), *results("majority", 1, [0.5, 0.5], "majority")]
     found += results("kadet", 5, [0.85, 0.85], "kadet") + results("kactus", 5, [0.7, 0.7], "nb")
