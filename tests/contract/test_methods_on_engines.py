@@ -229,7 +229,7 @@ AWKWARD = {
 }
 
 
-@pytest.mark.each(5)
+@pytest.mark.each(11)
 @BOTH
 @pytest.mark.parametrize("table", AWKWARD, ids=str)
 def test_awkward_tables(engine, name, table):
