@@ -69,7 +69,7 @@ def test_new_rows_show_only_what_is_true_of_them(engine, name, data):
     check_new_rows(attempt(case, k, engine, make_method(name, {}), seed=1), engine)
 
 
-@pytest.mark.each(5)
+@pytest.mark.each(11)
 @BOTH
 @pytest.mark.parametrize("table", AWKWARD, ids=str)
 def test_awkward_tables(engine, name, table):

@@ -28,7 +28,7 @@ def private_home(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("home")))
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(4)
 @pytest.mark.parametrize(("fault", "case"), TRIALS)
 def test_a_release_with_a_fault_is_refused(fault, case, tmp_path):
     outcome = attempt(case, tmp_path, fault)

@@ -212,6 +212,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_names_and_never_sql(name, clinic):
     clinic.sql("CREATE TABLE victim AS SELECT 'here' AS a")

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
 from incrowd.cli.main import app
+from incrowd.comparisons import run
 from incrowd.comparisons.datasets.patients import make_patients
 
 ROOT = Path(__file__).parents[2]
@@ -60,10 +61,11 @@ def run_commands(source: str) -> None:
 
 @pytest.fixture
 def with_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working directory with a table in it; no trace in the user's home, no crowd of threads."""
+    """A working directory with a table in it; no trace in the user's home, no crowd of threads, no time to fill."""
     make_patients(3000).write_csv(tmp_path / "patients.csv")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(run, "BUDGET", 0.0)
     with threadpool_limits(1):
         yield tmp_path
 
@@ -72,7 +74,7 @@ def with_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_every_example_runs(page: Path, with_patients: Path) -> None:
     if page.name == "comparing.md":  # every method, k and learner
-        make_patients(1000).write_csv("patients.csv")
+        make_patients(400).write_csv("patients.csv")
     namespace: dict[str, object] = {"__name__": page.stem}
     for language, source, line in blocks(page):
         if language == "python":

@@ -168,6 +168,7 @@ def test_the_page_in_the_documentation_has_all_sections():
     assert all(f"<!-- {name} -->" in text and f"<!-- /{name} -->" in text for name in ("faults", "mutants", "fuzz"))
 
 
+@pytest.mark.slow
 def test_a_mutant_is_killed_or_survives_by_its_tests(tmp_path):
     """A test that looks, and one that does not: run by the very runner, on the program itself."""
     (tmp_path / "test_it.py").write_text(

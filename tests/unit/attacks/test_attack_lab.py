@@ -61,6 +61,7 @@ def test_the_certificate_says_roles_and_method(files: Path) -> None:
     assert scene.again.method == "mondrian"
 
 
+@pytest.mark.slow
 def test_every_attack_answers(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("incrowd.attacks.minimality.ROWS", 4)  # 330 small tables instead of 1,716
     told: list[str] = []

@@ -103,6 +103,7 @@ def test_a_line_that_was_cut_off_is_run_again(patients, tmp_path, runs):
     assert len(kept.read_text().splitlines()) == whole.results.height
 
 
+@pytest.mark.slow
 def test_more_learners_and_repetitions_run_only_what_is_new(patients, tmp_path, runs):
     ask(patients, to=tmp_path)
     del runs[:]
@@ -115,7 +116,7 @@ def test_more_learners_and_repetitions_run_only_what_is_new(patients, tmp_path, 
     assert {trial.repetition for trial in runs} == {1}
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(4)
 @pytest.mark.parametrize(
     "change", [{"seed": 2}, {"feeding": Feeding(sets="draw")}, {"discretize": "train"}, {"protocol": KFold(2)}]
 )

@@ -62,6 +62,7 @@ def test_purity_of_mixed_groups():
     assert purity(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])) == (0.0, 0.5)
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize(
     "tried",
     [

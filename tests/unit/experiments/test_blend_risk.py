@@ -26,6 +26,7 @@ def test_a_requirement_on_the_class_leaves_no_group_of_one_class(subject):
     assert alone["blend", "k=5"] > 0
 
 
+@pytest.mark.slow
 def test_the_page_has_a_table_for_every_attack(subject, monkeypatch, tmp_path):
     monkeypatch.setattr(blended, "read_adult", lambda *_: subject)
     short = blended.attack_blended

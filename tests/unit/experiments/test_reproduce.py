@@ -112,6 +112,7 @@ def test_every_trial_is_asked_for_once(data):
     assert (quick.trials, quick.benches[0].rows) == (2 * 4, 400)
 
 
+@pytest.mark.slow
 def test_cells_stand_beside_what_was_printed(full):
     cells = {cell.place: cell for cell in full.cells}
     assert len(cells) == 2 + 4 + 4 + 4 + 2

@@ -180,6 +180,7 @@ def test_other_learners_judge_as_in_memory_and_say_if_they_saw_a_sample(tmp_path
     assert sampled == ({adversary} if adversary != "nb-ignored" else set())
 
 
+@pytest.mark.slow
 def test_a_learner_of_scikit_learn_sees_no_more_rows_than_it_may(tmp_path, monkeypatch):
     seen = []
     from sklearn.neighbors import KNeighborsClassifier
@@ -192,6 +193,7 @@ def test_a_learner_of_scikit_learn_sees_no_more_rows_than_it_may(tmp_path, monke
     assert set(seen) == {30}
 
 
+@pytest.mark.slow
 def test_columns_that_tell_rows_apart_are_not_laid_out(tmp_path, monkeypatch):
     """Unless a row is deleted, of which every cell is blanked."""
     laid = []

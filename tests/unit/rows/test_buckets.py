@@ -44,6 +44,7 @@ def test_rows_are_kept_whole_and_all(tmp_path, rows, heights):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize(("rows", "cuts"), [(1, ([0], [1, 2])), (2, ([0, 1, 2],)), (3, ([0, 1, 2],))])
 def test_every_order_is_equally_likely(tmp_path, rows, cuts):
     """Three rows, in one, two or four buckets, added together or apart."""

@@ -57,6 +57,7 @@ def put(folder, form, frame=TABLE):
 FORMS = ["csv", "csv.gz", "utf-16.csv", "parquet", "arrow", "folder"]
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("memory", [None, "1GB"])
 @pytest.mark.parametrize("large", [False, True])

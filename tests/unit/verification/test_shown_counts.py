@@ -63,6 +63,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(("shown", "own", "rows"), TEXTS.values(), ids=TEXTS)
 def test_counts_of_a_class_are_those_of_its_rows(shown, own, rows):
     """Beside the counts stands a column that has nothing in it; rows come in one piece or in several."""

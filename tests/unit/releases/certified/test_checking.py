@@ -374,6 +374,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(("change", "fails"), TAMPERED.values(), ids=TAMPERED)
 def test_a_certificate_that_was_changed(change, fails):
     verdict = tampered(change)

@@ -125,10 +125,11 @@ def test_from_a_file_to_a_table(patients, held, tmp_path):
 
 
 @pytest.mark.slow
-def test_every_method_reaches_a_table(patients):
-    released = [entry.name for entry in METHODS.values()]
-    assert len(released) > 5
-    for method in released:
+def test_every_kind_of_method_reaches_a_table(patients):
+    """A server sees cells and no method: one of those that write the same kinds of cells is enough."""
+    kinds = {(e.numeric, e.generalizes, e.by_value, e.counts): e.name for e in METHODS.values()}
+    assert len(kinds) > 3
+    for method in kinds.values():
         made = incrowd.release(
             PATIENTS,
             **ROLES,

@@ -105,7 +105,7 @@ def test_a_release_is_verified_against_the_file(tmp_path, ending):
     assert released.table.height == 20
 
 
-@pytest.mark.each(4)
+@pytest.mark.each(5)
 @pytest.mark.parametrize("ending", [*ENDINGS, "sas7bdat"])
 def test_damaged_files_are_refused_without_their_cells(tmp_path, ending):
     frame = pl.DataFrame({"name": [CANARY] * 50, "n": range(50)})
