@@ -232,12 +232,7 @@ class Recipe:
     @property
     def known(self) -> list[str]:
         """The quasi-identifiers; where only sets that are known together are named, their columns."""
-        return self.named(Role.QUASI_IDENTIFIER) or self.known_columns
-
-    @property
-    def known_columns(self) -> list[str]:
-        """The columns of the sets that are known together, each once."""
-        return list(dict.fromkeys(name for known in self.known_together for name in known["columns"]))
+        return self.named(Role.QUASI_IDENTIFIER) or _columns_of(self.known_together)
 
     @property
     def hierarchies(self) -> dict[str, Any]:
@@ -252,6 +247,11 @@ class Recipe:
             if whole and name not in draft:
                 raise HeaderError(unknown_column(name, draft.names))
         return Schema(tuple(_with_settings(column, self.columns.get(column.name)) for column in draft.columns))
+
+
+def _columns_of(known_together: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of the sets that are known together, each once."""
+    return list(dict.fromkeys(name for known in known_together for name in known["columns"]))
 
 
 @guarded
@@ -345,7 +345,7 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
         recipe = with_hierarchies(recipe, by_column)
     roles: dict[str, list[str] | None] = {option: names_of(options.get(option)) for option in _ROLES}  # type: ignore[call-overload]
     if recipe.known_together and roles["quasi_identifiers"] is None:
-        roles["quasi_identifiers"] = recipe.known_columns
+        roles["quasi_identifiers"] = _columns_of(recipe.known_together)
     return with_roles(recipe, **roles)
 
 
