@@ -130,7 +130,8 @@ class CellComparison:
         cells = dict(
             zip(self._quasi, shown_cells(self._connection, [self._place[n] for n in self._quasi]), strict=True)
         )
-        wrong, ends, with_means = dict.fromkeys(self._columns, 0), {}, self._of_form("numbers")
+        wrong, with_means = dict.fromkeys(self._columns, 0), self._of_form("numbers")
+        ends: dict[str, tuple[float, float]] = {}
         in_rows, formulas = self._wrong_rows(original)
         wrong |= in_rows
         sets = None
