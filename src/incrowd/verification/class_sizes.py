@@ -165,9 +165,9 @@ def class_sizes(connection: Any, positions: Sequence[int]) -> ClassSizes:
     """Classes of rows of ``released`` that are equal in the columns at these positions, counted."""
     with guarded("The table"):
         bars = connection.execute(
-            "SELECT size, count(*) FROM "
-            f"(SELECT count(*) AS size FROM released GROUP BY {keys(connection, positions)}) "
-            "GROUP BY size ORDER BY size"
+            "SELECT size, count(*) FROM (SELECT count(*) AS size FROM "
+            f"(SELECT {keys(connection, positions)} FROM released) AS t({', '.join(map(column, positions))}) "
+            f"GROUP BY {', '.join(map(column, positions))}) GROUP BY size ORDER BY size"
         ).fetchall()
     return sizes_of(bars)
 

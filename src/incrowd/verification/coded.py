@@ -5,7 +5,7 @@ A release shows few different cells, however many rows it has: what is to be kno
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +75,7 @@ def shown_batches(connection: Any, places: Sequence[int]) -> Iterator[list[Any]]
 
 
 def tally_pairs(ones: CodedCells, others: CodedCells) -> tuple[Codes, Codes, Codes]:
-    """The different pairs of cells that rows have in two columns, as places of their words, and how many rows have each.
+    """The different pairs of cells that rows have in two columns, as places of words, and how many rows have each.
 
     Examples
     --------
@@ -87,3 +87,30 @@ def tally_pairs(ones: CodedCells, others: CodedCells) -> tuple[Codes, Codes, Cod
     width = len(others.words) + 1
     pairs, rows = tally(ones.codes * width + others.codes)
     return (*np.divmod(pairs, width), rows)
+
+
+def taken(words: Any, places: Codes) -> Any:
+    """The words at some places; behind the last one is none."""
+    import pyarrow as pa
+
+    return words.take(pa.array(places, mask=places == len(words)))
+
+
+def evaluated(connection: Any, words: Any, expression: str) -> Any:
+    """What SQL makes of the words ``t``."""
+    import pyarrow as pa
+
+    connection.register("words", pa.table({"t": words}))
+    return connection.sql(f"SELECT {expression} AS e FROM words").to_arrow_table()["e"].combine_chunks()
+
+
+def ask(connection: Any, query: str) -> list[tuple[Any, ...]]:
+    """The rows that answer a query."""
+    rows: list[tuple[Any, ...]] = connection.execute(query).fetchall()
+    return rows
+
+
+def add_to(numbers: dict[str, int], more: Mapping[str, int]) -> None:
+    """Add numbers to those of the same names, in place."""
+    for name, number in more.items():
+        numbers[name] = numbers.get(name, 0) + number

@@ -141,7 +141,10 @@ def verify_release(
                 checks += [formulas_check(findings.formulas, names)] if escapes else []
                 checks += [
                     cells_check(
-                        name, findings.wrong[name], name in expected.quasi_identifiers, recomputed=name in expected.keyed
+                        name,
+                        findings.wrong[name],
+                        name in expected.quasi_identifiers,
+                        recomputed=name in expected.keyed,
                     )
                     for name in names
                 ]

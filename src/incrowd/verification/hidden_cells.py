@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import FileFormatError
-from incrowd.verification.comparison import groups_and_values
+from incrowd.verification.compared_values import groups_and_values
 from incrowd.verification.inference import Inference, recounted_guesses
 from incrowd.verification.opening import column, connect, duckdb_module, open_large, open_rows, open_table
 from incrowd.verification.verdict import Check, ClassSizes, Verdict

@@ -43,6 +43,7 @@ _AS_READ = "input_as_read"
 _PLACE = "place"
 _IN_MEMORY = ("excel", "spss", "stata", "sas")  # read whole, by libraries of Python
 _BATCH = 250_000  # rows
+_AT_ONCE = 100  # columns that are sorted together: the cost of a query grows faster than they do
 Rows = npt.NDArray[np.int64]
 
 
@@ -116,11 +117,18 @@ class InputTable:
         import pyarrow as pa
 
         self.connection.register("wanted", pa.table({"row": rows, _PLACE: np.arange(len(rows))}))
-        cells = ", ".join(map(self.at, names))
-        return self.connection.sql(
-            f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {of}) "
-            f"JOIN wanted USING (row) ORDER BY {_PLACE}"
-        ).to_arrow_table()
+        columns: list[Any] = []
+        for start in range(0, len(names), _AT_ONCE):
+            cells = ", ".join(map(self.at, names[start : start + _AT_ONCE]))
+            columns += (
+                self.connection.sql(
+                    f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {of}) "
+                    f"JOIN wanted USING (row) ORDER BY {_PLACE}"
+                )
+                .to_arrow_table()
+                .columns
+            )
+        return pa.table(columns, list(names))
 
     def at(self, name: str) -> str:
         """The name under which queries know a column."""
@@ -250,7 +258,7 @@ def _texts(cells: Any) -> Any:
 def _understood_texts(
     connection: Any, texts: Mapping[str, CodedCells], meaning: CellMeaning, meant: bool
 ) -> Iterator[tuple[str, Any]]:
-    """Columns of text that are read alike: all of their words in one query, then cells with a dictionary of meanings."""
+    """Columns of text that are read alike: all of their words in one query; cells get a dictionary of meanings."""
     import pyarrow as pa
 
     words = pa.table({"t": pa.chunked_array([one.words for one in texts.values()], pa.large_string())})

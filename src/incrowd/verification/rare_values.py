@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from incrowd.verification.compared_values import groups_and_values
 from incrowd.verification.comparison import MACROS as CELLS
-from incrowd.verification.comparison import groups_and_values
 from incrowd.verification.opening import column
 from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.verdict import Check

@@ -96,6 +96,7 @@ MACROS = (
     "rows_in(part) AS TRY_CAST(regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 2) AS BIGINT)",
 )
 
+
 @dataclass(frozen=True, eq=False)
 class PieceOfCounts:
     """What a piece of a release adds: its looks with their texts and rows, and for each column whose rows have what.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from incrowd.verification.comparison import groups_and_values
+from incrowd.verification.compared_values import groups_and_values
 from incrowd.verification.population import People
 from incrowd.vocabulary.hierarchy import Hierarchy
 from support.comparing import cells, compared, expected, wrong, wrong_of_all

@@ -88,7 +88,9 @@ def test_formulas_are_counted_in_cells_and_names(names, cells, told):
         for quasi in ([], names[:1], names):
             comparison = CellComparison(connection, Expected([], names, quasi, 0), escapes=True)
             piece = comparison.piece(Original(table, np.arange(2), 2))
-            assert formulas_check(comparison.added([piece]).formulas, names) == Check("formulas", told is None, told or "no cell is a formula")
+            assert formulas_check(comparison.added([piece]).formulas, names) == Check(
+                "formulas", told is None, told or "no cell is a formula"
+            )
 
 
 OWN = pa.table({"job": ["cook", "smith", "cook", "nurse"], "age": [20, 30, 31, 40], "note": ["=a", "b", None, "d"]})
