@@ -195,7 +195,7 @@ def _reading(certificate: Certificate) -> Statement:
         for column in released
     )
     return consistent(
-        "reading", agrees, f"forms of {len(forms):,} columns", "the cells have other forms than it states"
+        "reading", agrees, f"forms of {len(forms):,} columns", "the cells have other forms"
     )
 
 
