@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from incrowd.tables.reading.read import read
-from incrowd.tables.reading.source import Origin
+from incrowd.tables.reading.source import MISSING_MARKERS, Origin
 from incrowd.vocabulary.schema import ColumnType
 
 
@@ -44,6 +45,24 @@ def numbered_classes(estimator: Any, y: Any, rows: int) -> tuple[npt.NDArray[Any
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[rows, len(y)]}")
     classes, numbers = np.unique(y, return_inverse=True)
     return classes, numbers
+
+
+def class_words(classes: npt.NDArray[Any]) -> list[str]:
+    """The classes as the text that a release shows; their numbers, where a text would be read as a missing value."""
+    words = [str(value) for value in classes.tolist()]
+    odd = len({*words}) < len(words) or not {*words}.isdisjoint(("", *MISSING_MARKERS))
+    return [str(number) for number in range(len(words))] if odd else words
+
+
+def target_name(y: Any, columns: Sequence[str]) -> str:
+    """What the class is called: as y is, or else in a way that no column has."""
+    name = getattr(y, "name", None)
+    if isinstance(name, str) and name and name not in columns:
+        return name
+    name = "class"
+    while name in columns:
+        name += "_"
+    return name
 
 
 def column_type(dtype: pl.DataType) -> ColumnType:

@@ -89,7 +89,7 @@ def describe(
 
         place = outputs.table.address
         return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
-    second = draft.loader(outputs.release and groups_path(outputs.release), 1) if job.pair else lambda: None
+    second = draft.loader(outputs.release and groups_path(outputs.release), 1) if job.pair else type(None)
     return Release(plan, issued, facts, outputs.release, draft.loader(outputs.release), second)
 
 

@@ -35,7 +35,7 @@ class Release:
     report: Facts
     path: Path | None
     _load: Callable[[], Any]
-    _load_groups: Callable[[], Any] = lambda: None
+    _load_groups: Callable[[], Any] = type(None)
 
     @cached_property
     def table(self) -> Any:

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from incrowd import C45, KActus, KActusPlus, SklearnInducer, estimators
-from incrowd.errors import ParameterError, RequirementError, SchemaError
+from incrowd.errors import HeaderError, ParameterError, RequirementError, SchemaError
 from incrowd.methods.catalog import METHODS
 from incrowd.vocabulary.hierarchy import Hierarchy
 from support.covering import in_turn
@@ -39,8 +39,8 @@ def test_every_method_has_a_face_with_its_parameters():
     assert {face._method for face in FACES} == set(METHODS)
     assert {face.__name__ for face in FACES} <= set(dir(estimators))
     for face, entry in zip(FACES, METHODS.values(), strict=True):
-        taken = {"k", "quasi_identifiers", "random_state", *entry.parameters}
-        taken |= {"hierarchies"} if entry.generalizes else set()
+        taken = {"k", "quasi_identifiers", "require", "class_sensitive", "hierarchies", "random_state"}
+        taken |= {*entry.parameters}
         taken |= {"known_together"} if entry.by_value else set()
         taken |= {"weights"} if entry.weighs else set()
         taken |= {"at_most", "apart"} if entry.limits_levels else set()
@@ -273,9 +273,55 @@ def test_sets_of_columns_have_their_own_k(people, face):
     ]
 
 
+@pytest.mark.each(3)
+@pytest.mark.parametrize("face", FACES)
+def test_requirements_on_columns_and_on_the_class_are_kept(people, face):
+    """Counted here by another road: in every group of rows that look alike, at most so much of a value."""
+    frame, y = people
+    sampler = face(k=15, require="alpha=0.9 on job, alpha=0.95", hierarchies={"job": JOBS})
+    released, classes = sampler.fit_resample(frame.drop(columns="note"), pd.Series(y, name="ill"))
+    assert sampler.plan_.schema["job"].role == "sensitive"
+    assert sampler.plan_.schema.quasi_identifiers == ("age", "height")
+    promises = [check.name for check in sampler.verdict_.checks if "confidence" in check.name]
+    assert len(promises) == 2
+    rows = pl.from_pandas(released).with_columns(ill=pl.Series(classes.to_numpy()))
+    for name, most in (("job", 0.9), ("ill", 0.95)):
+        sizes = pl.len().over("age", "height", name) / pl.len().over("age", "height")
+        assert rows.select(sizes.max()).item() <= most
+
+
+def test_a_class_that_must_not_be_inferred_is_kept_close(people):
+    frame, y = people
+    for ask in ({"class_sensitive": True}, {"require": "t-equal=0.3 on ill"}, {"require": "t-equal=0.3"}):
+        sampler = estimators.Mondrian(k=15, **ask).fit(frame, pd.Series(y, name="ill"))
+        assert "0.3-closeness" in " ".join(check.name for check in sampler.verdict_.checks)
+    assert "0.3-closeness" not in str(estimators.Mondrian(k=15).fit(frame, y).verdict_)
+
+
+def test_what_a_method_cannot_do_is_refused_by_name(people):
+    frame, y = people
+    for face in (face for face in FACES if face not in GENERAL):
+        with pytest.raises(ParameterError, match=f"{face._method} uses no hierarchy.*'job'.*choose one of tdr"):
+            face(hierarchies={"job": JOBS}).fit(frame, y)
+    with pytest.raises(HeaderError, match="no column 'zip'"):
+        estimators.TDR(hierarchies={"zip": JOBS}).fit(frame, y)
+    with pytest.raises(HeaderError, match="no column 'zip'"):
+        KActus(require="t=0.1 on zip").fit(frame, y)
+    with pytest.raises(SchemaError, match="'job' is quasi-identifier"):
+        KActus(require="t=0.1 on job", quasi_identifiers=["job"]).fit(frame, y)
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1.0, 2.0), (False, True), ("", "?"), ("*", "1")])
+def test_classes_are_those_of_y(people, labels):
+    frame, y = people
+    _, classes = KActus(k=10).fit_resample(frame[["age", "job"]], np.where(y == "yes", labels[1], labels[0]))
+    assert (classes == labels[1]).sum() == pytest.approx((y == "yes").sum(), abs=9)  # up to k - 1 rows are left out
+    assert set(classes) == set(labels)
+
+
 def test_refusals(people):
     frame, y = people
-    with pytest.raises(SchemaError, match="no column 'zip'"):
+    with pytest.raises(HeaderError, match="no column 'zip'"):
         KActus(quasi_identifiers=["zip"]).fit(frame, y)
     with pytest.raises(RequirementError, match="k=5000 is impossible"):
         KActus(k=5000).fit(frame, y)
