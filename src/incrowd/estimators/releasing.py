@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 from sklearn.base import BaseEstimator
 
@@ -55,6 +57,11 @@ class Releasing(BaseEstimator):  # type: ignore[misc]
         self.plan_ = release.plan
         self.verdict_ = release.verdict
         return release, origin
+
+    def _class_numbers(self, words: Iterable[str]) -> npt.NDArray[np.intp]:
+        """For each class as the release writes it its place in ``classes_``."""
+        places = {word: place for place, word in enumerate(class_words(self.classes_))}
+        return np.array([places[word] for word in words], np.intp)
 
     def _recipe(self, frame: pl.DataFrame) -> Recipe:
         """What is asked for; every column of X that nothing is said of is one that an attacker may know."""

@@ -14,7 +14,7 @@ import polars as pl
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from incrowd.estimators.arrays import class_words, frame_of
+from incrowd.estimators.arrays import frame_of
 from incrowd.estimators.releasing import ASKED, Releasing
 from incrowd.methods.catalog import MethodEntry
 from incrowd.releases.new_rows import show_new_rows
@@ -44,8 +44,7 @@ class Sampler(Releasing):
         release, origin = self._released(X, y)
         self._transforms = False
         frame = release.table
-        numbers = {word: number for number, word in enumerate(class_words(self.classes_))}
-        classes = self.classes_[[numbers[word] for word in frame[self._target]]]
+        classes = self.classes_[self._class_numbers(frame[self._target])]
         return _like(frame.drop(self._target), X, origin), _series_like(classes, y)
 
     @available_if(_fitted_by_fit)  # type: ignore[untyped-decorator]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.errors import HeaderError, ValuesError
@@ -63,7 +64,10 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise HeaderError(
                 f"{table.beside.columns[0]!r} is no column of counts. Learn from columns of counts only, or decode."
             )
+        if y is None:
+            raise ValuesError("The target y is None: there must be a class for each row of the release.")
         labels = column_or_1d(y)
+        check_classification_targets(labels)
         if len(labels) != len(table.groups):
             raise ValuesError("There must be a class for each row of the release.")
         self.classes_, places = np.unique(labels, return_inverse=True)
@@ -89,7 +93,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The likeliest class of each plain row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[likeliest]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # it learns from columns of counts, which are text
+        tags.input_tags.string = True
+        return tags
 
     @abstractmethod
     def _scores(self, codes: Sequence[Codes], rows: int) -> Floats:
