@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
+    from incrowd.recipients.decoding import decode
+    from incrowd.recipients.received import open_release
     from incrowd.releases.recount import verify
     from incrowd.report.outcome import Release
     from incrowd.risk.measuring import measure_risk
@@ -46,10 +48,12 @@ _HOME = {
     "Schema": "vocabulary.schema",
     "SklearnInducer": "trees.sklearn_tree",
     "attack_release": "attacks.run",
+    "decode": "recipients.decoding",
     "explain": "api",
     "hide_cells": "hiding.pipeline",
     "inspect": "api",
     "measure_risk": "risk.measuring",
+    "open_release": "recipients.received",
     "publish_model": "models.pipeline",
     "read_plan": "plan.plan_file",
     "read_recipe": "tables.recipe",
@@ -78,10 +82,12 @@ __all__ = [
     "Schema",
     "SklearnInducer",
     "attack_release",
+    "decode",
     "explain",
     "hide_cells",
     "inspect",
     "measure_risk",
+    "open_release",
     "publish_model",
     "read_plan",
     "read_recipe",
