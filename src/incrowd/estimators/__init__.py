@@ -1,12 +1,18 @@
-"""scikit-learn faces of the release methods: one for each method of the catalog, made from its entry.
+"""scikit-learn faces: a sampler for each method of the catalog, made from its entry, and two classifiers.
 
-A face has the name and the parameters of the method, and takes ``k``, ``quasi_identifiers`` and ``random_state`` beside
-them. It may import everything but the other faces of the program (command line, desk).
+::
 
-A release may reorder and drop rows, so these are samplers in the manner of imbalanced-learn: ``fit_resample``
-gives the released rows with their classes, and works inside its ``Pipeline``, where it touches training data
-only. After ``fit``, ``transform`` shows new rows as the plan would show them. (imbalanced-learn refuses steps
-that offer both, which is why ``transform`` appears with ``fit`` and not with ``fit_resample``.)
+    KActus, KActusPlus, TDR, …    fit_resample gives released rows and their classes
+    AnonymousClassifier           releases the rows it is fitted on, learns from the release, predicts plain rows
+    KAdetClassifier               a decision tree that is itself anonymous
+
+A face takes the options of ``incrowd.release`` and the parameters of its method under the same names. It may import
+everything but the other faces of the program (command line, desk).
+
+A release may reorder and drop rows, so there are samplers in the manner of imbalanced-learn: they work inside its
+``Pipeline``, where they touch training data only. After ``fit``, ``transform`` shows new rows as the plan would show
+them. (imbalanced-learn refuses steps that offer both, which is why ``transform`` appears with ``fit`` and not with
+``fit_resample``.)
 
 Examples
 --------
@@ -28,9 +34,10 @@ from typing import TYPE_CHECKING, Any
 from incrowd.methods.catalog import METHODS
 
 if TYPE_CHECKING:
+    from incrowd.estimators.anonymous_classifier import AnonymousClassifier as AnonymousClassifier
     from incrowd.estimators.classifiers import KAdetClassifier as KAdetClassifier
 
-_HOME = {"KAdetClassifier": "classifiers"}
+_HOME = {"AnonymousClassifier": "anonymous_classifier", "KAdetClassifier": "classifiers"}
 _METHOD = {entry.factory: entry for entry in METHODS.values()}
 
 

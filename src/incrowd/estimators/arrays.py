@@ -55,11 +55,15 @@ def class_words(classes: npt.NDArray[Any]) -> list[str]:
 
 
 def target_name(y: Any, columns: Sequence[str]) -> str:
-    """What the class is called: as y is, or else in a way that no column has."""
+    """What the class is called: as y is, if no column has the name."""
     name = getattr(y, "name", None)
     if isinstance(name, str) and name and name not in columns:
         return name
-    name = "class"
+    return free_name("class", columns)
+
+
+def free_name(name: str, columns: Sequence[str]) -> str:
+    """The name, with underscores after it until no column has it."""
     while name in columns:
         name += "_"
     return name
@@ -71,6 +75,15 @@ def column_type(dtype: pl.DataType) -> ColumnType:
         return ColumnType.INTEGER
     if dtype.is_numeric():
         return ColumnType.REAL
-    if dtype == pl.Date:
+    if isinstance(dtype, pl.Date | pl.Datetime):
         return ColumnType.DATE
     return ColumnType.BOOLEAN if dtype == pl.Boolean else ColumnType.CATEGORICAL
+
+
+def released_type(column: pl.Series) -> ColumnType:
+    """The type in which a column of X is released: whole numbers are such, also where they are kept as floats.
+
+    What is drawn inside an interval of whole numbers is then whole, and never between a cut and the number at it.
+    """
+    kind = column_type(column.dtype)
+    return ColumnType.INTEGER if kind is ColumnType.REAL and (column == column.round()).all() else kind

@@ -15,8 +15,9 @@ import polars as pl
 from sklearn.base import BaseEstimator
 
 from incrowd.errors import ParameterError, guarded
-from incrowd.estimators.arrays import class_words, column_type, frame_of, numbered_classes, target_name
+from incrowd.estimators.arrays import class_words, frame_of, numbered_classes, released_type, target_name
 from incrowd.methods.catalog import METHODS, find_method
+from incrowd.recipients.received import ReceivedRelease, open_release
 from incrowd.releases.job import Job
 from incrowd.releases.pipeline import run_release
 from incrowd.report.outcome import Release
@@ -58,6 +59,11 @@ class Releasing(BaseEstimator):  # type: ignore[misc]
         self.verdict_ = release.verdict
         return release, origin
 
+    def _received(self, release: Release) -> ReceivedRelease:
+        """The release as a recipient has it who was told the hierarchies, which are no secret of the rows."""
+        hierarchies = {column.name: column.hierarchy for column in release.plan.schema.columns if column.hierarchy}
+        return open_release(release, hierarchies=hierarchies)
+
     def _class_numbers(self, words: Iterable[str]) -> npt.NDArray[np.intp]:
         """For each class as the release writes it its place in ``classes_``."""
         places = {word: place for place, word in enumerate(class_words(self.classes_))}
@@ -72,8 +78,8 @@ class Releasing(BaseEstimator):  # type: ignore[misc]
         subjects = subject_names(recipe.requirement, self._target)
         rest = Role.QUASI_IDENTIFIER if self.quasi_identifiers is None and not recipe.known else Role.OTHER
         columns = {
-            name: {"type": column_type(dtype), "role": Role.SENSITIVE if name in subjects else rest}
-            for name, dtype in frame.schema.items()
+            name: {"type": released_type(frame[name]), "role": Role.SENSITIVE if name in subjects else rest}
+            for name in frame.columns
         }
         for name, settings in recipe.columns.items():
             columns[name] = {**columns.get(name, {}), **settings}

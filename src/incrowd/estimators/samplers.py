@@ -14,12 +14,16 @@ import polars as pl
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from incrowd.errors import ParameterError
 from incrowd.estimators.arrays import frame_of
+from incrowd.estimators.plain_rows import plain_rows
 from incrowd.estimators.releasing import ASKED, Releasing
 from incrowd.methods.catalog import MethodEntry
 from incrowd.releases.new_rows import show_new_rows
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.source import Origin, Source
+
+DECODED, RELEASED = "decoded", "released"
 
 
 def _fitted_by_fit(estimator: Sampler) -> bool:
@@ -32,6 +36,8 @@ class Sampler(Releasing):
     _method: ClassVar[str]
     _method_parameters: ClassVar[tuple[str, ...]]
     _sampling_type = "bypass"
+    output: str
+    deals: int
 
     def fit(self, X: Any, y: Any) -> Self:
         """Decide on the release of the rows."""
@@ -40,12 +46,19 @@ class Sampler(Releasing):
         return self
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """The released rows, in random order, and their classes."""
+        """The released rows, in random order, and their classes; see ``output``."""
+        if self.output not in (DECODED, RELEASED):
+            raise ParameterError(f"output must be {DECODED!r} or {RELEASED!r}.")
         release, origin = self._released(X, y)
         self._transforms = False
-        frame = release.table
-        classes = self.classes_[self._class_numbers(frame[self._target])]
-        return _like(frame.drop(self._target), X, origin), _series_like(classes, y)
+        if self.output == DECODED:
+            frame, _ = frame_of(self, X, reset=False)
+            rows = plain_rows(self._received(release), frame, deals=self.deals, seed=self.random_state)
+            names = frame.columns
+        else:
+            rows, names = release.table, [name for name in release.table.columns if name != self._target]
+        classes = self.classes_[self._class_numbers(rows[self._target])]
+        return _like(rows.select(names), X, origin), _series_like(classes, y)
 
     @available_if(_fitted_by_fit)  # type: ignore[untyped-decorator]
     def transform(self, X: Any) -> Any:
@@ -92,6 +105,14 @@ quasi_identifiers
     The columns an attacker may know; if left out, all that ``require`` does not name.
 {asked}
 {parameters}
+output
+    What ``fit_resample`` gives. ``"decoded"``: plain rows in the columns and types of X, numbers as floats, which any
+    learner takes that takes X. Where a cell stands for several values one is drawn; where nothing is shown, one that
+    the column shows elsewhere. What is drawn is nobody's, and decoded rows carry no guarantee by themselves.
+    ``"released"``: the rows as they are released: sets, intervals and counts as text, nothing where nothing is shown.
+deals
+    How often the rows are decoded. There are no weights here, so with more than 1 all rows are repeated as often, each
+    time drawn anew. That is nearer to what the release says, and learners take it for more rows.
 random_state
     For experiments only; chance is cryptographic if left out.
 
@@ -104,7 +125,7 @@ verdict_
 
 Notes
 -----
-{paper}.{default}
+{paper}.
 """
 
 
@@ -125,15 +146,9 @@ def _parameters(entry: MethodEntry) -> Iterator[Parameter]:
     """What its constructor takes: first what all estimators have, then what the method has."""
     yield Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     yield Parameter("k", Parameter.POSITIONAL_OR_KEYWORD, default=10)
-    own = dict(entry.parameters)
-    if entry.estimator_numeric is not None:
-        own["numeric"] = entry.estimator_numeric
-    for name, default in {
-        "quasi_identifiers": None,
-        **dict.fromkeys(_asked(entry)),
-        **own,
-        "random_state": None,
-    }.items():
+    asked = dict.fromkeys(["quasi_identifiers", *_asked(entry)])
+    given_back = {"output": DECODED, "deals": 1, "random_state": None}
+    for name, default in {**asked, **entry.parameters, **given_back}.items():
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default)
 
 
@@ -163,14 +178,12 @@ def _constructor(signature: Signature) -> Callable[..., None]:
 
 
 def _documentation(entry: MethodEntry) -> str:
-    default = f" Here ``numeric`` is ``{entry.estimator_numeric!r}`` by default, since learners want numbers."
     return _DOCUMENTATION.format(
         name=entry.name,
         summary=entry.summary,
         asked="\n".join(ASKED[name].docs for name in _asked(entry)),
         parameters=_documented(entry.load()),
         paper=entry.paper[0].upper() + entry.paper[1:],
-        default=default if entry.estimator_numeric else "",
     )
 
 

@@ -38,7 +38,6 @@ class MethodEntry:
     forms: tuple[str, ...] = RELEASE_FORMS
     # The values of its parameter ``numeric``: how numbers are released. Empty if it has no such parameter.
     numeric: tuple[str, ...] = ()
-    estimator_numeric: str | None = None  # the one its estimator takes by default, since learners want numbers
     # Whether it shows values as groups of values, by hierarchies where there are some; a model made from such a
     # release sees new rows through the plan
     generalizes: bool = False
@@ -72,7 +71,7 @@ class MethodEntry:
 
 
 _ROOM = "incrowd.methods"
-_GENERALIZING: dict[str, Any] = {"numeric": INTERVALS, "estimator_numeric": "midpoint", "generalizes": True}
+_GENERALIZING: dict[str, Any] = {"numeric": INTERVALS, "generalizes": True}
 METHODS = {
     entry.name: entry
     for entry in (
@@ -84,7 +83,6 @@ METHODS = {
             paper="Kisilevich, Rokach, Elovici, Shapira: Efficient Multi-Dimensional Suppression for K-Anonymity, 2010",
             page="kactus.md",
             numeric=BINNED,
-            estimator_numeric="levels",
             loses_rows=True,
             weighs=True,
         ),
@@ -96,7 +94,6 @@ METHODS = {
             paper="ours; removes the drawbacks that section 5.9 of the paper on kACTUS names",
             page="kactus.md",
             numeric=BINNED,
-            estimator_numeric="levels",
             weighs=True,
         ),
         MethodEntry(
