@@ -41,7 +41,6 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import Interval, render
 from incrowd.vocabulary.schema import ColumnType
 
-ROUNDS = 1
 LOW, HIGH = "_low", "_high"
 NOWHERE: Piece = (math.nan, math.nan)  # a missing value among counts
 _POINTS = 16  # of a drawn number's distribution, from which its mean is taken
@@ -147,9 +146,12 @@ class NumberView:
     def seen(self, cells: Cells) -> Attribute:
         """The mean of the numbers that each cell may have; a number itself."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
-        drawn = [self._drawn(pieces, points) if (pieces := self._pieces(value)) else [] for value in cells.values]
-        means = [float(np.nanmean(each)) if len(each) else math.nan for each in drawn]
+        means = [self._mean(self._pieces(value), points) for value in cells.values]
         return Attribute(self.name, np.array([*means, math.nan])[cells.codes])
+
+    def _mean(self, pieces: Pieces, points: Numbers) -> float:
+        known = [number for number in self._drawn(pieces, points).tolist() if number == number] if pieces else []
+        return math.fsum(known) / len(known) if known else math.nan
 
     def _pieces(self, value: Any) -> Pieces:
         return self.pieces[value] if value in self.pieces else dict.fromkeys(pieces_of(value, self.kind), math.nan)
@@ -325,10 +327,10 @@ def _of_members(column: ReleasedColumn, cells: Cells, cuts: Numbers | None) -> C
         words = bin_names(cuts, column.kind)
         place = partial(_bin_place, cuts, column.kind)
     shares = {
-        value: {NOTHING if word is None else place(word): many for word, many in each.items()}
+        value: _weighed({NOTHING if word is None else place(word): many for word, many in each.items()})
         for value, each in members.items()
     }
-    return CategoryView(column.name, words, _weighed(shares, cells), place, ordered=cuts is not None)
+    return CategoryView(column.name, words, shares, place, ordered=cuts is not None)
 
 
 def _members(column: ReleasedColumn, value: Any) -> Mapping[str | None, float]:
@@ -339,21 +341,11 @@ def _members(column: ReleasedColumn, value: Any) -> Mapping[str | None, float]:
     return dict.fromkeys(_below(column.hierarchy, word) or members_of(word), math.nan)
 
 
-def _weighed(shares: Mapping[Any, Mapping[int, float]], cells: Cells) -> Mapping[Any, Shares]:
-    """Counts as shares; the members of a set in the shares that they have in the column."""
-    whole = np.ones(1 + max((place for each in shares.values() for place in each), default=0))
-    weighed: dict[Any, Shares] = {}
-    for _ in range(ROUNDS):
-        sums = np.full(len(whole), 1e-9)
-        for value, rows in zip(cells.values, cells.rows, strict=True):
-            each = shares[value]
-            mine = {place: whole[place] if math.isnan(many) else many for place, many in each.items()}
-            total = sum(mine.values())
-            weighed[value] = {place: many / total for place, many in mine.items()}
-            for place, share in weighed[value].items():
-                sums[place] += rows * share
-        whole = sums
-    return weighed
+def _weighed(shares: Mapping[int, float]) -> Shares:
+    """Counts as shares; the members of a set share it evenly."""
+    told = {place: 1.0 if math.isnan(rows) else rows for place, rows in shares.items()}
+    total = sum(told.values())
+    return {place: rows / total for place, rows in told.items()}
 
 
 def cells_of(table: pa.Table, column: ReleasedColumn) -> Cells:
